@@ -22,7 +22,7 @@ import { entriesOf } from './features.ts';
 import { createShedLog } from './http/transport/shed.ts';
 import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
-import type { ImportCalls } from './mailbox-imports/turn.ts';
+import type { ImportCalls } from './mailbox-imports/run.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { recoverQueue, startDelivering } from './queue/worker.ts';

@@ -9,7 +9,7 @@ import { discard, type PreparedContent } from './content.ts';
 import { insertContent, readReleasedBytes } from './content-store.ts';
 import { countsOf } from './counts.ts';
 import { countAdded, findFolderByName } from './folder-store.ts';
-import { internKeywords, internWithRoom, NO_KEYWORDS } from './keyword-store.ts';
+import { internKeywords, internWithinLimit, NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
 import { type AccountTx, findAccountRow } from './store.ts';
 
@@ -29,7 +29,7 @@ export type Addition = {
   messages: readonly NewMessage[];
   /** Maximum size of all messages of the account. Without it there is none, as for mail that was accepted. */
   quotaBytes?: number;
-  /** Adds a message without its keywords when the account has no room for them, instead of refusing all messages. */
+  /** Adds a message without its keywords when the account has no space for them, instead of refusing all messages. */
   leavesKeywordsOut?: boolean;
 };
 
@@ -66,7 +66,7 @@ export async function addInWrite(
   const folder = await findFolderByName(tx, name);
   if (!folder) return { refused: 'folder' };
   const counts = countsOf(messages.map((message) => ({ flags: message.flags, sizeBytes: sizeOf(message) })));
-  if (quotaBytes !== undefined && !(await hasRoom(tx, counts.sizeBytes, quotaBytes)))
+  if (quotaBytes !== undefined && !(await isWithinQuota(tx, counts.sizeBytes, quotaBytes)))
     return { refused: 'quota' };
   const { id: folderId, uidValidity } = folder;
   const { modseq, firstUid } = await countAdded(tx, { folderId, ...counts });
@@ -76,7 +76,7 @@ export async function addInWrite(
     const uid = firstUid + index;
     const contentId = await insertContent(tx, content.row, content);
     const keywordSetId = leavesKeywordsOut
-      ? ((await internWithRoom(tx, keywords)) ?? NO_KEYWORDS)
+      ? ((await internWithinLimit(tx, keywords)) ?? NO_KEYWORDS)
       : await internKeywords(tx, keywords);
     await insertMessage(tx, {
       folderId,
@@ -111,7 +111,7 @@ function sizeOf({ content, prefix = NO_PREFIX }: NewMessage): number {
  * Removed messages stay on disk for some minutes, and as long as a session shows them. They may take as much as the quota once more,
  * so that nobody fills the disk by adding and removing messages.
  */
-async function hasRoom(tx: AccountTx, sizeBytes: number, quotaBytes: number): Promise<boolean> {
+async function isWithinQuota(tx: AccountTx, sizeBytes: number, quotaBytes: number): Promise<boolean> {
   const neededBytes = ((await findAccountRow(tx))?.usedBytes ?? 0) + sizeBytes;
   if (neededBytes > quotaBytes) return false;
   return neededBytes + (await readReleasedBytes(tx)) <= 2 * quotaBytes;

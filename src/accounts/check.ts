@@ -2,7 +2,7 @@
 import { DamagedBlobError } from '../blobs/damaged.ts';
 import { DamagedDatabaseError } from '../db/private-database.ts';
 import { errorMessage } from '../system/errors.ts';
-import { createPause } from '../system/next-turn.ts';
+import { createPause } from '../system/slices.ts';
 import type { OpenAccount } from './account.ts';
 import {
   describeWrongAccount,

@@ -24,14 +24,14 @@ const lengthOfAll = statement((db: AccountTx) =>
  * @throws AppError invalid_state when the sets of the account would be too long
  */
 export async function internKeywords(tx: AccountTx, keywords: readonly string[]): Promise<number> {
-  const id = await internWithRoom(tx, keywords);
+  const id = await internWithinLimit(tx, keywords);
   if (id === undefined)
     throw new AppError('invalid_state', 'The mailbox has too many different sets of keywords');
   return id;
 }
 
 /** Returns the number of a set as `internKeywords` does; undefined when the sets of the account would be too long. */
-export async function internWithRoom(
+export async function internWithinLimit(
   tx: AccountTx,
   keywords: readonly string[],
 ): Promise<number | undefined> {

@@ -5,7 +5,7 @@
 import { crc32 } from 'node:zlib';
 import { DamagedBlobError } from '../blobs/damaged.ts';
 import type { Chunks, Maildrop, Refusal } from '../mail/pop3/session.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import type { OpenAccount } from './account.ts';
 import { contentChunks } from './content.ts';
 import { expungeAny } from './expunge-messages.ts';
@@ -146,7 +146,7 @@ class AccountMaildrop implements Maildrop {
       }
       // Some were removed meanwhile.
       if (messages.length < limit) break;
-      await nextTurn();
+      await nextSlice();
     }
     this.uids = Uint32Array.from(uids);
     this.sizes = Uint32Array.from(sizes);

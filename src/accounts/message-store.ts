@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import type { AddedMessage, FlagEdit } from './changes.ts';
 import { insertExpunged } from './expunged-store.ts';
 import { DELETED, SEEN } from './flags.ts';
@@ -40,7 +40,7 @@ const MOVED_PER_SLICE = 500;
 /** Moves all messages of a folder to another one, where their UIDs are free. Returns what they were, by UID. */
 export async function moveAllMessages(tx: AccountTx, { from, to, modseq }: Move): Promise<MessageRow[]> {
   const moved: MessageRow[] = [];
-  for (let afterUid = 0; ; await nextTurn()) {
+  for (let afterUid = 0; ; await nextSlice()) {
     const rows = await listMessagesAfter(tx, { folderId: from, afterUid, limit: MOVED_PER_SLICE });
     const last = rows.at(-1);
     if (!last) break;

@@ -8,7 +8,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { DamagedDatabaseError } from '../db/private-database.ts';
 import type { Refusal } from '../mail/imap/session.ts';
 import { runAt } from '../system/clock.ts';
-import { runForOwner } from '../system/next-turn.ts';
+import { runForOwner } from '../system/slices.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { openAccount } from './open.ts';
 import type { SessionCredential } from './session-credential.ts';

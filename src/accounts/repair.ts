@@ -13,7 +13,7 @@ import { pathOf } from '../blobs/files.ts';
 import { flushPath } from '../db/flush-files.ts';
 import { defineWrite } from '../db/operation.ts';
 import { openPrivateDatabase, type PrivateDatabase } from '../db/private-database.ts';
-import { createPause } from '../system/next-turn.ts';
+import { createPause } from '../system/slices.ts';
 import type { AccountApp } from './account.ts';
 import { newEmailId } from './add.ts';
 import { describeContent, type PreparedContent } from './content.ts';

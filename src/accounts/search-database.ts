@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { DamagedDatabaseError, openPrivateDatabase, type PrivateDatabase } from '../db/private-database.ts';
 import type { SearchText } from '../mail/message/search-text.ts';
 import { sleep, type Timer } from '../system/clock.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import type { System } from '../system/system.ts';
 import {
   type FieldMatches,
@@ -147,7 +147,7 @@ export class SearchDatabase {
       at += ids.length;
       const tookMs = this.#system.clock.elapsed() - began;
       step = tookMs > STEP_MS ? Math.max(1, step >> 1) : Math.min(step * 2, MAX_STEP);
-      if (at < candidates.length) await nextTurn();
+      if (at < candidates.length) await nextSlice();
     }
     return found;
   }

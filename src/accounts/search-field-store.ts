@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { type FieldTexts, SEARCH_FIELDS, type SearchField } from '../mail/message/search-fields.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import { CONTENTS_PER_PAGE, changePage, emptyPage, isEmptyPage, searchPage } from './field-page.ts';
 import type { FieldPageRow, SearchTables } from './search-tables.ts';
 
@@ -61,7 +61,7 @@ export async function findInField(
   const unsure = new Set<number>();
   const missing = new Set<number>();
   for (let at = 0; at < pages.length; at += PAGES_PER_READ) {
-    if (at > 0) await nextTurn();
+    if (at > 0) await nextSlice();
     const some = pages.slice(at, at + PAGES_PER_READ);
     const texts = await readPages(tx, field, some);
     for (const page of some) {
@@ -120,7 +120,7 @@ async function changeField(
   }
   const all = [...changes];
   for (let at = 0; at < all.length; at += PAGES_PER_READ) {
-    if (at > 0) await nextTurn();
+    if (at > 0) await nextSlice();
     const some = all.slice(at, at + PAGES_PER_READ);
     const known = await readPages(
       tx,

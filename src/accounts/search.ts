@@ -2,7 +2,7 @@
 import { DamagedBlobError } from '../blobs/damaged.ts';
 import { readFieldTexts } from '../mail/message/search-fields.ts';
 import type { SearchText } from '../mail/message/search-text.ts';
-import { createPause } from '../system/next-turn.ts';
+import { createPause } from '../system/slices.ts';
 import type { OpenAccount } from './account.ts';
 import { readContent } from './content.ts';
 import { findContent, findHeader } from './content-store.ts';

@@ -4,7 +4,7 @@ import type { User, UserStream } from '../mail/access/serve-user.ts';
 import { serveImapUser } from '../mail/imap/server.ts';
 import { servePop3User } from '../mail/pop3/server.ts';
 import { isRefusal, type MaildropSize } from '../mail/pop3/session.ts';
-import { createPause } from '../system/next-turn.ts';
+import { createPause } from '../system/slices.ts';
 import { StreamPort } from '../system/thread/streams.ts';
 import type { AccountApp } from './account.ts';
 import { openImapAccount } from './imap/imap-account.ts';

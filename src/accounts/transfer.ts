@@ -60,7 +60,7 @@ const keptIds = new WeakMap<OpenAccount, number>();
 
 /**
  * Checks that the account may keep as many further ids of imports. They count as kept from then on, whether they are stored or not, until
- * there seems to be no more room.
+ * there seems to be no more space.
  * @throws AppError invalid_state when there is none
  */
 async function reserveImportIds(account: OpenAccount, count: number, maxIds: number): Promise<void> {
@@ -81,7 +81,7 @@ type ToImport = {
 
 /**
  * Adds messages to a folder, which is created when there is none, in one commit. Messages that were added before are left out.
- * Returns how many the others are, and how many of them are without their keywords, for which there was no room.
+ * Returns how many the others are, and how many of them are without their keywords, for which there was no space.
  * @throws AppError unavailable; invalid_state when the account is full, or keeps too many ids of imports; DamagedDatabaseError
  */
 export async function importMessages(

@@ -1,7 +1,7 @@
 /** Removes regularly what an open account no longer needs (remove-unused.ts). */
 import { releaseMemory } from '../db/private-database.ts';
 import { DAY_MS, type Timer } from '../system/clock.ts';
-import { runForOwner } from '../system/next-turn.ts';
+import { runForOwner } from '../system/slices.ts';
 import type { OpenAccount } from './account.ts';
 import { removeUnused, sweepStrayFiles } from './remove-unused.ts';
 

@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../system/clock.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { decodeError } from '../system/encoded-error.ts';
 import { AppError, errorCode, errorMessage } from '../system/errors.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import { checkpointWhenLong, openPrivate } from './connection.ts';
 import { kyselyOn, type RunQuery } from './dialect.ts';
 import { inputBytes } from './input-bytes.ts';
@@ -211,7 +211,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   /** Runs groups until no write waits. Each begins in a turn of its own, so that the writes of a turn share it. */
   async #runGroups(): Promise<void> {
     while (this.#waiting.size > 0) {
-      await nextTurn();
+      await nextSlice();
       this.#group = this.#runGroup();
       await this.#group;
       this.#group = undefined;

@@ -2,7 +2,7 @@
  * Canonical base64 (RFC 4648 section 4). Attachments are sent in the base64 form in which they arrive, so it must be exactly
  * the form that an encoder writes.
  */
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAD = 0x3d;
@@ -24,7 +24,7 @@ export async function isBase64(ascii: Uint8Array): Promise<boolean> {
   const digits = ascii.length - padding(ascii);
   if (ascii.length % 4 !== 0 || !hasZeroRest(ascii, digits)) return false;
   for (let start = 0; start < digits; start += SLICE_BYTES) {
-    if (start > 0) await nextTurn();
+    if (start > 0) await nextSlice();
     if (!isDigits(ascii, start, Math.min(start + SLICE_BYTES, digits))) return false;
   }
   return true;

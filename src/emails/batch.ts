@@ -8,7 +8,7 @@ import type { Detached } from '../http/json/large-strings.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';
-import { createPause } from '../system/next-turn.ts';
+import { createPause } from '../system/slices.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptBatch, asFailure, type BatchFailure, type EmailRows, type SentBatch } from './accept.ts';
 import { blobsOf, commitStored } from './commit.ts';

@@ -3,7 +3,7 @@
  * Windows-1252, which spreadsheets and address books write in western Europe; a request can name another encoding.
  */
 import { isUtf8 } from 'node:buffer';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import { wholeUtf8 } from './utf8.ts';
 
 /** The encodings that a request can name, by their labels in the Encoding Standard of the WHATWG. */
@@ -70,6 +70,6 @@ async function* slicesOf(file: Buffer): AsyncGenerator<Buffer> {
     const length = isLast ? slice.length : wholeUtf8(slice);
     yield slice.subarray(0, length);
     start += length;
-    await nextTurn();
+    await nextSlice();
   }
 }

@@ -5,7 +5,7 @@
  */
 import { CsvError, Parser } from 'csv-parse';
 import { AppError } from '../system/errors.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import { decode } from './decode.ts';
 import { type Delimiter, findDelimiter, findSeparatorLine } from './delimiter.ts';
 import type { FileEncoding } from './encoding.ts';
@@ -41,7 +41,7 @@ export async function* readRecords(
     for await (const decoded of decode(file, encoding)) {
       readBytes = decoded.readBytes;
       yield { records: await reader.read(decoded.text), readBytes };
-      await nextTurn();
+      await nextSlice();
     }
     yield { records: await reader.end(), readBytes };
     reader.requireGood();

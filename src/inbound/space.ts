@@ -4,7 +4,7 @@
  */
 import type { ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { Tx } from '../db/operation.ts';
-import { hasInstallationRoomFor } from '../tenants/stored-mail/store.ts';
+import { hasInstallationQuotaFor } from '../tenants/stored-mail/store.ts';
 import { listReceivedSizes } from './store.ts';
 
 type Recipient = Pick<ReceivedRecipientRow, 'kind' | 'targetId'>;
@@ -55,7 +55,7 @@ export function maxBytesFor(recipients: readonly Pick<Recipient, 'kind'>[]): num
 /** Returns true when the installation may store another message to the recipient. */
 export function hasInstallationSpaceFor(tx: Tx, { kind }: Recipient, sizeBytes?: number): Promise<boolean> {
   const isPublic = kind === 'postmaster' || kind === 'report';
-  return hasInstallationRoomFor(
+  return hasInstallationQuotaFor(
     tx,
     isPublic ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES,
     sizeBytes,

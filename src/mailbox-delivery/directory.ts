@@ -16,14 +16,14 @@ import {
   sizeOfScripts,
 } from '../mailboxes/scripts/of-mailbox.ts';
 import { mapRoutes, type RouteId } from '../routes/store.ts';
-import { createTenantRoom, type TenantRoom } from '../tenants/stored-mail/room.ts';
-import { createMailboxRoom, type MailboxRoom } from './room.ts';
+import { createTenantQuota, type TenantQuota } from '../tenants/stored-mail/quota.ts';
+import { createMailboxQuota, type MailboxQuota } from './quota.ts';
 
 type TenantId = DomainRow['tenantId'];
 type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
 
-export type Directory = TenantRoom &
-  MailboxRoom & {
+export type Directory = TenantQuota &
+  MailboxQuota & {
     /** Returns the domain that receives mail for the name, which is in lower case and A-labels. */
     findReceiver(name: string): Promise<Receiver | undefined>;
     /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
@@ -88,7 +88,7 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
       return known.get(address);
     },
     scriptsOf: (mailboxId) => scripts.get(mailboxId, () => scriptsOf(read, mailboxId)),
-    ...createTenantRoom(db),
-    ...createMailboxRoom(db),
+    ...createTenantQuota(db),
+    ...createMailboxQuota(db),
   };
 }

@@ -3,7 +3,7 @@ import type { ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
-import type { MailboxRoom } from './room.ts';
+import type { MailboxQuota } from './quota.ts';
 
 type Refusal = { code: 450 | 452 | 550; status: string; text: string };
 
@@ -12,7 +12,7 @@ type Refusal = { code: 450 | 452 | 550; status: string; text: string };
  * size the client has not declared counts as empty.
  */
 export async function refusalOfMailbox(
-  { db: { read }, directory }: { db: { read: Tx }; directory: Pick<MailboxRoom, 'hasRoomIn'> },
+  { db: { read }, directory }: { db: { read: Tx }; directory: Pick<MailboxQuota, 'isWithinQuota'> },
   { kind, targetId }: Pick<ReceivedRecipientRow, 'kind' | 'targetId'>,
   sizeBytes = 0,
 ): Promise<Refusal | undefined> {
@@ -22,6 +22,6 @@ export async function refusalOfMailbox(
   // A suspension can end, so the client keeps the message and tries again (RFC 3463 section 3.3).
   if (mailbox.status === 'suspended')
     return { code: 450, status: '4.2.1', text: 'the mailbox takes no mail at the moment' };
-  if (await directory.hasRoomIn(mailbox, sizeBytes)) return undefined;
+  if (await directory.isWithinQuota(mailbox, sizeBytes)) return undefined;
   return { code: 452, status: '4.2.2', text: 'the mailbox is full' };
 }

@@ -22,7 +22,7 @@ const PORTS = { tls: 993, starttls: 143 } as const;
 const FIRST_FREE_PORT = 1024;
 
 /**
- * Starts an import into a mailbox. Its first turn begins as soon as there is room.
+ * Starts an import into a mailbox. Its first run begins as soon as the limits of imports allow it.
  * @throws AppError not_found, validation_error; invalid_state while the mailbox is suspended
  */
 export async function createImport(

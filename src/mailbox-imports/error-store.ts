@@ -23,7 +23,7 @@ const counted = statement((db, param: Param<{ importId: ImportId }>) =>
     .where('importId', '=', param('importId')),
 );
 
-/** Stores errors, as part of a write. A folder that fails again in a later turn has its latest error. */
+/** Stores errors, as part of a write. A folder that fails again in a later run has its latest error. */
 export async function insertErrors(
   tx: Tx,
   importId: ImportId,

@@ -3,8 +3,8 @@ import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import { registerMailboxImportAdmin } from './admin-api.ts';
 import { registerMailboxImportsApi } from './api.ts';
+import type { ImportCalls } from './run.ts';
 import { registerTransferAdmin } from './transfer/admin-api.ts';
-import type { ImportCalls } from './turn.ts';
 import { createImportKind, createImportSweep } from './worker.ts';
 
 export const mailboxImports = {

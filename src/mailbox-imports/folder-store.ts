@@ -14,7 +14,7 @@ type Opened = Pick<MailboxImportFolderRow, 'mailboxId' | 'folderKey' | 'uidValid
 type Known = { mayRepeat: boolean };
 
 /**
- * Returns what is known of a folder; undefined when it has to be recorded first (`openFolder`), so that a turn of an import that goes
+ * Returns what is known of a folder; undefined when it has to be recorded first (`openFolder`), so that a run of an import that goes
  * through many folders once more writes nothing.
  */
 export async function findOpenFolder(tx: Tx, opened: Opened): Promise<Known | undefined> {

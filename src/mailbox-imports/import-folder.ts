@@ -7,6 +7,8 @@ import type { AddedMessage } from '../accounts/contents.ts';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import type { SourceIds } from './message-ids.ts';
+import type { RunRequest, TargetCalls } from './run.ts';
+import type { RunProgress } from './run-progress.ts';
 import type { SourceConnection } from './source/connection.ts';
 import type { SourceFolder } from './source/folders.ts';
 import {
@@ -21,25 +23,23 @@ import {
 import { CommandRefused, SourceError } from './source/source-error.ts';
 import type { Spool } from './spool.ts';
 import { MAX_RECORD_BYTES } from './transfer/records.ts';
-import type { TargetCalls, TurnRequest } from './turn.ts';
-import type { TurnProgress } from './turn-progress.ts';
 
-/** Values that the parts of a turn share. */
-export type Turn = {
+/** Values that the parts of a run share. */
+export type Run = {
   clock: Clock;
-  request: Pick<TurnRequest, 'mailboxId'>;
+  request: Pick<RunRequest, 'mailboxId'>;
   /** The session, which `reconnect` replaces. */
   readonly connection: SourceConnection;
   /**
-   * Begins another session. Throws the cause when the turn is over, or has had its sessions.
+   * Begins another session. Throws the cause when the run is over, or has had its sessions.
    * @throws SourceError
    */
   reconnect(cause: SourceError): Promise<void>;
   target: TargetCalls;
-  progress: TurnProgress;
+  progress: RunProgress;
   spool: Spool;
   ids: SourceIds;
-  /** True when the turn has to end after what it is doing. */
+  /** True when the run has to end after what it is doing. */
   isOver(): boolean;
 };
 
@@ -64,12 +64,12 @@ type OpenFolder = SourceFolder & { uidValidity: string; mayRepeat: boolean };
 type Identified = SourceMessage & { deliveryId: string };
 
 /**
- * Imports a folder. Returns false when the turn was over before its end.
+ * Imports a folder. Returns false when the run was over before its end.
  * @throws CommandRefused when the server does not show the folder; SourceError; StaleImportError; the errors of `MailboxContents`
  */
-export async function importFolder(turn: Turn, folder: SourceFolder): Promise<boolean> {
-  const { connection, target, progress, ids } = turn;
-  const { mailboxId } = turn.request;
+export async function importFolder(run: Run, folder: SourceFolder): Promise<boolean> {
+  const { connection, target, progress, ids } = run;
+  const { mailboxId } = run.request;
   const uidValidity = await openSourceFolder(connection, folder.path);
   const folderKey = ids.folderKey(folder.path);
   const { mayRepeat } = await target.openFolder({ mailboxId, folderKey, uidValidity });
@@ -77,7 +77,7 @@ export async function importFolder(turn: Turn, folder: SourceFolder): Promise<bo
   const found = await listUids(connection);
   const account = progress.openAccount(found.length);
   try {
-    return await importUids(turn, open, progress.withoutFailed(folder.path, found));
+    return await importUids(run, open, progress.withoutFailed(folder.path, found));
   } catch (error) {
     if (concernsFolder(error)) account.failRest();
     throw error;
@@ -89,35 +89,35 @@ export function concernsFolder(error: unknown): error is Error {
   return error instanceof CommandRefused || (error instanceof AppError && error.code === 'validation_error');
 }
 
-/** Imports messages of the open folder. Returns false when the turn was over before its end. */
-async function importUids(turn: Turn, open: OpenFolder, uids: readonly number[]): Promise<boolean> {
-  const { progress } = turn;
+/** Imports messages of the open folder. Returns false when the run was over before its end. */
+async function importUids(run: Run, open: OpenFolder, uids: readonly number[]): Promise<boolean> {
+  const { progress } = run;
   for (let start = 0; start < uids.length; start += SLICE_MESSAGES) {
-    if (turn.isOver()) return false;
-    const missing = await findMissingMessages(turn, open, uids.slice(start, start + SLICE_MESSAGES));
-    if (!(await importMessages(turn, open, missing))) return false;
+    if (run.isOver()) return false;
+    const missing = await findMissingMessages(run, open, uids.slice(start, start + SLICE_MESSAGES));
+    if (!(await importMessages(run, open, missing))) return false;
     await progress.reportSometimes();
   }
-  // A turn that ends while messages are asked for alone leaves some of them out.
-  return !turn.isOver();
+  // A run that ends while messages are asked for alone leaves some of them out.
+  return !run.isOver();
 }
 
 /** Returns the messages that the mailbox does not know. Those with labels are known by the id that the server reports. */
 async function findMissingMessages(
-  turn: Turn,
+  run: Run,
   folder: OpenFolder,
   uids: readonly number[],
 ): Promise<Identified[]> {
-  const { ids } = turn;
-  const { hasLabels } = turn.connection;
+  const { ids } = run;
+  const { hasLabels } = run.connection;
   const byUid = (uid: number) => ids.byUid(folder, uid);
-  const asked = hasLabels ? uids : await onlyMissing(turn, uids, byUid);
+  const asked = hasLabels ? uids : await onlyMissing(run, uids, byUid);
   const described: SourceMessage[] = [];
-  const answers = askForEach(turn, folder, {
+  const answers = askForEach(run, folder, {
     items: asked.map((uid) => ({ uid })),
     async ask(wanted) {
       const found = await describeMessages(
-        turn.connection,
+        run.connection,
         wanted.map(({ uid }) => uid),
       );
       return new Map(found.map((message) => [message.uid, message]));
@@ -126,13 +126,13 @@ async function findMissingMessages(
   for await (const found of answers) described.push(...found);
   const idOf = ({ uid, labelledId }: SourceMessage) =>
     labelledId === undefined ? byUid(uid) : ids.byLabelledId(labelledId);
-  const missing = hasLabels ? await onlyMissing(turn, described, idOf) : described;
+  const missing = hasLabels ? await onlyMissing(run, described, idOf) : described;
   return missing.map((message) => ({ ...message, deliveryId: idOf(message) }));
 }
 
 /** Leaves out the items that the mailbox knows by their ids, and counts them. */
 async function onlyMissing<Item>(
-  { target, progress, request: { mailboxId } }: Turn,
+  { target, progress, request: { mailboxId } }: Run,
   items: readonly Item[],
   idOf: (item: Item) => string,
 ): Promise<Item[]> {
@@ -144,21 +144,21 @@ async function onlyMissing<Item>(
   return found;
 }
 
-/** Imports messages in batches. While one is stored, the next one is fetched, and no more. Returns false when the turn was over before its end. */
+/** Imports messages in batches. While one is stored, the next one is fetched, and no more. Returns false when the run was over before its end. */
 async function importMessages(
-  turn: Turn,
+  run: Run,
   folder: OpenFolder,
   messages: readonly Identified[],
 ): Promise<boolean> {
   let storing: Promise<void> = Promise.resolve();
   try {
     for (const batch of batchesOf(messages)) {
-      if (turn.isOver()) return false;
+      if (run.isOver()) return false;
       // The spool holds one large message at a time.
       if (isLarge(batch[0])) await storing;
-      for await (const fetched of fetchBatch(turn, folder, batch)) {
+      for await (const fetched of fetchBatch(run, folder, batch)) {
         await storing;
-        storing = store(turn, folder, fetched);
+        storing = store(run, folder, fetched);
         // The error is seen when the result is awaited, which the next fetch delays.
         storing.catch(() => {});
       }
@@ -204,13 +204,13 @@ type Fetched = {
 };
 
 /** Yields the messages of a batch as they are fetched. Those that the server does not give are recorded as errors. */
-function fetchBatch(turn: Turn, folder: OpenFolder, batch: readonly Identified[]): AsyncGenerator<Fetched[]> {
+function fetchBatch(run: Run, folder: OpenFolder, batch: readonly Identified[]): AsyncGenerator<Fetched[]> {
   const [first] = batch;
-  if (first && isLarge(first)) return fetchLarge(turn, folder, first);
-  return askForEach(turn, folder, {
+  if (first && isLarge(first)) return fetchLarge(run, folder, first);
+  return askForEach(run, folder, {
     items: batch,
     async ask(wanted) {
-      const contents = await fetchContents(turn.connection, wanted);
+      const contents = await fetchContents(run.connection, wanted);
       const fetched = wanted.flatMap((message): [number, Fetched][] => {
         const content = contents.get(message.uid);
         if (!content) return [];
@@ -234,10 +234,10 @@ type Asked<Item, Found> = {
  * Asks for messages, and for each alone when that fails: one damaged message makes a server refuse all that were asked for with it, or
  * end the session, as Dovecot does. Yields each answer before it asks for more, so that a server which refuses a batch cannot fill the
  * memory with what it sends for each message alone. Messages that an answer leaves out are asked for again as long as the answers have any
- * of them. A message that cannot be had is recorded as an error. Yields fewer when the turn is over.
+ * of them. A message that cannot be had is recorded as an error. Yields fewer when the run is over.
  */
 async function* askForEach<Item extends { uid: number }, Found>(
-  turn: Turn,
+  run: Run,
   folder: OpenFolder,
   { items, ask, isAgain = false }: Asked<Item, Found>,
 ): AsyncGenerator<Found[]> {
@@ -245,11 +245,11 @@ async function* askForEach<Item extends { uid: number }, Found>(
   try {
     answer = await ask(items);
   } catch (error) {
-    const isLost = await resume(turn, folder, error);
+    const isLost = await resume(run, folder, error);
     const [first] = items;
     if (items.length === 1 && first && (isAgain || !isLost)) {
       const { message } = error as Error;
-      turn.progress.fail(
+      run.progress.fail(
         folder.path,
         first.uid,
         isLost ? `The server does not give the message: ${message}` : message,
@@ -258,18 +258,18 @@ async function* askForEach<Item extends { uid: number }, Found>(
     }
     for (const item of items) {
       // A server may take very long for each of them.
-      if (turn.isOver()) return;
-      yield* askForEach(turn, folder, { items: [item], ask, isAgain: true });
+      if (run.isOver()) return;
+      yield* askForEach(run, folder, { items: [item], ask, isAgain: true });
     }
     return;
   }
   yield items.flatMap(({ uid }) => answer.get(uid) ?? []);
   const left = items.filter(({ uid }) => !answer.has(uid));
   if (left.length === 0) return;
-  if (left.length < items.length && !turn.isOver())
-    return yield* askForEach(turn, folder, { items: left, ask, isAgain });
-  if (turn.isOver()) return;
-  for (const { uid } of left) turn.progress.fail(folder.path, uid, NOT_GIVEN);
+  if (left.length < items.length && !run.isOver())
+    return yield* askForEach(run, folder, { items: left, ask, isAgain });
+  if (run.isOver()) return;
+  for (const { uid } of left) run.progress.fail(folder.path, uid, NOT_GIVEN);
 }
 
 /**
@@ -277,16 +277,16 @@ async function* askForEach<Item extends { uid: number }, Found>(
  * when the session was lost.
  * @throws the error when the import cannot go on
  */
-async function resume(turn: Turn, folder: OpenFolder, error: unknown): Promise<boolean> {
+async function resume(run: Run, folder: OpenFolder, error: unknown): Promise<boolean> {
   if (error instanceof CommandRefused) return false;
   if (!(error instanceof SourceError) || error.fault !== 'source_unavailable') throw error;
-  await turn.reconnect(error);
-  if ((await openSourceFolder(turn.connection, folder.path)) !== folder.uidValidity) throw error;
+  await run.reconnect(error);
+  if ((await openSourceFolder(run.connection, folder.path)) !== folder.uidValidity) throw error;
   return true;
 }
 
-async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified): AsyncGenerator<Fetched[]> {
-  const { target, progress, spool } = turn;
+async function* fetchLarge(run: Run, folder: OpenFolder, message: Identified): AsyncGenerator<Fetched[]> {
+  const { target, progress, spool } = run;
   const fail = (reason: string): Map<number, undefined> => {
     progress.fail(folder.path, message.uid, reason);
     return new Map([[message.uid, undefined]]);
@@ -296,11 +296,11 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
     fail(tooLarge);
     return;
   }
-  yield* askForEach(turn, folder, {
+  yield* askForEach(run, folder, {
     items: [message],
     async ask() {
       await target.requireReserve();
-      const spooled = await spool.write(inTime(turn, fetchPieces(turn.connection, message)));
+      const spooled = await spool.write(inTime(run, fetchPieces(run.connection, message)));
       if (!spooled) return fail(tooLarge);
       const { path, sha256, sizeBytes } = spooled;
       if (sizeBytes === 0) return fail(NOT_GIVEN);
@@ -313,7 +313,7 @@ async function* fetchLarge(turn: Turn, folder: OpenFolder, message: Identified):
  * Yields the pieces of a message.
  * @throws CommandRefused when they take too long
  */
-async function* inTime({ clock }: Turn, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* inTime({ clock }: Run, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const endsAt = clock.elapsed() + MAX_MESSAGE_MS;
   for await (const piece of pieces) {
     if (clock.elapsed() >= endsAt) throw new CommandRefused('The server is too slow');
@@ -321,12 +321,12 @@ async function* inTime({ clock }: Turn, pieces: AsyncIterable<Buffer>): AsyncGen
   }
 }
 
-async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]): Promise<void> {
-  const { target, progress, request, connection, ids, clock, spool } = turn;
+async function store(run: Run, folder: OpenFolder, fetched: readonly Fetched[]): Promise<void> {
+  const { target, progress, request, connection, ids, clock, spool } = run;
   const contentId = ({ sha256 }: Fetched) => ids.byContent(folder.path, sha256);
   const added =
-    folder.mayRepeat && !connection.hasLabels ? await onlyMissing(turn, fetched, contentId) : fetched;
-  if (added.length < fetched.length) await rememberOthers(turn, fetched, added);
+    folder.mayRepeat && !connection.hasLabels ? await onlyMissing(run, fetched, contentId) : fetched;
+  if (added.length < fetched.length) await rememberOthers(run, fetched, added);
   if (added.length > 0) {
     const packed = pack(added.flatMap(({ content }) => (Buffer.isBuffer(content) ? [content] : [])));
     let next = 0;
@@ -350,9 +350,9 @@ async function store(turn: Turn, folder: OpenFolder, fetched: readonly Fetched[]
   await progress.reportSometimes();
 }
 
-/** Stores the ids of the messages that are known by their contents, so that no later turn fetches them again. */
+/** Stores the ids of the messages that are known by their contents, so that no later run fetches them again. */
 async function rememberOthers(
-  { target, request: { mailboxId } }: Turn,
+  { target, request: { mailboxId } }: Run,
   fetched: readonly Fetched[],
   added: readonly Fetched[],
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { sleep } from '../system/clock.ts';
 import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import type { SystemApp } from '../thread-app.ts';
-import type { ImportCalls, TargetCalls, TurnEnd } from './turn.ts';
+import type { ImportCalls, RunEnd, TargetCalls } from './run.ts';
 
 /**
  * Maximum heap: lists of folders and of UIDs, at most 100 MB for each import that runs. The contents of messages are outside of it;
@@ -16,16 +16,16 @@ const HEAP_MEGABYTES = 512;
 
 /** Starts the part. */
 export async function startImportReader(app: SystemApp, target: TargetCalls): Promise<Part<ImportCalls>> {
-  const running = new Set<Promise<TurnEnd>>();
+  const running = new Set<Promise<RunEnd>>();
   const connections = new Set<{ close(): void }>();
   let isStopping = false;
   return {
     calls: {
-      async takeTurn(request) {
+      async runImport(request) {
         // The library is loaded when it is needed: most installations never import.
-        const { runTurn } = await import('./run-turn.ts');
+        const { runImport } = await import('./run-import.ts');
         const opened: { close(): void }[] = [];
-        const turn = runTurn(app, request, {
+        const run = runImport(app, request, {
           target,
           isStopping: () => isStopping,
           onConnection(connection) {
@@ -33,25 +33,25 @@ export async function startImportReader(app: SystemApp, target: TargetCalls): Pr
             connections.add(connection);
           },
         });
-        running.add(turn);
+        running.add(run);
         try {
-          return await turn;
+          return await run;
         } finally {
-          running.delete(turn);
+          running.delete(run);
           for (const connection of opened) connections.delete(connection);
         }
       },
     },
     async stop(graceMs) {
       isStopping = true;
-      // A turn stores what it has fetched, and waits for nothing more of the other server.
+      // A run stores what it has fetched, and waits for nothing more of the other server.
       for (const connection of connections) connection.close();
       await Promise.race([Promise.allSettled(running), sleep(app.clock, graceMs)]);
     },
   };
 }
 
-/** The imports of a thread that dies go on in another turn. */
+/** The imports of a thread that dies go on in another run. */
 export const IMPORT_PART = {
   name: 'mailbox-imports',
   module: moduleBeside(import.meta.url, 'import-thread'),

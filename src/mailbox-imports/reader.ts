@@ -5,12 +5,12 @@ import type { PartThread } from '../system/thread.ts';
 import { createSystemPart } from '../thread-app.ts';
 import { findOpenFolder, openFolder } from './folder-store.ts';
 import { IMPORT_PART } from './part.ts';
+import type { ImportCalls, TargetCalls } from './run.ts';
 import { advanceImport } from './store.ts';
-import type { ImportCalls, TargetCalls } from './turn.ts';
 
 type Target = Pick<Accounts, 'contents' | 'listTargets'>;
 
-/** Returns the reader, in a thread of its own or in this one. It starts with the first turn. */
+/** Returns the reader, in a thread of its own or in this one. It starts with the first run. */
 export function createImportReader(
   app: App,
   accounts: Target,

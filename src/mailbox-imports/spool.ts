@@ -56,7 +56,7 @@ export class Spool {
     }
   }
 
-  /** Removes all files, those that an earlier turn has left among them. */
+  /** Removes all files, those that an earlier run has left among them. */
   async clear(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }

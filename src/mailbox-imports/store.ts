@@ -1,6 +1,6 @@
 /**
  * Stores imports of mail from other servers. An import is queued, then running, and at last completed or failed; until then it has a
- * task, each of whose runs is one turn. All SQL of the table is here, and nothing else writes it.
+ * task, each of whose runs is one run. All SQL of the table is here, and nothing else writes it.
  */
 import type { MailboxImportRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -91,7 +91,7 @@ export function findImport(tx: Tx, id: ImportId): Promise<MailboxImportRow | und
 }
 
 /**
- * Deletes an import, also one that runs: its turn then ends.
+ * Deletes an import, also one that runs: its run then ends.
  * @throws AppError not_found
  */
 export const deleteImport = defineWrite(
@@ -107,9 +107,9 @@ export const deleteImport = defineWrite(
 /** An import while its task is leased. */
 export type RunningImport = MailboxImportRow & { lease: Lease };
 
-/** Begins a turn of an import, and returns the import. A task without an import that has not ended is done, and the answer undefined. */
-export const beginTurn = defineWrite(
-  'mailboxImports.beginTurn',
+/** Begins a run of an import, and returns the import. A task without an import that has not ended is done, and the answer undefined. */
+export const beginRun = defineWrite(
+  'mailboxImports.beginRun',
   async (tx, { lease, now }: { lease: Lease; now: number }): Promise<RunningImport | undefined> => {
     const row = await findImport(tx, lease.reference as ImportId);
     if (!row || row.finishedAt !== null) {
@@ -158,11 +158,11 @@ export const advanceImport = defineWrite(
 );
 
 type Pause = { lease: Lease; dueAt: number } & Pick<MailboxImportRow, 'error'> & {
-    /** Number of turns in a row that were interrupted and imported nothing. */
+    /** Number of runs in a row that were interrupted and imported nothing. */
     attempts: number;
   };
 
-/** Ends a turn after which the import goes on at `dueAt`. `error` says why it waits; null when it only lets others take a turn. */
+/** Ends a run after which the import goes on at `dueAt`. `error` says why it waits; null when it only lets others take a run. */
 export const pauseImport = defineWrite(
   'mailboxImports.pause',
   async (tx, { error, ...retry }: Pause): Promise<TaskEnd> => {

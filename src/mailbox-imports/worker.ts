@@ -1,6 +1,6 @@
 /**
  * Runs imports from other servers as tasks. At most one import of each tenant runs at a time, so that a tenant with many imports
- * delays another one only by the turns that run.
+ * delays another one only by the runs that go on at the moment.
  */
 import type { App } from '../app.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
@@ -14,23 +14,23 @@ import type { TaskEnd } from '../tasks/store.ts';
 import { readCounts } from './counts.ts';
 import { listErrors } from './error-store.ts';
 import { openPassword } from './password.ts';
+import { type ImportCalls, INTERNAL_FAILURE, type RunEnd } from './run.ts';
 import { clearSpools, spoolFolder } from './spool.ts';
 import {
-  beginTurn,
+  beginRun,
   endImport,
   MAILBOX_IMPORTS,
   pauseImport,
   type RunningImport,
   sweepImports,
 } from './store.ts';
-import { type ImportCalls, INTERNAL_FAILURE, type TurnEnd } from './turn.ts';
 
 /**
  * Maximum number of imports that run at the same time. Each has two batches in memory, usually 2 MiB each, and 11 MiB each when the other
  * server lies about the sizes (import-folder.ts, source/messages.ts).
  */
 const MAX_RUNNING_IMPORTS = 4;
-/** Delay after a turn that was interrupted. It doubles with each further one. */
+/** Delay after a run that was interrupted. It doubles with each further one. */
 const MIN_RETRY_DELAY_MS = 10_000;
 const MAX_RETRY_DELAY_MS = 1_800_000;
 const RETRY_JITTER = 0.2;
@@ -39,11 +39,11 @@ const RETRY_JITTER = 0.2;
  * while, and is then the one that has failed.
  */
 const MAX_APART_MS = 900_000;
-/** Number of interrupted turns in a row, none of which has imported a message, after which an import fails: about two hours. */
-const MAX_FAILED_TURNS = 10;
+/** Number of interrupted runs in a row, none of which has imported a message, after which an import fails: about two hours. */
+const MAX_FAILED_RUNS = 10;
 
 /**
- * Maximum time from the first turn to the end. A server whose UIDs change at each turn would otherwise keep an import running without end.
+ * Maximum time from the first run to the end. A server whose UIDs change at each run would otherwise keep an import running without end.
  */
 const MAX_AGE_DAYS = 7;
 
@@ -64,7 +64,7 @@ const SUSPENDED_DELAY_MS = 300_000;
 
 type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config'>;
 
-/** Returns the imports as a kind of task, whose turns the reader takes. */
+/** Returns the imports as a kind of task, whose runs the reader takes. */
 export function createImportKind(app: WorkerApp, reader: ImportCalls): TaskKind {
   /** Ends of the pauses of tenants, in Unix milliseconds. */
   const pauses = new Map<string, number>();
@@ -73,7 +73,7 @@ export function createImportKind(app: WorkerApp, reader: ImportCalls): TaskKind 
     name: MAILBOX_IMPORTS,
     concurrency: MAX_RUNNING_IMPORTS,
     concurrencyPerQueue: 1,
-    backOff: (attempts) => (attempts < MAX_FAILED_TURNS ? retryDelayMs(attempts) : undefined),
+    backOff: (attempts) => (attempts < MAX_FAILED_RUNS ? retryDelayMs(attempts) : undefined),
     prepare: () => clearSpools(app.config.dataDir),
     async rules(tenantId) {
       const pausedUntil = pauses.get(tenantId);
@@ -81,15 +81,15 @@ export function createImportKind(app: WorkerApp, reader: ImportCalls): TaskKind 
       return { pausedUntil };
     },
     async run(task) {
-      const row = await app.db.commit(beginTurn, { lease: leaseOf(task), now: app.clock.now() });
+      const row = await app.db.commit(beginRun, { lease: leaseOf(task), now: app.clock.now() });
       if (!row) return 'done';
       running += 1;
       try {
-        const end = await takeTurnUnlessSuspended(app, { reader, isAlone: () => running === 1 }, row);
+        const end = await runUnlessSuspended(app, { reader, isAlone: () => running === 1 }, row);
         const pauseMs = pauseAfter(end);
         if (pauseMs > 0) pauses.set(row.tenantId, app.clock.now() + pauseMs);
         const taskEnd = await settle(app, row, end);
-        app.log.info({ importId: row.id, end: end.kind }, 'a turn of an import of mail has ended');
+        app.log.info({ importId: row.id, end: end.kind }, 'a run of an import of mail has ended');
         return taskEnd;
       } finally {
         running -= 1;
@@ -110,33 +110,33 @@ function pauseAfter(end: End): number {
   return end.kind === 'interrupted' && !end.hasImported ? LOST_SERVER_PAUSE_MS : 0;
 }
 
-function retryDelayMs(failedTurns: number): number {
-  return Math.min(MIN_RETRY_DELAY_MS * 2 ** failedTurns, MAX_RETRY_DELAY_MS);
+function retryDelayMs(failedRuns: number): number {
+  return Math.min(MIN_RETRY_DELAY_MS * 2 ** failedRuns, MAX_RETRY_DELAY_MS);
 }
 
 /**
- * How a turn has ended. `lost`: the thread has ended under several imports, and nobody knows under which one. `suspended`: the mailbox is
+ * How a run has ended. `lost`: the thread has ended under several imports, and nobody knows under which one. `suspended`: the mailbox is
  * suspended.
  */
-type End = TurnEnd | { kind: 'lost'; error: string } | { kind: 'suspended' };
+type End = RunEnd | { kind: 'lost'; error: string } | { kind: 'suspended' };
 
-/** The thread that reads. `isAlone` returns true when no other turn runs. */
+/** The thread that reads. `isAlone` returns true when no other run goes on. */
 type Reader = { reader: ImportCalls; isAlone(): boolean };
 
-/** Takes a turn. For a suspended mailbox nothing is asked of the other server, and what a suspension interrupts is no failure of it. */
-async function takeTurnUnlessSuspended(app: WorkerApp, reader: Reader, row: RunningImport): Promise<End> {
+/** Makes a run. For a suspended mailbox nothing is asked of the other server, and what a suspension interrupts is no failure of it. */
+async function runUnlessSuspended(app: WorkerApp, reader: Reader, row: RunningImport): Promise<End> {
   const isSuspended = async () => (await findMailboxById(app.db.read, row.mailboxId))?.status === 'suspended';
   if (await isSuspended()) return { kind: 'suspended' };
-  const end = await takeTurn(app, reader, row);
+  const end = await runImport(app, reader, row);
   return end.kind === 'interrupted' && (await isSuspended()) ? { kind: 'suspended' } : end;
 }
 
-async function takeTurn(app: WorkerApp, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
+async function runImport(app: WorkerApp, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
   const { id, mailboxId, host, port, security, user } = row;
   try {
     const password = openPassword(app, row);
     const counts = readCounts(row);
-    return await reader.takeTurn({
+    return await reader.runImport({
       id,
       mailboxId,
       settings: { host, port, security, user, password, hasLoggedIn: counts.folders > 0 },
@@ -161,14 +161,14 @@ const TOO_OLD = `The import has not ended within ${MAX_AGE_DAYS} days; another o
 
 type FailureReason = MailboxImportRow['reason'];
 
-/** Stores how a turn has ended. */
+/** Stores how a run has ended. */
 async function settle(app: WorkerApp, { lease, startedAt }: RunningImport, end: End): Promise<TaskEnd> {
   const now = app.clock.now();
   const { attempts } = lease;
   const fail = (reason: FailureReason, error: string) =>
     app.db.commit(endImport, { lease, now, status: 'failed', reason, error });
-  const pause = (error: string | null, { delayMs, failedTurns }: { delayMs: number; failedTurns: number }) =>
-    app.db.commit(pauseImport, { lease, error, dueAt: now + delayMs, attempts: failedTurns });
+  const pause = (error: string | null, { delayMs, failedRuns }: { delayMs: number; failedRuns: number }) =>
+    app.db.commit(pauseImport, { lease, error, dueAt: now + delayMs, attempts: failedRuns });
   const goesOn = end.kind !== 'completed' && end.kind !== 'failed' && end.kind !== 'stale';
   if (goesOn && now - (startedAt ?? now) >= MAX_AGE_DAYS * DAY_MS)
     return fail(end.kind === 'suspended' ? 'mailbox_suspended' : 'source_unavailable', TOO_OLD);
@@ -180,19 +180,19 @@ async function settle(app: WorkerApp, { lease, startedAt }: RunningImport, end: 
     case 'failed':
       return fail(end.reason, end.error);
     case 'paused':
-      return pause(null, { delayMs: 0, failedTurns: 0 });
+      return pause(null, { delayMs: 0, failedRuns: 0 });
     case 'lost': {
       const delayMs = Math.round(app.random() * MAX_APART_MS);
-      return pause(end.error, { delayMs, failedTurns: attempts - 1 });
+      return pause(end.error, { delayMs, failedRuns: attempts - 1 });
     }
     case 'suspended':
-      return pause('The mailbox is suspended', { delayMs: SUSPENDED_DELAY_MS, failedTurns: attempts - 1 });
+      return pause('The mailbox is suspended', { delayMs: SUSPENDED_DELAY_MS, failedRuns: attempts - 1 });
     case 'interrupted': {
-      const failedTurns = end.hasImported ? 0 : attempts;
-      if (failedTurns >= MAX_FAILED_TURNS) return fail('source_unavailable', end.error);
+      const failedRuns = end.hasImported ? 0 : attempts;
+      if (failedRuns >= MAX_FAILED_RUNS) return fail('source_unavailable', end.error);
       return pause(end.error, {
-        delayMs: jitter(app.random, retryDelayMs(failedTurns), RETRY_JITTER),
-        failedTurns,
+        delayMs: jitter(app.random, retryDelayMs(failedRuns), RETRY_JITTER),
+        failedRuns,
       });
     }
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { ScramProof } from '../mail/sasl/scram.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { nextSlice } from '../system/slices.ts';
 import { listUsable, type Use } from './app-passwords/match.ts';
 import { MAX_APP_PASSWORDS } from './app-passwords/store.ts';
 import { type Credential, OWN_PASSWORD } from './credential.ts';
@@ -15,7 +15,7 @@ import { type ScramVerifier, verifyProof } from './passwords/scram-verifier.ts';
  */
 const TRIED = 1 + 2 * MAX_APP_PASSWORDS;
 /** Number of verifiers after which other work runs. They take some tenths of a millisecond. */
-const PER_TURN = 16;
+const PER_SLICE = 16;
 /** A verifier of random keys, for which nobody has a proof. It stands in where a name has no more verifiers. */
 const NOBODY: ScramVerifier = {
   storedKey: randomBytes(32).toString('base64'),
@@ -55,7 +55,7 @@ export async function findProven(
   proof: ScramProof,
 ): Promise<{ credential: Credential; serverSignature: string } | undefined> {
   for (let index = 0; index < TRIED; index++) {
-    if (index > 0 && index % PER_TURN === 0) await nextTurn();
+    if (index > 0 && index % PER_SLICE === 0) await nextSlice();
     const one = known[index];
     const serverSignature = verifyProof(one?.verifier ?? NOBODY, proof);
     if (one && serverSignature !== undefined) return { credential: one.credential, serverSignature };

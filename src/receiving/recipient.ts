@@ -149,7 +149,7 @@ function hasSpace(
 ): Promise<boolean> {
   return tenantId === null
     ? hasInstallationSpaceFor(db.read, { kind, targetId }, sizeBytes)
-    : directory.hasRoomFor(tenantId, sizeBytes);
+    : directory.hasQuotaFor(tenantId, sizeBytes);
 }
 
 async function resolveRecipient(

@@ -34,13 +34,13 @@ export function createReports({ db }: Pick<App, 'db'>): Reports {
   const recounts = new ConcurrencyLimiter({ maxRunning: MAX_RECOUNTS, perFree: 0, maxWaiting: 0 });
   return {
     read: async ({ tags, ...query }, gone) => {
-      const inTurn: InTurn = (read) => slices.run(read, { owner: query.tenantId });
+      const inSlices: InSlices = (read) => slices.run(read, { owner: query.tenantId });
       if (tags === undefined)
         return readSlices(gone, (after) =>
-          inTurn(() => db.query(readCounts, { ...query, after, rows: ROWS_PER_SLICE })),
+          inSlices(() => db.query(readCounts, { ...query, after, rows: ROWS_PER_SLICE })),
         );
       const read = () =>
-        readSlices(gone, (after) => inTurn(() => db.query(recount, { ...query, tags, after })));
+        readSlices(gone, (after) => inSlices(() => db.query(recount, { ...query, tags, after })));
       const running = recounts.tryRun(read, { owner: query.tenantId });
       if (running !== undefined) return running;
       throw new AppError('unavailable', 'Another report by tag is being made', { retryAfterSeconds: 1 });
@@ -49,7 +49,7 @@ export function createReports({ db }: Pick<App, 'db'>): Reports {
 }
 
 /** Runs the read of a slice when it is the turn of its tenant. */
-type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
+type InSlices = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 type Part<Position> = { spans: readonly CountedSpan[]; next: Position | null };
 

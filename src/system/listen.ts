@@ -24,7 +24,7 @@ export type ListenOptions = {
    * Called for each newcomer within the limit of its address. May end another connection, whose socket it returns: that connection no longer
    * counts, and must be closed in this turn of the event loop.
    */
-  makeRoom?: () => Socket | undefined;
+  evictOne?: () => Socket | undefined;
 };
 
 export type Refuse = (socket: Socket, text: string) => void;
@@ -174,7 +174,7 @@ function guardConnections(
     tls,
     refusal = () => '',
     refuse = tls ? closeSilently : refusePlainly,
-    makeRoom,
+    evictOne,
     open,
   }: Guarding,
 ): void {
@@ -191,7 +191,7 @@ function guardConnections(
     const isLimited = address !== '' && !limits.isExempt?.(address);
     const release = isLimited ? counts.take(address) : () => {};
     if (!release) return 'address';
-    const evicted = makeRoom?.();
+    const evicted = evictOne?.();
     if (evicted) {
       metrics?.evictedConnections.inc({ listener: section });
       forget(evicted);

@@ -10,7 +10,7 @@ import { defineWrite } from '../../src/db/operation.ts';
 import { DamagedDatabaseError } from '../../src/db/private-database.ts';
 import type { Refusal } from '../../src/mail/imap/session.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
-import { nextTurn } from '../../src/system/next-turn.ts';
+import { nextSlice } from '../../src/system/slices.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createAccountApp } from '../support/test-account.ts';
 
@@ -238,7 +238,7 @@ test('accounts alternate between the slices of the work that is done with them',
   const works = ['a', 'a', 'a', 'b'].map((name) =>
     accounts.use(of(name), async () => {
       for (let slice = 0; slice < 3; slice++) {
-        await nextTurn();
+        await nextSlice();
         order.push(name);
       }
     }),

@@ -1,4 +1,4 @@
-/** `postrider mailbox import --imap` and `mailbox imports`, over the control socket, with turns that end as a test says. */
+/** `postrider mailbox import --imap` and `mailbox imports`, over the control socket, with runs that end as a test says. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { inspectCertificates } from '../../src/certificates/certificates.ts';
@@ -7,8 +7,8 @@ import { importByImap } from '../../src/cli/mailbox-imports.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
+import type { RunEnd, RunRequest } from '../../src/mailbox-imports/run.ts';
 import { advanceImport } from '../../src/mailbox-imports/store.ts';
-import type { TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
 import { createImportKind } from '../../src/mailbox-imports/worker.ts';
 import { startTasks } from '../../src/tasks/engine.ts';
 import { memoryContents } from '../mailbox-imports/transfer/memory-contents.ts';
@@ -19,12 +19,12 @@ import { openTestApp } from '../support/test-app.ts';
 const world = await openTestApp();
 const { address } = await addMailbox(world);
 const { app } = world;
-const turns: TurnRequest[] = [];
-let nextEnd: TurnEnd = { kind: 'completed' };
+const runs: RunRequest[] = [];
+let nextEnd: RunEnd = { kind: 'completed' };
 const worker = startTasks(app, [
   createImportKind(app, {
-    async takeTurn(request) {
-      turns.push(request);
+    async runImport(request) {
+      runs.push(request);
       const counts = {
         ...NO_COUNTS,
         folders: 2,
@@ -66,7 +66,7 @@ test('an import is followed to its end, with what could not be imported', async 
     output: `Imported mail of ann@example.com into ${address}: 5 imported (1.5 MB), 2 of 2 folders; 3 were there already; 1 could not be imported\n`,
     errors: 'INBOX UID 7: The server does not give the message\n',
   });
-  assert.deepEqual(turns.at(-1)?.settings, {
+  assert.deepEqual(runs.at(-1)?.settings, {
     ...{ host: 'imap.example.com', port: 1143, security: 'starttls' },
     ...{ user: 'ann@example.com', password: 'old password', hasLoggedIn: false },
   });

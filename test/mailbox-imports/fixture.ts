@@ -1,4 +1,4 @@
-/** Servers that mail is imported from, and turns of imports into mailboxes in memory. */
+/** Servers that mail is imported from, and runs of imports into mailboxes in memory. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
@@ -9,9 +9,9 @@ import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { createImport } from '../../src/mailbox-imports/create.ts';
 import { createTargetCalls } from '../../src/mailbox-imports/reader.ts';
-import { runTurn } from '../../src/mailbox-imports/run-turn.ts';
+import type { RunEnd, RunRequest, TargetCalls } from '../../src/mailbox-imports/run.ts';
+import { runImport } from '../../src/mailbox-imports/run-import.ts';
 import { endImport } from '../../src/mailbox-imports/store.ts';
-import type { TargetCalls, TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
 import { createCertificateStore } from '../../src/system/certificates.ts';
 import { createDial } from '../../src/system/dial.ts';
 import type { System } from '../../src/system/system.ts';
@@ -97,10 +97,10 @@ function usualAnswer(command: string): string | undefined {
 export type Importer = {
   mailbox: MailboxRow;
   contents: MemoryContents;
-  /** Calls of the turns, which a test may replace. */
+  /** Calls of the runs, which a test may replace. */
   target: TargetCalls;
   spoolFolder: string;
-  /** Takes a turn of a new import, and returns its end with the counts and the errors. */
+  /** Makes a run of a new import, and returns its end with the counts and the errors. */
   run(
     port: number,
     settings?: Partial<{
@@ -109,13 +109,13 @@ export type Importer = {
       password: string;
       security: 'tls' | 'starttls';
       hasLoggedIn: boolean;
-      /** Counts of earlier turns. */
+      /** Counts of earlier runs. */
       found: typeof NO_COUNTS;
-      /** Messages that earlier turns could not import. */
-      failed: TurnRequest['failed'];
+      /** Messages that earlier runs could not import. */
+      failed: RunRequest['failed'];
     }> & { beforeTurn?(): Promise<void> },
   ): Promise<{
-    end: TurnEnd;
+    end: RunEnd;
     counts: typeof NO_COUNTS;
     errors: { folder: string; uid: number; message: string }[];
   }>;
@@ -160,7 +160,7 @@ export async function createImporter(
           return target.advance(input);
         },
       };
-      const end = await runTurn(
+      const end = await runImport(
         { ...app, ...sourceSystem(app.clock), ...system },
         {
           id: row.id,

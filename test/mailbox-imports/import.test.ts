@@ -1,4 +1,4 @@
-/** Turns of imports from our own IMAP server with mail in memory. */
+/** Runs of imports from our own IMAP server with mail in memory. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -321,7 +321,7 @@ test('a disk without its reserve takes no large message on its way', async (t) =
   assert.deepEqual(wasOnDisk, [false]);
 });
 
-test('the number of folders that an earlier turn has found stays until they are listed again', async (t) => {
+test('the number of folders that an earlier run has found stays until they are listed again', async (t) => {
   const port = await startScripted(t, () => undefined, { greeting: '* BYE later' });
   const { run } = await createImporter(world);
   const { counts } = await run(port, { found: { ...NO_COUNTS, folders: 5 } });
@@ -369,7 +369,7 @@ test('a certificate for another name ends the import before the login', async (t
   assert.deepEqual(commands, []);
 });
 
-test('an import that is deleted ends its turn', async (t) => {
+test('an import that is deleted ends its run', async (t) => {
   const { port, mail } = await startSource(t);
   await mail.deliver('INBOX', letter('one'));
   const { run, target } = await createImporter(world);

@@ -1,4 +1,4 @@
-/** Turns of imports from servers that lie, send without end, or say nothing. */
+/** Runs of imports from servers that lie, send without end, or say nothing. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -276,7 +276,7 @@ test('a session that is lost once loses no message', async (t) => {
   assert.deepEqual([end, errors, counts.imported], [{ kind: 'completed' }, [], 1]);
 });
 
-test('a server that always ends the session is asked at most 51 times in a turn', async (t) => {
+test('a server that always ends the session is asked at most 51 times in a run', async (t) => {
   const { script, logins } = ending(60, () => true);
   const { run } = await createImporter(world);
   const { end } = await run(await startScripted(t, script));
@@ -490,7 +490,7 @@ test('a login that the server cannot check now is tried again later', async (t) 
   assert.equal(end.kind, 'interrupted', JSON.stringify(end));
 });
 
-test('a turn that is over ends before the next batch, and a later one goes on', async (t) => {
+test('a run that is over ends before the next batch, and a later one goes on', async (t) => {
   const port = await startScripted(
     t,
     serving((command) => fetched(command, [1])),
@@ -508,7 +508,7 @@ test('a turn that is over ends before the next batch, and a later one goes on', 
   assert.deepEqual([second.end.kind, second.counts.imported], ['completed', 1]);
 });
 
-test('messages that an earlier turn has imported, and that the server has removed since, are messages of the import', async (t) => {
+test('messages that an earlier run has imported, and that the server has removed since, are messages of the import', async (t) => {
   let left = 20;
   const port = await startScripted(t, (command, socket) =>
     listing(left, (asked, uids) => fetched(asked, uids))(command, socket),
@@ -520,7 +520,7 @@ test('messages that an earlier turn has imported, and that the server has remove
   assert.deepEqual([counts.messages, counts.imported, counts.known, counts.failed], [20, 20, 0, 0]);
 });
 
-test('a turn also ends while messages are fetched one by one, and a later one goes on', async (t) => {
+test('a run also ends while messages are fetched one by one, and a later one goes on', async (t) => {
   let isSlow = true;
   let alone = 0;
   const port = await startScripted(t, async (command) => {

@@ -1,4 +1,4 @@
-/** Turns of imports from servers that answer late. */
+/** Runs of imports from servers that answer late. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -6,8 +6,8 @@ import { after, type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { startImportReader } from '../../src/mailbox-imports/part.ts';
-import type { TurnEnd } from '../../src/mailbox-imports/turn.ts';
-import { watchTurn } from '../../src/mailbox-imports/turn-watch.ts';
+import type { RunEnd } from '../../src/mailbox-imports/run.ts';
+import { watchRun } from '../../src/mailbox-imports/run-watch.ts';
 import { sleep, TimeoutError } from '../../src/system/clock.ts';
 import type { DialTarget } from '../../src/system/dial.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -60,7 +60,7 @@ test('a large message that takes more than ten minutes is an error', async (t) =
   assert.equal(sent.pieces, Math.ceil(600_000 / ANSWER_MS));
 });
 
-test('messages that take whole turns do not keep those behind them from being imported', async (t) => {
+test('messages that take whole runs do not keep those behind them from being imported', async (t) => {
   const { port } = await startSlow(t, [TOO_SLOW, TOO_SLOW, 5]);
   const { run } = await createImporter(world);
   const failed: { folder: string; uid: number }[] = [];
@@ -74,11 +74,11 @@ test('messages that take whole turns do not keep those behind them from being im
   assert.deepEqual([end.kind, errors, messages, imported, counts.failed], ['completed', [], 3, 1, 2]);
 });
 
-test('what a turn waits for is ended after its maximum time, unless it was stopped', async () => {
+test('what a run waits for is ended after its maximum time, unless it was stopped', async () => {
   const ended: string[] = [];
   const watch = (name: string) => {
     const onEnd = () => ended.push(name);
-    return watchTurn(clock, { progress: { report: async () => {} }, maxMs: 60_000, onEnd });
+    return watchRun(clock, { progress: { report: async () => {} }, maxMs: 60_000, onEnd });
   };
   const first = watch('first');
   watch('second').stop();
@@ -90,7 +90,7 @@ test('what a turn waits for is ended after its maximum time, unless it was stopp
   first.stop();
 });
 
-test('an import that is deleted while its server is silent ends its turn', async (t) => {
+test('an import that is deleted while its server is silent ends its run', async (t) => {
   const asked = Promise.withResolvers<void>();
   const port = await startScripted(t, (command) => {
     if (!command.startsWith('EXAMINE')) return undefined;
@@ -110,15 +110,15 @@ test('an import that is deleted while its server is silent ends its turn', async
 /** The behaviour of a port: it refuses or drops connections, or a server there sends this text. */
 type Unknown = { dial?(target: DialTarget, failed: () => void): Promise<Socket>; plain?: string };
 
-/** Takes a turn that meets no IMAP server, and checks that it ends 30 s after it began, and how. `failed` resolves when that is clear. */
+/** Makes a run that meets no IMAP server, and checks that it ends 30 s after it began, and how. `failed` resolves when that is clear. */
 async function assertUnknown(t: TestContext, { dial, plain }: Unknown): Promise<void> {
   const failed = Promise.withResolvers<void>();
   const port = plain === undefined ? 4190 : await startPlain(t, plain, failed.resolve);
   const system = dial && { dial: (target: DialTarget) => dial(target, failed.resolve) };
   const { run } = await createImporter(world, system);
-  let end: TurnEnd | undefined;
-  const running = run(port, { security: 'starttls' }).then((turn) => {
-    end = turn.end;
+  let end: RunEnd | undefined;
+  const running = run(port, { security: 'starttls' }).then((run) => {
+    end = run.end;
   });
   await failed.promise;
   await setImmediate();
@@ -184,10 +184,10 @@ test('an import that is deleted, or whose thread stops, does not wait any longer
   );
   const server = { host: HOST, port: 993, security: 'tls', user: 'ann' } as const;
   const settings = { ...server, password: 'secret', hasLoggedIn: false };
-  const ofTurn = { settings, counts: NO_COUNTS, failed: [], spoolFolder };
-  const request = { id: 'mim_1', mailboxId: mailbox.id, ...ofTurn } as const;
-  const turn = part.calls.takeTurn(request);
+  const parts = { settings, counts: NO_COUNTS, failed: [], spoolFolder };
+  const request = { id: 'mim_1', mailboxId: mailbox.id, ...parts } as const;
+  const stoppedRun = part.calls.runImport(request);
   await stopped.promise;
   await part.stop(10_000);
-  assert.deepEqual(await turn, { kind: 'paused' });
+  assert.deepEqual(await stoppedRun, { kind: 'paused' });
 });

@@ -1,13 +1,13 @@
-/** Imports take turns, which a reader of the test ends as the test says. */
+/** Imports take runs, which a reader of the test ends as the test says. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { MailboxImportRow } from '../../src/db/mailbox-tables.ts';
 import { NO_COUNTS } from '../../src/mailbox-imports/counts.ts';
 import { createImport } from '../../src/mailbox-imports/create.ts';
+import type { ImportCalls, RunEnd, RunRequest } from '../../src/mailbox-imports/run.ts';
 import { spoolFolder } from '../../src/mailbox-imports/spool.ts';
 import { advanceImport, deleteImport, findImport, MAILBOX_IMPORTS } from '../../src/mailbox-imports/store.ts';
-import type { ImportCalls, TurnEnd, TurnRequest } from '../../src/mailbox-imports/turn.ts';
 import { createImportKind, createImportSweep } from '../../src/mailbox-imports/worker.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
@@ -25,20 +25,20 @@ const world = await openTestApp({ system: { clock, random: () => 0.5 } });
 after(() => world.close());
 const { app } = world;
 
-/** A reader whose turns end when the test says. */
+/** A reader whose runs end when the test says. */
 function createReader() {
-  const turns: { request: TurnRequest; end(end: TurnEnd | Error): void }[] = [];
+  const runs: { request: RunRequest; end(end: RunEnd | Error): void }[] = [];
   let begin = () => {};
   const reader: ImportCalls = {
-    takeTurn: (request) =>
+    runImport: (request) =>
       new Promise((resolve, reject) => {
-        turns.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) });
+        runs.push({ request, end: (end) => (end instanceof Error ? reject(end) : resolve(end)) });
         begin();
       }),
   };
-  /** Resolves when the next turn begins. */
-  const nextTurn = () => new Promise<void>((resolve) => (begin = resolve));
-  return { turns, reader, nextTurn };
+  /** Resolves when the next run begins. */
+  const nextSlice = () => new Promise<void>((resolve) => (begin = resolve));
+  return { runs, reader, nextSlice };
 }
 
 let parties = 0;
@@ -68,9 +68,9 @@ const taskOf = ({ id: reference }: MailboxImportRow) =>
 
 /** Leases like the engine, at most one import of each tenant, and runs each in the background. */
 function createRunner(random = app.random) {
-  const { turns, reader, nextTurn } = createReader();
+  const { runs, reader, nextSlice } = createReader();
   const kind = createImportKind({ ...app, random }, reader);
-  const running = new Map<string, { tenantId: string | null; turn: Promise<unknown> }>();
+  const running = new Map<string, { tenantId: string | null; run: Promise<unknown> }>();
 
   async function queuesToServe(): Promise<string[]> {
     const queues = await listWaitingQueues(app.db.read, { kind: kind.name, after: '', limit: 100 });
@@ -85,58 +85,58 @@ function createRunner(random = app.random) {
 
   return {
     kind,
-    turns,
+    runs,
     async lease(limit = kind.concurrency - running.size): Promise<string[]> {
       const users: string[] = [];
       for (const queue of (await queuesToServe()).slice(0, limit)) {
         for (const task of await leaseTasksOf(app, { kind: kind.name, queue })) {
           const { reference, tenantId } = task;
           users.push((await findImport(app.db.read, reference as MailboxImportRow['id']))?.user ?? '');
-          const begun = nextTurn();
-          const turn = kind.run(task);
-          running.set(reference, { tenantId, turn });
-          await Promise.race([begun, turn]);
+          const begun = nextSlice();
+          const run = kind.run(task);
+          running.set(reference, { tenantId, run });
+          await Promise.race([begun, run]);
         }
       }
       return users;
     },
-    /** Waits for all turns, which end in the same way when the test says how. */
-    async endAll(end?: TurnEnd | Error): Promise<void> {
-      for (const turn of end ? turns.splice(0) : []) turn.end(end ?? assert.fail());
-      await Promise.all([...running.values()].map(({ turn }) => turn));
+    /** Waits for all runs, which end in the same way when the test says how. */
+    async endAll(end?: RunEnd | Error): Promise<void> {
+      for (const run of end ? runs.splice(0) : []) run.end(end ?? assert.fail());
+      await Promise.all([...running.values()].map(({ run }) => run));
       running.clear();
     },
-    /** Ends the oldest turn. */
-    async end(end: TurnEnd | Error): Promise<void> {
-      const turn = turns.shift() ?? assert.fail('no turn runs');
-      turn.end(end);
-      await running.get(turn.request.id)?.turn;
-      running.delete(turn.request.id);
+    /** Ends the oldest run. */
+    async end(end: RunEnd | Error): Promise<void> {
+      const run = runs.shift() ?? assert.fail('no run goes on');
+      run.end(end);
+      await running.get(run.request.id)?.run;
+      running.delete(run.request.id);
     },
   };
 }
 
-test('a tenant has one turn at a time, others come in between, and a paused import goes on after them', async () => {
-  const { turns, reader, nextTurn } = createReader();
+test('a tenant has one run at a time, others come in between, and a paused import goes on after them', async () => {
+  const { runs, reader, nextSlice } = createReader();
   const [one, other] = [await newParty(), await newParty()];
   await one.start('one-1');
   await one.start('one-2');
   await other.start('other');
-  const begun = nextTurn();
+  const begun = nextSlice();
   const engine = startTasks(app, [createImportKind(app, reader)]);
   await begun;
-  const usersOf = () => turns.map(({ request }) => request.settings.user);
-  await waitUntil(() => turns.length === 2);
+  const usersOf = () => runs.map(({ request }) => request.settings.user);
+  await waitUntil(() => runs.length === 2);
   assert.deepEqual(usersOf().toSorted(), ['one-1', 'other'], 'the second import of the tenant waits');
   const end = async (user: string, kind: 'paused' | 'completed') => {
     const index = usersOf().indexOf(user);
-    turns.splice(index, 1)[0]?.end({ kind });
+    runs.splice(index, 1)[0]?.end({ kind });
   };
   await clock.advance(1);
   await end('one-1', 'paused');
   await waitUntil(() => usersOf().includes('one-2'));
   assert.deepEqual(usersOf(), ['other', 'one-2'], 'the import that has waited longest is next');
-  assert.equal(turns[0]?.request.settings.password, 'secret');
+  assert.equal(runs[0]?.request.settings.password, 'secret');
   await end('one-2', 'completed');
   await waitUntil(() => usersOf().includes('one-1'));
   for (const user of ['one-1', 'other']) await end(user, 'completed');
@@ -280,8 +280,8 @@ test('after an attempt that has imported nothing, the next import of the tenant 
   await app.db.commit(deleteImport, { ...row, tenantId: row.tenantId });
 });
 
-test('a turn knows which messages earlier turns could not import', async () => {
-  const { lease, end, turns } = createRunner();
+test('a run knows which messages earlier runs could not import', async () => {
+  const { lease, end, runs } = createRunner();
   const { start } = await newParty();
   const { id } = await start('a');
   await lease();
@@ -289,12 +289,12 @@ test('a turn knows which messages earlier turns could not import', async () => {
   await app.db.commit(advanceImport, { id, progress: JSON.stringify(NO_COUNTS), errors });
   await end({ kind: 'paused' });
   await lease();
-  assert.deepEqual(turns[0]?.request.failed, [{ folder: 'INBOX', uid: 7 }]);
+  assert.deepEqual(runs[0]?.request.failed, [{ folder: 'INBOX', uid: 7 }]);
   await end({ kind: 'completed' });
 });
 
-test('an import of a suspended mailbox waits without a turn, and goes on when the mailbox is active again', async () => {
-  const { lease, end, endAll, turns } = createRunner();
+test('an import of a suspended mailbox waits without a run, and goes on when the mailbox is active again', async () => {
+  const { lease, end, endAll, runs } = createRunner();
   const { start, changeStatus } = await newParty();
   const row = await start('a');
   await lease();
@@ -306,7 +306,7 @@ test('an import of a suspended mailbox waits without a turn, and goes on when th
     assert.deepEqual([status, error, attempts], ['running', 'The mailbox is suspended', 0]);
     await clock.advance((dueAt ?? assert.fail()) - clock.now());
     assert.deepEqual(await lease(), ['a']);
-    assert.deepEqual(turns, []);
+    assert.deepEqual(runs, []);
     await endAll();
   }
   await changeStatus('active');

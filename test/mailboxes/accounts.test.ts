@@ -8,7 +8,7 @@ import { createAccounts } from '../../src/mailboxes/accounts.ts';
 import { findMailboxById, recordDamage, recordRepair } from '../../src/mailboxes/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
-import { nextTurn } from '../../src/system/next-turn.ts';
+import { nextSlice } from '../../src/system/slices.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { addMailbox } from './fixtures.ts';
 
@@ -154,7 +154,7 @@ test('nothing is opened while an account closes, and it is closed again when a c
   closes[0]?.();
   onItsWay.resolve();
   await first;
-  await nextTurn();
+  await nextSlice();
   assert.equal(hasBegun, false);
   closes[1]?.();
   await Promise.all([closing, second]);

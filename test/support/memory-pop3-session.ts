@@ -9,7 +9,7 @@ import type {
   Refusal,
   Session,
 } from '../../src/mail/pop3/session.ts';
-import { createPause } from '../../src/system/next-turn.ts';
+import { createPause } from '../../src/system/slices.ts';
 import { handOverTo } from './handovers.ts';
 import { createScramSession } from './scram-client.ts';
 

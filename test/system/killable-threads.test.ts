@@ -7,7 +7,7 @@ import { MAX_UNANSWERED_PINGS, PING_PERIOD_MS } from '../../src/system/killable-
 import type { JobOptions, KillableThreadsOptions } from '../../src/system/killable-threads/options.ts';
 import type { ThreadOutcome } from '../../src/system/killable-threads/serve.ts';
 import { KillableThreads } from '../../src/system/killable-threads.ts';
-import { nextTurn } from '../../src/system/next-turn.ts';
+import { nextSlice } from '../../src/system/slices.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { Order } from './killable-thread-sample.ts';
 
@@ -346,7 +346,7 @@ test('an answer that crosses with the end of its thread does not bring the threa
   const crossed = threads.run({ what: 'where', begun }, JOB);
   const endJob = timers.at(-1);
   // The job leaves at the end of this turn of the event loop.
-  await nextTurn();
+  await nextSlice();
   Atomics.wait(begun, 0, 0);
   // This thread stands still until the answer lies in its queue, and then ends the job before it looks there.
   Atomics.wait(begun, 0, 1, 50);

@@ -243,18 +243,18 @@ export class AccountNotifications {
   }
 
   #bound(): void {
-    if (this.#hasRoom()) return;
+    if (this.#hasCapacity()) return;
     if (this.#request) {
       this.set(NO_EVENTS);
       this.#isOverflow = true;
     }
     for (const key of this.#pending.metadata.keys()) {
-      if (this.#hasRoom()) break;
+      if (this.#hasCapacity()) break;
       this.#pending.metadata.delete(key);
     }
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const { nameCount, statuses } = this.#pending;
     const bytes = nameCount * BYTES_PER_NAME + statuses.size * BYTES_PER_STATUS;
     return nameCount <= MAX_NAMES && this.#memory.resize(bytes);

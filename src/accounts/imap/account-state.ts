@@ -1,5 +1,5 @@
 /** Keeps what all IMAP sessions of an open account share: the states of folders, and the keywords of messages. */
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import type { OpenAccount } from '../account.ts';
 import type { FolderChange } from '../changes.ts';
 import { findFolderById } from '../folder-store.ts';
@@ -110,7 +110,7 @@ export class AccountState {
     if (this.#keywords.size + missing.length > MAX_KNOWN_SETS) await this.#loadAllKeywords();
     else
       for (let at = 0; at < missing.length; at += SETS_PER_READ) {
-        if (at > 0) await nextTurn();
+        if (at > 0) await nextSlice();
         const ids = missing.slice(at, at + SETS_PER_READ);
         for (const [id, keywords] of await listKeywordSets(read, ids)) this.#keywords.set(id, keywords);
       }
@@ -159,7 +159,7 @@ export class AccountState {
       const messages = await listSummaries(read, range, MESSAGES_PER_SLICE);
       state.load(messages);
       if (messages.length < MESSAGES_PER_SLICE) return state;
-      await nextTurn();
+      await nextSlice();
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Arrangement } from '../../mail/imap/session.ts';
 import { type SortRow, sortMessages } from '../../mail/imap/sort.ts';
 import type { SortKeys } from '../../mail/message/sort-keys.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import type { Steps } from '../../system/steps.ts';
 import type { Column, StoredMessage } from '../stored-message-store.ts';
 import { NOTHING_YET } from './responses.ts';

@@ -3,7 +3,7 @@ import { badUrl, type MessageUrl, parseMessageUrl } from '../../mail/imap/messag
 import type { AppendCatenation, Refusal } from '../../mail/imap/session.ts';
 import { LineEnds } from '../../mail/message/crlf.ts';
 import { AppError } from '../../system/errors.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import type { OpenAccount } from '../account.ts';
 import { discard, type PreparedContent, prepareContent, preparedChunks } from '../content.ts';
 import { findFolderById, findFolderByName } from '../folder-store.ts';

@@ -24,7 +24,7 @@ export type Fetched = {
 
 type Answer = { plan: FetchPlan; responses: Responses };
 
-/** Lets other work run once a slice of time has passed (system/next-turn.ts). */
+/** Lets other work run once a slice of time has passed (system/slices.ts). */
 type Pause = () => Promise<void> | undefined;
 
 /** Adds the response for a message whose items need no octets. */

@@ -1,7 +1,7 @@
 /** Returns items of new messages without being asked each time (RFC 5465 sections 5.2 and 7). */
 import type { FetchItem } from '../../mail/imap/fetch-item.ts';
 import type { Chunks } from '../../mail/imap/session.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import { fetchMessages } from './fetch.ts';
 import type { SelectedState } from './session-state.ts';
 

@@ -3,7 +3,7 @@ import { pageOfRanges } from '../../mail/imap/page-range.ts';
 import type { SequenceRange } from '../../mail/imap/sequence-set.ts';
 import type { Chunks, FetchQuery } from '../../mail/imap/session.ts';
 import { AppError } from '../../system/errors.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import { SEEN } from '../flags.ts';
 import {
   type Fetched,

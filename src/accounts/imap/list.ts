@@ -3,7 +3,7 @@ import { writeListed, writeStatus } from '../../mail/imap/encode/mailboxes.ts';
 import type { TextForm } from '../../mail/imap/encode/strings.ts';
 import { compilePattern, SEPARATOR } from '../../mail/imap/list-pattern.ts';
 import type { Chunks, ListQuery } from '../../mail/imap/session.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import type { OpenAccount } from '../account.ts';
 import {
   findFolderByName,

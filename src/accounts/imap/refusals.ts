@@ -16,7 +16,7 @@ export function missingTarget(): Refusal {
   return { refused: 'NO', code: 'TRYCREATE', text: 'The mailbox does not exist' };
 }
 
-/** Returns the refusal of messages for which the account has no room (RFC 9208 section 4.3.1). */
+/** Returns the refusal of messages that exceed the quota of the account (RFC 9208 section 4.3.1). */
 export function overQuota(): Refusal {
   return { refused: 'NO', code: 'OVERQUOTA', text: 'The account has no room for the messages' };
 }

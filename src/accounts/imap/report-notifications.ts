@@ -4,7 +4,7 @@ import { writeMetadataNames } from '../../mail/imap/encode/metadata.ts';
 import { textFormOf } from '../../mail/imap/encode/strings.ts';
 import type { NotifyEvent } from '../../mail/imap/notify.ts';
 import type { Chunks, Features, StatusItem } from '../../mail/imap/session.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import { findFolderById, isSubscribed } from '../folder-store.ts';
 import { SERVER } from '../metadata-store.ts';
 import type { FolderRow } from '../tables.ts';

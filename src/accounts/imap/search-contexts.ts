@@ -139,26 +139,26 @@ export class SearchContexts {
   keep(context: SearchContext, results: readonly number[]): boolean {
     context.results = results;
     this.#contexts = [...this.#contexts, context];
-    if (this.hasRoom()) return true;
+    if (this.hasCapacity()) return true;
     this.cancel([context.tag]);
     return false;
   }
 
   /** Returns false when there are too many results, so that a search has to end. */
-  hasRoom(): boolean {
+  hasCapacity(): boolean {
     const count = this.#contexts.reduce((sum, { results }) => sum + results.length, 0);
     return count <= MAX_RESULTS && this.#memory.resize(count * BYTES_PER_RESULT);
   }
 
   cancel(tags: readonly string[]): void {
     this.#contexts = this.#contexts.filter(({ tag }) => !tags.includes(tag));
-    this.hasRoom();
+    this.hasCapacity();
   }
 
   /** Ends all updates. */
   end(): void {
     this.#contexts = [];
-    this.hasRoom();
+    this.hasCapacity();
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Finds the messages that criteria of text match (RFC 9051 section 6.4.4), in the texts that are stored for searches. */
 import { foldText } from '../../mail/message/fold.ts';
 import { readHeaderText } from '../../mail/message/search-text.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import type { OpenAccount } from '../account.ts';
 import { searchText } from '../search.ts';
 import type { TextKey } from './search-match.ts';

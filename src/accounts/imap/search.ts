@@ -4,7 +4,7 @@ import type { SearchKey } from '../../mail/imap/search-key.ts';
 import type { SequenceRange } from '../../mail/imap/sequence-set.ts';
 import { type Chunks, isRefusal, type SearchQuery } from '../../mail/imap/session.ts';
 import { foldText } from '../../mail/message/fold.ts';
-import { createPause, nextTurn } from '../../system/next-turn.ts';
+import { createPause, nextSlice } from '../../system/slices.ts';
 import { searchField } from '../search.ts';
 import type { FieldMatches } from '../search-field-store.ts';
 import type { Column } from '../stored-message-store.ts';
@@ -51,7 +51,7 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
     const entries = view.entries(slice);
     await selected.shared.loadKeywords(keywordSetsOf(entries));
     for (const entry of await search(entries)) found.push(entry);
-    await nextTurn();
+    await nextSlice();
     yield NOTHING_YET;
   }
   const { arrangement, uid, esearch } = query;
@@ -73,9 +73,9 @@ export async function* searchMessages(selected: SelectedState, query: SearchQuer
 
 /** Saves the result of a search. Returns false when it would exceed the memory of the session, and leaves it empty (RFC 5182 section 2.5). */
 function saveResult({ view, savedMemory }: SelectedState, uids: number[]): boolean {
-  const hasRoom = savedMemory.resize(uids.length * BYTES_PER_RESULT);
-  view.saved = hasRoom ? uids.sort((a, b) => a - b) : [];
-  return hasRoom;
+  const hasCapacity = savedMemory.resize(uids.length * BYTES_PER_RESULT);
+  view.saved = hasCapacity ? uids.sort((a, b) => a - b) : [];
+  return hasCapacity;
 }
 
 /** Returns the function that finds the messages of a slice that match. Their keywords were loaded before. */
@@ -195,7 +195,7 @@ async function addHeaders(
         return message ? { ...candidate, header: new HeaderTexts(headerOf(message)) } : [];
       }),
     );
-    await nextTurn();
+    await nextSlice();
   }
 }
 

@@ -1,7 +1,7 @@
 /** STORE over an account (RFC 9051 section 6.4.6, RFC 7162 section 3.1.3). */
 import { formatNumbers, type SequenceRange } from '../../mail/imap/sequence-set.ts';
 import type { Chunks, StoreQuery } from '../../mail/imap/session.ts';
-import { createPause, nextTurn } from '../../system/next-turn.ts';
+import { createPause, nextSlice } from '../../system/slices.ts';
 import {
   changeFlags,
   changeForeseenFlags,
@@ -48,7 +48,7 @@ export async function* storeFlags(selected: SelectedState, query: StoreQuery): C
       const turn = pause();
       if (turn !== undefined) await turn;
     }
-    await nextTurn();
+    await nextSlice();
   }
   yield* responses.take();
   if (modified.size === 0) return undefined;

@@ -4,7 +4,7 @@ import type { Arrangement } from '../../mail/imap/session.ts';
 import { threadMessages } from '../../mail/imap/thread.ts';
 import type { ThreadRow } from '../../mail/imap/thread-row.ts';
 import { MAX_REFERENCES, type SortKeys } from '../../mail/message/sort-keys.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import type { Column } from '../stored-message-store.ts';
 import { type Arranging, readRows, runInSlices } from './arrange.ts';
 import { NOTHING_YET } from './responses.ts';
@@ -40,7 +40,7 @@ export async function* threadFound(
   for (const { entry, row } of unread) {
     const [stored] = await readStored(selected, [entry], ['references']);
     if (stored) held.add(row, stored.references);
-    await nextTurn();
+    await nextSlice();
     yield NOTHING_YET;
   }
   const threads = yield* runInSlices(selected, threadMessages(algorithm, rows));

@@ -3,7 +3,7 @@ import { writeNoUpdate, writeSearchUpdate } from '../../mail/imap/encode/search.
 import type { SearchKey } from '../../mail/imap/search-key.ts';
 import type { Arrangement } from '../../mail/imap/session.ts';
 import { type SortRow, sortMessages } from '../../mail/imap/sort.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { finishSteps } from '../../system/steps.ts';
 import { finish, readSortRows, sortFound } from './arrange.ts';
 import { type WantedItems, wantItems } from './fetch-new.ts';
@@ -27,7 +27,7 @@ export async function updateContexts(selected: SelectedState, wanted: WantedItem
   for (const context of contexts.all) {
     try {
       responses += await updateContext(selected, context, wanted);
-      if (contexts.hasRoom()) continue;
+      if (contexts.hasCapacity()) continue;
       contexts.cancel([context.tag]);
       responses += writeNoUpdate(context.tag, 'The search has too many results');
     } catch (err) {
@@ -58,7 +58,7 @@ async function updateContext(
     const slice = candidates.slice(from, from + MESSAGES_PER_SLICE);
     await selected.shared.loadKeywords(new Set(slice.map(({ keywordSetId }) => keywordSetId)));
     for (const entry of await search(slice)) matching.set(entry.uid, entry);
-    await nextTurn();
+    await nextSlice();
   }
   const looked = new Set(candidates.map(({ uid }) => uid));
   const removed = context.remove((uid) => looked.has(uid) && !matching.has(uid));

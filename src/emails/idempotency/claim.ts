@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../../app.ts';
 import { detachedOf } from '../../http/json/large-strings.ts';
-import { createPause } from '../../system/next-turn.ts';
+import { createPause } from '../../system/slices.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { hashJson, hashRequest, IDEMPOTENCY_WINDOW_MS, readIdempotencyKey } from './key.ts';
 import type { IdempotencyClaim } from './store.ts';

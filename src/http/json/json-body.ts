@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../system/errors.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { readBody } from '../transport/body.ts';
 import { findShapeViolation } from './json-shape.ts';
 import { detachContent } from './large-strings.ts';
@@ -77,9 +77,9 @@ export function readJsonBodies(server: FastifyInstance): void {
       if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');
       const excess = findShapeViolation(json);
       if (excess !== undefined) throw new AppError('validation_error', `The body must not ${excess}`);
-      if (json.length >= LARGE_TEXT_BYTES) await nextTurn();
+      if (json.length >= LARGE_TEXT_BYTES) await nextSlice();
       const text = json.toString();
-      if (json.length >= LARGE_TEXT_BYTES) await nextTurn();
+      if (json.length >= LARGE_TEXT_BYTES) await nextSlice();
       return parseText(request, text, !SUSPECTS.some((suspect) => json.includes(suspect)));
     },
   );

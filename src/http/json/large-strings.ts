@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { endOfString, MAX_STRINGS } from './json-shape.ts';
 
 declare module 'fastify' {
@@ -129,7 +129,7 @@ async function withoutEscapes(string: Buffer): Promise<Buffer | undefined> {
   let seen = 0;
   for (let at = first; at >= 0; at = string.indexOf(BACKSLASH, at + escapeLength(string, at))) {
     if (escapedByte(string, at) === undefined) return undefined;
-    if (++seen % SLICE_ESCAPES === 0) await nextTurn();
+    if (++seen % SLICE_ESCAPES === 0) await nextSlice();
   }
   let to = first;
   for (let at = first; at >= 0; ) {
@@ -140,7 +140,7 @@ async function withoutEscapes(string: Buffer): Promise<Buffer | undefined> {
     string.copyWithin(to, rest, end);
     to += end - rest;
     at = next;
-    if (++seen % SLICE_ESCAPES === 0) await nextTurn();
+    if (++seen % SLICE_ESCAPES === 0) await nextSlice();
   }
   return string.subarray(0, to);
 }
@@ -178,7 +178,7 @@ async function hashInSlices(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     hash.update(bytes.subarray(at, at + SLICE_BYTES));
-    await nextTurn();
+    await nextSlice();
   }
   return hash.digest('hex');
 }

@@ -17,7 +17,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../system/clock.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 /** Maximum number of requests of a connection that are read while another one is answered. */
@@ -53,7 +53,7 @@ export function runInOrder(request: IncomingMessage, response: ServerResponse, r
   else run();
 }
 
-type Turn = { request: IncomingMessage; response: ServerResponse; run: () => void };
+type Slot = { request: IncomingMessage; response: ServerResponse; run: () => void };
 
 /** Decides for all connections of a server whether Node reads them by itself. */
 class Pipelining {
@@ -90,8 +90,8 @@ class Connection {
   readonly #timeoutMs: number;
   /** Reads the connection one request at a time. Undefined while Node reads it by itself. */
   #reading: ReadAhead | undefined;
-  readonly #waiting: Turn[] = [];
-  #latest: Turn | undefined;
+  readonly #waiting: Slot[] = [];
+  #latest: Slot | undefined;
   #isAnswering = false;
 
   constructor(socket: Socket, pipelining: Pipelining, timeoutMs: number) {
@@ -110,19 +110,19 @@ class Connection {
     if (this.#latest) this.#began(this.#latest);
   }
 
-  add(turn: Turn): void {
-    this.#latest = turn;
-    if (this.#reading) this.#began(turn);
+  add(slot: Slot): void {
+    this.#latest = slot;
+    if (this.#reading) this.#began(slot);
     else if (this.#isAnswering) this.#pipelining.recordPipelining();
-    if (this.#isAnswering) this.#waiting.push(turn);
-    else this.#start(turn);
+    if (this.#isAnswering) this.#waiting.push(slot);
+    else this.#start(slot);
   }
 
-  #began({ request, response }: Turn): void {
+  #began({ request, response }: Slot): void {
     this.#reading?.began(request, !response.shouldKeepAlive);
   }
 
-  #start({ response, run }: Turn): void {
+  #start({ response, run }: Slot): void {
     this.#isAnswering = true;
     // 'close' follows 'finish', when the whole response was handed to the operating system, and the end of the
     // connection.
@@ -131,7 +131,7 @@ class Connection {
   }
 
   #end(): void {
-    if (this.#waiting.length > 0) return void nextTurn().then(() => this.#startNext());
+    if (this.#waiting.length > 0) return void nextSlice().then(() => this.#startNext());
     this.#isAnswering = false;
     this.#latest = undefined;
   }

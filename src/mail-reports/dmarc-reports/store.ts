@@ -86,7 +86,7 @@ export const observeMessage = defineWrite(
   async (tx, observed: Observed): Promise<boolean> => {
     const { day, domain, registrableDomain, observation, dueAt } = observed;
     if (await countAgain.first(tx, { day, domain, observation })) return true;
-    if (!(await hasRoom(tx, observed))) return false;
+    if (!(await hasCapacity(tx, observed))) return false;
     await upsertReport.all(tx, { day, domain, registrableDomain, observations: 1, attempts: 0, dueAt });
     await insertRow(tx, 'dmarcObservations', { day, domain, observation, messages: 1 });
     return true;
@@ -94,7 +94,7 @@ export const observeMessage = defineWrite(
 );
 
 /** Returns true when another observation of the domain fits into the bounds of the day, and into the share of its owner. */
-async function hasRoom(
+async function hasCapacity(
   tx: Tx,
   { day, domain, registrableDomain, isProven }: Key & Pick<Observed, 'registrableDomain' | 'isProven'>,
 ): Promise<boolean> {

@@ -17,7 +17,7 @@ export type AccessContext<
 > = ListenerContext<Options, Limits, ConnectionFault> & {
   metrics: AccessMetrics;
   /** Resolves when a TLS handshake with this address may begin. */
-  handshakeTurn(address: string): Promise<void>;
+  handshakeSlice(address: string): Promise<void>;
   /** Lets other connections have their turn, once this one has been served for long. */
   pause(): Promise<void> | undefined;
 };
@@ -72,7 +72,7 @@ export async function startTls(
     certificates,
     timeoutMs: earlyLimits(context).handshakeMs,
     protocols,
-    turn: () => context.handshakeTurn(addressSite(client.address)),
+    turn: () => context.handshakeSlice(addressSite(client.address)),
   }).catch(() => {
     throw new ConnectionFault('tls_handshake', undefined);
   });

@@ -1,7 +1,7 @@
 /** Serves the commands of a user who has logged in, over a stream from the thread of the listener (handover.ts). */
 import type { Clock } from '../../system/clock.ts';
 import type { Log } from '../../system/log.ts';
-import { runForOwner } from '../../system/next-turn.ts';
+import { runForOwner } from '../../system/slices.ts';
 import { PortStream } from '../../system/thread/port-stream.ts';
 import type { StreamPort } from '../../system/thread/streams.ts';
 import { ClientGone } from '../connection/client-gone.ts';

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Listener } from '../../system/listen.ts';
-import { createPause, createTurns } from '../../system/next-turn.ts';
+import { createPause, createSlices } from '../../system/slices.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { cutOff, sendLast } from '../connection/last-word.ts';
 import {
@@ -24,7 +24,7 @@ import { ACCESS_STRESS_LIMITS, type AccessLimits, type AccessServerOptions } fro
  * Number of TLS handshakes that begin in a turn of the event loop. With its handshake and its login a client takes 2 to 4 ms, and after a
  * restart of a server thousands of clients connect again, while those that are connected want their answers.
  */
-const HANDSHAKES_PER_TURN = 1;
+const HANDSHAKES_PER_SLICE = 1;
 
 export type AccessProtocol<Options extends AccessServerOptions, Limits extends AccessLimits> = {
   /** Name in log lines and metrics, such as `IMAP`. */
@@ -74,7 +74,7 @@ export async function listenAccess<Options extends AccessServerOptions, Limits e
   });
   const context: AccessContext<Options, Limits> = Object.assign(shared, {
     metrics: createAccessMetrics(system.metrics, { protocol: name, listener: options.section }),
-    handshakeTurn: createTurns(HANDSHAKES_PER_TURN),
+    handshakeSlice: createSlices(HANDSHAKES_PER_SLICE),
     pause: createPause(system.clock),
   });
   return await listenForClients(system, context, {

@@ -127,7 +127,7 @@ export async function listenForClients<Options extends ListenerOptions, Limits e
     },
     refusal,
     refuse,
-    makeRoom: () => occupancy.makeRoom(),
+    evictOne: () => occupancy.evictOne(),
   });
   return {
     address: listener.address,

@@ -45,7 +45,7 @@ export type Occupancy = {
   /** Counts a new connection until its socket has closed. `evict` must close the socket in this turn of the event loop. */
   add(connection: { socket: Socket; address: string; evict(): void }): Slot;
   /** Ends a connection for a newcomer while the listener is nearly full. Returns its socket; undefined when none was ended. */
-  makeRoom(): Socket | undefined;
+  evictOne(): Socket | undefined;
 };
 
 /** Returns the occupancy of a listener without connections. */
@@ -102,7 +102,7 @@ class ListenerOccupancy implements Occupancy {
     };
   }
 
-  makeRoom(): Socket | undefined {
+  evictOne(): Socket | undefined {
     if (!this.isStressed) return undefined;
     this.#endSparing();
     const entry = this.#after(this.#waiting.first, FRESH_MS) ?? (this.#isFull ? this.#lastResort : undefined);

@@ -8,7 +8,7 @@
 import { errorMessage } from '../../system/errors.ts';
 import type { JobOptions } from '../../system/killable-threads/options.ts';
 import { KillableThreads } from '../../system/killable-threads.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { MessagesWaitError } from '../message/parse/parser.ts';
@@ -69,7 +69,7 @@ export function createMailboxMessageReader({
     busyMs += clock.elapsed() - since;
     if (busyMs > MAX_BUSY_MS) {
       busyMs = 0;
-      await nextTurn();
+      await nextSlice();
     }
     return message;
   };

@@ -5,7 +5,7 @@
  */
 
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { SPACE, TAB } from '../octets.ts';
 
 /** Matches elements whose content is not shown. */
@@ -52,7 +52,7 @@ export async function stripHtml(html: string, { isDecorated = true } = {}): Prom
     cost = 0;
     written.push(output.parts.join(''));
     output.parts = [];
-    await nextTurn();
+    await nextSlice();
   }
   return written.concat(output.parts).join('').toWellFormed();
 }

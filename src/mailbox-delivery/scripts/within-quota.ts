@@ -15,12 +15,12 @@ export async function withinQuota(
   const [first, ...others] = plan.filings;
   if (!first || (others.length === 0 && first.header === null)) return plan;
   // The message itself is among those that wait.
-  let room = mailbox.quotaBytes - mailbox.usedBytes - (await readWaitingBytes(db.read, mailbox.id));
+  let freeBytes = mailbox.quotaBytes - mailbox.usedBytes - (await readWaitingBytes(db.read, mailbox.id));
   const growthOf = (filing: Filing) =>
     filing.header === null ? 0 : Buffer.byteLength(filing.header, 'base64') - header.length;
   const fits = (bytes: number) => {
-    if (bytes > Math.max(room, 0)) return false;
-    room -= bytes;
+    if (bytes > Math.max(freeBytes, 0)) return false;
+    freeBytes -= bytes;
     return true;
   };
   const kept = fits(growthOf(first)) ? first : { ...first, header: null };

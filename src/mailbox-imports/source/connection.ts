@@ -16,7 +16,7 @@ import { CommandRefused, NoImapServer, SourceError, sourceText } from './source-
 
 export type SourceSettings = Pick<MailboxImportRow, 'host' | 'port' | 'security' | 'user'> & {
   password: string;
-  /** An earlier turn of the import has logged in. */
+  /** An earlier run of the import has logged in. */
   hasLoggedIn: boolean;
 };
 
@@ -25,7 +25,7 @@ export type ExchangeLimits = { maxBytes: number; timeoutMs: number };
 
 /** Maximum size of one literal. Larger messages are fetched in pieces, and the size that a server reports for a small one may be wrong. */
 const MAX_LITERAL_BYTES = 8 * 1024 * 1024;
-/** Room for what stands around a literal in its response. */
+/** Octets that may stand around a literal in its response. */
 const RESPONSE_BYTES = 64 * 1024;
 /** Maximum number of words in one response. A message that is described has some dozen, and some hundred with many keywords. */
 const MAX_RESPONSE_TOKENS = 10_000;

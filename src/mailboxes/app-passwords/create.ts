@@ -7,7 +7,7 @@ import { invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { readKeyLimits } from '../../tenants/key-request.ts';
 import { getPerson } from '../member-store.ts';
-import { hashInTurn } from '../passwords/hash.ts';
+import { hashQueued } from '../passwords/hash.ts';
 import { createScramVerifier } from '../passwords/scram-verifier.ts';
 import { getMailbox } from '../store.ts';
 import type { NewAppPassword } from './schemas.ts';
@@ -33,7 +33,7 @@ export async function createAppPassword(
   await requireAppPasswordLimit(app.db.read, mailbox.id);
   const secret = generateSecret();
   const password = showSecret(secret);
-  const verifiers = await hashInTurn(tenantId, () =>
+  const verifiers = await hashQueued(tenantId, () =>
     Promise.all([password, secret].map((text) => createScramVerifier(text, mailbox.scramSalt))),
   );
   const now = app.clock.now();

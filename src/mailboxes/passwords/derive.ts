@@ -1,7 +1,7 @@
 /** Derives what is stored of a password, which can be compared with it, and from which it cannot be read. */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { invalid } from '../../system/errors.ts';
-import { hashInTurn, hashPassword } from './hash.ts';
+import { hashPassword, hashQueued } from './hash.ts';
 import { createScramVerifier, prepareForScram } from './scram-verifier.ts';
 
 /** Stands for the password of a shared mailbox, which no password matches. */
@@ -31,7 +31,7 @@ export async function derivePassword(
   const prepared = hasScram ? await prepareForScram('password', password) : undefined;
   const passwordHash = await hashPassword(password, owner);
   if (prepared === undefined) return { passwordHash, scramVerifier: null };
-  const verifier = await hashInTurn(owner, () => createScramVerifier(prepared, salt));
+  const verifier = await hashQueued(owner, () => createScramVerifier(prepared, salt));
   return { passwordHash, scramVerifier: JSON.stringify(verifier) };
 }
 

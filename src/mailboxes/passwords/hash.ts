@@ -33,7 +33,7 @@ const FORMAT = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([
  */
 export async function hashPassword(password: string, owner: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await hashInTurn(owner, () => compute(password, { ...COST, salt, bytes: HASH_BYTES }));
+  const hash = await hashQueued(owner, () => compute(password, { ...COST, salt, bytes: HASH_BYTES }));
   return format({ ...COST, salt, hash });
 }
 
@@ -42,7 +42,7 @@ export async function hashPassword(password: string, owner: string): Promise<str
  * @param owner the tenant who waits for it
  * @throws AppError unavailable when too many hashes wait; the errors of the computation
  */
-export async function hashInTurn<Result>(owner: string, run: () => Promise<Result>): Promise<Result> {
+export async function hashQueued<Result>(owner: string, run: () => Promise<Result>): Promise<Result> {
   const running = limiter.tryRun(run, { owner });
   if (running !== undefined) return await running;
   throw new AppError('unavailable', 'Many passwords are being hashed; try again in a few seconds', {

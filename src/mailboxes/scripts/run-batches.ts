@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../system/clock.ts';
 import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
-import { nextTurn } from '../../system/next-turn.ts';
+import { nextSlice } from '../../system/slices.ts';
 import type { ScriptAnswer, ScriptJob, ScriptResult, SentRun } from './script-job.ts';
 
 type Failed = Extract<ThreadOutcome<never>, { kind: 'failed' }>;
@@ -61,7 +61,7 @@ export class RunBatches {
     const waiting = [first];
     this.#waiting.set(owner, waiting);
     // The runs of this turn go together.
-    await nextTurn();
+    await nextSlice();
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MAX_BATCH);
       for (const { timer } of batch) timer.cancel();

@@ -20,7 +20,7 @@ type Message =
 
 /** The owner of one end of a stream. */
 export type StreamOwner = {
-  /** Receives octets, in memory of their own. The owner calls `taken` once it has room for others. */
+  /** Receives octets, in memory of their own. The owner calls `taken` once it can hold others. */
   onOctets(octets: Buffer): void;
   /** Is called when `send` may go on, because the other end has taken enough. */
   onDrained(): void;

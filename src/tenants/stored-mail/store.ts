@@ -73,7 +73,7 @@ export async function hasShareFor(
 }
 
 /** Returns true when the mail of the installation itself, with another message, stays within a limit. Sizes are as for `fits`. */
-export async function hasInstallationRoomFor(tx: Tx, megabytes: number, sizeBytes = 0): Promise<boolean> {
+export async function hasInstallationQuotaFor(tx: Tx, megabytes: number, sizeBytes = 0): Promise<boolean> {
   return fits(await readStoredBytes(tx, INSTALLATION_TENANT), { megabytes, sizeBytes });
 }
 

@@ -53,7 +53,7 @@ export function createPostKind<Receiver extends Endpoint>(
   const windows = new Windows(config.webhooks.maxOpenPerEndpoint);
   const settlements = new Settlements(app, posting.settle);
 
-  const findOnce = oncePerTurn((id) => posting.find(db.read, id));
+  const findOnce = oncePerSlice((id) => posting.find(db.read, id));
 
   async function settle(
     task: LeasedTask,
@@ -133,7 +133,7 @@ export function createPostKind<Receiver extends Endpoint>(
 }
 
 /** Returns a function that reads an endpoint once for all posts that begin in one turn of the event loop, as those of a lease do. */
-function oncePerTurn<Found>(find: (id: string) => Promise<Found>): typeof find {
+function oncePerSlice<Found>(find: (id: string) => Promise<Found>): typeof find {
   const found = new Map<string, Promise<Found>>();
   return (id) => {
     if (found.size === 0) setImmediate(() => found.clear());

@@ -66,5 +66,5 @@ test('a session keeps a bounded number of results', () => {
   const grown = begin('c');
   assert.equal(contexts.keep(grown, []), true);
   grown.results = many;
-  assert.equal(contexts.hasRoom(), false);
+  assert.equal(contexts.hasCapacity(), false);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createApiServer } from '../../../src/api.ts';
 import type { Db } from '../../../src/db/database.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { listen, open } from '../../http/connection.ts';
 import { conforming } from '../../support/conformance.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -183,7 +183,7 @@ for (const asked of ['retrieval', 'trial'] as const) {
             `Content-Length: ${body.length}\r\n\r\n${body}`;
       const [waits, leaves] = [await open(port), await open(port)];
       waits.write(bytes);
-      while ((await slices) < 1) await nextTurn();
+      while ((await slices) < 1) await nextSlice();
       leaves.write(bytes);
       await waitUntil(() => begun === 2);
       leaves.socket.destroy();

@@ -10,7 +10,7 @@ import {
 } from '../../../src/audiences/segments/store.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { AppError } from '../../../src/system/errors.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -221,7 +221,7 @@ test('a count that nobody waits for ends at its next slice, and the others have 
   const disconnect = new AbortController();
   const left = scans.count(everybody, disconnect.signal);
   const waiting = scans.count(everybody);
-  while (slices.scanned.length < 2) await nextTurn();
+  while (slices.scanned.length < 2) await nextSlice();
   const byThen = slices.scanned.length;
   const reason = new AppError('request_timeout', 'gone');
   disconnect.abort(reason);

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
-import { limitPerTurn, MAX_BEGUN_PER_TURN } from '../../../src/http/transport/host-names.ts';
+import { limitPerSlice, MAX_BEGUN_PER_SLICE } from '../../../src/http/transport/host-names.ts';
 import { createAddressLimit } from '../../../src/system/guards/address-limit.ts';
 import { createMetrics } from '../../../src/system/metrics.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { listen, open } from '../connection.ts';
 import { serve } from '../serve.ts';
@@ -94,7 +94,7 @@ test('requests pipelined behind the refusal are dropped with the connection', as
 
 function openLimit() {
   const begun: number[] = [];
-  const handle = limitPerTurn((request) => void begun.push(Number(request.url)));
+  const handle = limitPerSlice((request) => void begun.push(Number(request.url)));
   const ask = (from: number, count: number) => {
     for (let id = from; id < from + count; id++)
       handle({ url: String(id) } as IncomingMessage, {} as ServerResponse);
@@ -104,24 +104,24 @@ function openLimit() {
 
 test('requests beyond the limit of a turn begin in the next ones, in order', async () => {
   const { begun, ask } = openLimit();
-  ask(0, 3 * MAX_BEGUN_PER_TURN);
-  assert.equal(begun.length, MAX_BEGUN_PER_TURN);
-  await nextTurn();
-  assert.equal(begun.length, 2 * MAX_BEGUN_PER_TURN);
-  ask(3 * MAX_BEGUN_PER_TURN, 1);
-  await nextTurn();
-  await nextTurn();
+  ask(0, 3 * MAX_BEGUN_PER_SLICE);
+  assert.equal(begun.length, MAX_BEGUN_PER_SLICE);
+  await nextSlice();
+  assert.equal(begun.length, 2 * MAX_BEGUN_PER_SLICE);
+  ask(3 * MAX_BEGUN_PER_SLICE, 1);
+  await nextSlice();
+  await nextSlice();
   assert.deepEqual(
     begun,
-    Array.from({ length: 3 * MAX_BEGUN_PER_TURN + 1 }, (_, id) => id),
+    Array.from({ length: 3 * MAX_BEGUN_PER_SLICE + 1 }, (_, id) => id),
   );
 });
 
 test('a turn without requests gives the next ones the whole limit', async () => {
   const { begun, ask } = openLimit();
   ask(0, 1);
-  await nextTurn();
-  await nextTurn();
-  ask(1, MAX_BEGUN_PER_TURN);
-  assert.equal(begun.length, MAX_BEGUN_PER_TURN + 1);
+  await nextSlice();
+  await nextSlice();
+  ask(1, MAX_BEGUN_PER_SLICE);
+  assert.equal(begun.length, MAX_BEGUN_PER_SLICE + 1);
 });

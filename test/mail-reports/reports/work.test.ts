@@ -265,12 +265,12 @@ test('reports count against the plan of their tenant and leave half of it for ma
     (await world.test.request('GET', '/v1/plan', { key })).body.usage.storedBytes;
   const to = `reports+${domain.id.slice(4)}@${HOST}`;
   // The sum of the tenant is kept in memory from here on.
-  assert.equal(await app.directory.hasRoomFor(tenantId, MEGABYTE), true);
+  assert.equal(await app.directory.hasQuotaFor(tenantId, MEGABYTE), true);
   await send(gzipped(DMARC_XML.replaceAll('shop.example', 'small.example')), to);
   const [row] = (await rows()).filter((report) => report.tenantId === tenantId);
   assert.ok(row);
   assert.equal(await storedBytes(), 1_024 + row.details.length);
-  assert.equal(await app.directory.hasRoomFor(tenantId, MEGABYTE), false);
+  assert.equal(await app.directory.hasQuotaFor(tenantId, MEGABYTE), false);
   let reports = 1;
   const insert = (details: string) => {
     reports += 1;

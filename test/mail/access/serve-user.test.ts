@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ServedUser, serveUser } from '../../../src/mail/access/serve-user.ts';
 import { openWire } from '../../../src/mail/access/wire.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createHandovers } from '../../support/handovers.ts';
 import { recordLog } from '../../support/record-log.ts';
@@ -23,7 +23,7 @@ test('the users of an account share one slice of a turn, and accounts alternate'
         const connection = { wire: openWire(clock, octets), isOpen: true };
         const serveCommand = async () => {
           for (let slice = 0; slice < 4; slice++) {
-            await nextTurn();
+            await nextSlice();
             order.push(owner);
           }
           connection.isOpen = false;

@@ -26,16 +26,16 @@ test('no connection is ended before more than four fifths of all are open', asyn
   const { occupancy, add, ended, clock } = start(5);
   for (const name of ['a', 'b', 'c', 'd']) add(name, '192.0.2.1');
   assert.equal(occupancy.isStressed, false);
-  assert.equal(occupancy.makeRoom(), undefined);
+  assert.equal(occupancy.evictOne(), undefined);
   const { socket } = add('e', '192.0.2.1');
   assert.equal(occupancy.isStressed, true);
   await clock.advance(5 * SECOND_MS);
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['a']);
-  assert.equal(occupancy.makeRoom(), undefined);
+  assert.equal(occupancy.evictOne(), undefined);
   socket.emit('close');
   for (const name of ['f', 'g']) add(name, '192.0.2.1');
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['a', 'b']);
 });
 
@@ -50,7 +50,7 @@ test('networks are a /24 of IPv4, in both of its forms, and a /48 of IPv6', asyn
       await clock.advance(1);
       add(address, address);
     }
-    occupancy.makeRoom();
+    occupancy.evictOne();
     assert.deepEqual(ended, crowd.slice(0, 1));
   }
 });
@@ -60,17 +60,17 @@ test('a login protects a connection, and so does its message, until they end', (
   const { slot } = add('protected', '192.0.2.1');
   slot.enter('protected');
   for (const name of ['a', 'b', 'c', 'd']) add(name, '198.51.100.1');
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['a']);
   for (const name of ['b', 'c', 'd']) {
     add('another', '203.0.113.1').slot.enter('protected');
-    occupancy.makeRoom();
+    occupancy.evictOne();
     assert.equal(ended.at(-1), name);
   }
   add('another', '203.0.113.1').slot.enter('protected');
-  assert.equal(occupancy.makeRoom(), undefined);
+  assert.equal(occupancy.evictOne(), undefined);
   slot.enter('waiting');
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.equal(ended.at(-1), 'protected');
 });
 
@@ -84,15 +84,15 @@ test('after a message was accepted a connection is spared for 30 s, and then its
   await clock.advance(SECOND_MS);
   add('stranger', '192.0.2.2');
   await clock.advance(28 * SECOND_MS);
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['stranger']);
   add('next', '192.0.2.3');
   await clock.advance(SECOND_MS - 1);
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['stranger', 'next']);
   add('last', '192.0.2.4');
   await clock.advance(1);
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['stranger', 'next', 'sender']);
 });
 
@@ -106,7 +106,7 @@ test('a transaction that is given up does not spare a connection longer than its
   slot.enter('transaction');
   slot.enter('waiting');
   await clock.advance(10 * SECOND_MS);
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['sender']);
 });
 
@@ -116,11 +116,11 @@ test('who connects and leaves again and again cuts off nobody who has just conne
   add('honest', '203.0.113.1');
   for (let visit = 0; visit < 49; visit++) {
     await clock.advance(100);
-    assert.equal(occupancy.makeRoom(), undefined);
+    assert.equal(occupancy.evictOne(), undefined);
     add('visitor', '198.51.100.1').socket.emit('close');
   }
   await clock.advance(100);
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['honest']);
 });
 
@@ -129,10 +129,10 @@ test('a full listener ends a transaction that has stalled before a fresh connect
   add('stalled', '198.51.100.1').slot.enter('transaction');
   await clock.advance(30 * SECOND_MS);
   add('honest', '203.0.113.1');
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['stalled']);
   add('transaction', '198.51.100.1').slot.enter('transaction');
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['stalled', 'honest']);
 });
 
@@ -142,13 +142,13 @@ test('a transaction is ended only when nothing is left, and then only one withou
   slot.enter('transaction');
   for (const name of ['a', 'b']) add(name, '198.51.100.1');
   await clock.advance(29 * SECOND_MS);
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   add('c', '198.51.100.1').slot.enter('protected');
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   add('d', '198.51.100.1').slot.enter('protected');
-  assert.equal(occupancy.makeRoom(), undefined);
+  assert.equal(occupancy.evictOne(), undefined);
   await clock.advance(SECOND_MS);
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['a', 'b', 'transaction']);
 });
 
@@ -156,9 +156,9 @@ test('a transaction that has stalled is kept as long as there are connections le
   const { occupancy, add, ended, clock } = start(10);
   for (let more = 0; more < 9; more++) add('transaction', '192.0.2.1').slot.enter('transaction');
   await clock.advance(60 * SECOND_MS);
-  assert.equal(occupancy.makeRoom(), undefined);
+  assert.equal(occupancy.evictOne(), undefined);
   add('last', '192.0.2.1').slot.enter('protected');
-  assert.ok(occupancy.makeRoom());
+  assert.ok(occupancy.evictOne());
   assert.deepEqual(ended, ['transaction']);
 });
 
@@ -167,6 +167,6 @@ test('a client that a proxy has named counts to its own network', () => {
   for (const [index, address] of ['192.0.2.1', '198.51.100.1', '203.0.113.1'].entries())
     add(address, '10.0.0.1').slot.moveTo(index === 0 ? '203.0.113.9' : address);
   add('last', '10.0.0.1');
-  occupancy.makeRoom();
+  occupancy.evictOne();
   assert.deepEqual(ended, ['192.0.2.1']);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Wire } from '../../../src/mail/connection/wire.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { createSilentClient } from './silent-client.ts';
 
@@ -20,16 +20,16 @@ function createWire() {
 test('what is sent leaves at the end of the turn, and what is held with it or when the server waits', async () => {
   const { socket, wire, writes, take } = createWire();
   wire.hold('a');
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(writes, []);
   wire.send('b');
   assert.deepEqual(writes, []);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(writes, ['ab']);
   take();
   wire.hold('c');
   const input = wire.read(IDLE);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(writes, ['ab', 'c']);
   socket.push('d');
   assert.equal((await input).toString(), 'd');
@@ -114,19 +114,19 @@ test('after the last word at most 64 KiB are read, and the connection closes onc
     const { socket, wire, take, writes } = createWire();
     const piece = Buffer.alloc(1_024, 'x');
     for (let bytes = 0; bytes < arrivedBytes; bytes++) socket.push(piece);
-    await nextTurn();
+    await nextSlice();
     wire.send('bye');
     wire.end();
     let dropped = 0;
     for (; !socket.isPaused() && dropped < 1_000; dropped++) {
       socket.push(piece);
-      await nextTurn();
+      await nextSlice();
     }
     assert.equal(dropped, Math.max(0, 64 - arrivedBytes));
     assert.equal(socket.destroyed, false);
     assert.deepEqual(writes, ['bye']);
     take();
-    await nextTurn();
+    await nextSlice();
     assert.equal(socket.destroyed, true);
   }
 });
@@ -152,6 +152,6 @@ test('a connection that is cut off is closed in the same turn, with its last wor
   const other = createWire();
   other.wire.detach();
   other.wire.cut('421');
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual([other.writes, other.socket.destroyed], [[], true]);
 });

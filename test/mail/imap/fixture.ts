@@ -7,7 +7,7 @@ import { listenImap, serveImapUser } from '../../../src/mail/imap/server.ts';
 import type { Account, Admission, ImapClient, Refusal, Session } from '../../../src/mail/imap/session.ts';
 import type { PasswordCredentials } from '../../../src/mail/sasl/exchange.ts';
 import type { Clock } from '../../../src/system/clock.ts';
-import { createPause } from '../../../src/system/next-turn.ts';
+import { createPause } from '../../../src/system/slices.ts';
 import { type AccountMail, createEmptyMail, USER } from '../../support/account-mail.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { type createHandovers, handOverTo } from '../../support/handovers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextSlice } from 'node:timers/promises';
 import { JobOutbox } from '../../../src/system/killable-threads/outbox.ts';
 import type { ToJobThread } from '../../../src/system/killable-threads/serve.ts';
 
@@ -29,10 +29,10 @@ test('the jobs of one turn of the event loop share a message, with the memory th
   add(2, one, [one]);
   add(3, two, [two]);
   assert.deepEqual(posted, [], 'nothing is sent within the turn');
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(posted, [{ ids: [1, 2, 3], transfer: [one, two] }]);
   add(4);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(posted.slice(1), [{ ids: [4], transfer: [] }]);
   assert.deepEqual(failed, []);
 });
@@ -43,14 +43,14 @@ test('a job whose input cannot be cloned fails alone, and the others of its turn
   add(1);
   add(2, () => 'a function');
   add(3, memory, [memory]);
-  await nextTurn();
+  await nextSlice();
   const ids = posted.map(({ ids }) => ids);
   assert.deepEqual(ids, [[1], [3]]);
   assert.deepEqual(posted[1]?.transfer, [memory]);
   assert.equal(failed.length, 1);
   assert.match(failed[0]?.join(' ') ?? '', /^2 DataCloneError: .*could not be cloned/);
   add(4);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(posted.at(-1)?.ids, [4], 'the outbox goes on');
 });
 
@@ -59,7 +59,7 @@ test('memory that another job has moved already fails the second job alone', asy
   const memory = new ArrayBuffer(8);
   add(1, memory, [memory]);
   add(2, memory, [memory]);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(
     posted.map(({ ids }) => ids),
     [[1]],

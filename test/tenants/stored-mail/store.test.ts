@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import { getPlanUsage, insertTenant, setTenantPlan } from '../../../src/tenants/store.ts';
-import { createTenantRoom } from '../../../src/tenants/stored-mail/room.ts';
+import { createTenantQuota } from '../../../src/tenants/stored-mail/quota.ts';
 import { BYTES_PER_MEGABYTE, readStoredBytes } from '../../../src/tenants/stored-mail/store.ts';
 import { openTestDatabase } from '../../db/open.ts';
 import { storePlan } from '../../support/store-plan.ts';
@@ -26,8 +26,8 @@ const store = (tenantId: Id<'ten'>, bytes: number) => db.commit(storeBytes, { te
 const remove = (tenantId: Id<'ten'>, bytes: number) => db.commit(removeBytes, { tenantId, bytes });
 const storedBy = async (tenantId: Id<'ten'>) =>
   (await getPlanUsage(db.read, tenantId, '2030-01')).storedBytes;
-const hasRoom = (tenantId: Id<'ten'>, sizeBytes?: number) =>
-  createTenantRoom(db).hasRoomFor(tenantId, sizeBytes);
+const hasQuota = (tenantId: Id<'ten'>, sizeBytes?: number) =>
+  createTenantQuota(db).hasQuotaFor(tenantId, sizeBytes);
 
 test('bytes are counted for each tenant, and removed bytes are subtracted', async () => {
   const [one, other] = [await newTenant(null), await newTenant(null)];
@@ -64,36 +64,36 @@ test('a tenant has room until its plan is used up, and only for messages that fi
     [limit + 5, undefined, false],
   ] as const) {
     await store(tenantId, stored);
-    assert.equal(await hasRoom(tenantId, sizeBytes), expected, `${stored} and ${sizeBytes}`);
+    assert.equal(await hasQuota(tenantId, sizeBytes), expected, `${stored} and ${sizeBytes}`);
     await remove(tenantId, stored);
   }
-  assert.equal(await hasRoom(tenantId), true, 'removed mail makes room');
+  assert.equal(await hasQuota(tenantId), true, 'removed mail frees quota');
 });
 
 test('a plan without a limit always has room, a plan of nothing has none, and neither has an unknown tenant', async () => {
   const unlimited = await newTenant(null);
   await store(unlimited, Number.MAX_SAFE_INTEGER);
-  assert.equal(await hasRoom(unlimited, Number.MAX_SAFE_INTEGER), true);
-  assert.equal(await hasRoom(await newTenant(0)), false);
-  assert.equal(await hasRoom('ten_unknown'), false);
+  assert.equal(await hasQuota(unlimited, Number.MAX_SAFE_INTEGER), true);
+  assert.equal(await hasQuota(await newTenant(0)), false);
+  assert.equal(await hasQuota('ten_unknown'), false);
 });
 
 test('what is stored is read once, and mail that is noted counts from then on', async () => {
   const tenantId = await newTenant(1);
-  const room = createTenantRoom(db);
+  const quota = createTenantQuota(db);
   await store(tenantId, 1_000);
-  assert.equal(await room.hasRoomFor(tenantId, BYTES_PER_MEGABYTE - 1_000), true);
+  assert.equal(await quota.hasQuotaFor(tenantId, BYTES_PER_MEGABYTE - 1_000), true);
   // Nothing but mail that is noted is stored, so this goes unnoticed.
   await store(tenantId, BYTES_PER_MEGABYTE);
-  assert.equal(await room.hasRoomFor(tenantId, 1_000), true);
-  room.noteStored(tenantId, BYTES_PER_MEGABYTE);
-  assert.equal(await room.hasRoomFor(tenantId, 1_000), false);
+  assert.equal(await quota.hasQuotaFor(tenantId, 1_000), true);
+  quota.noteStored(tenantId, BYTES_PER_MEGABYTE);
+  assert.equal(await quota.hasQuotaFor(tenantId, 1_000), false);
   await remove(tenantId, BYTES_PER_MEGABYTE);
-  assert.equal(await room.hasRoomFor(tenantId, 1_000), true, 'removed mail makes room');
+  assert.equal(await quota.hasQuotaFor(tenantId, 1_000), true, 'removed mail frees quota');
   const other = await newTenant(1);
-  room.noteStored(other, BYTES_PER_MEGABYTE);
+  quota.noteStored(other, BYTES_PER_MEGABYTE);
   assert.equal(
-    await room.hasRoomFor(other, 1),
+    await quota.hasQuotaFor(other, 1),
     true,
     'what was noted before the first reading is part of it',
   );
@@ -101,15 +101,15 @@ test('what is stored is read once, and mail that is noted counts from then on', 
 
 test('mail that is stored while the sum is read is not missed', async () => {
   const tenantId = await newTenant(1);
-  const room = createTenantRoom(db, {
+  const quota = createTenantQuota(db, {
     async readBytes(tx, id) {
       const bytes = await readStoredBytes(tx, id);
       await store(tenantId, BYTES_PER_MEGABYTE);
-      room.noteStored(tenantId, BYTES_PER_MEGABYTE);
+      quota.noteStored(tenantId, BYTES_PER_MEGABYTE);
       return bytes;
     },
   });
-  assert.equal(await room.hasRoomFor(tenantId, 1), false);
+  assert.equal(await quota.hasQuotaFor(tenantId, 1), false);
 });
 
 test('nobody takes a sum that is not read yet for one', async () => {
@@ -117,21 +117,21 @@ test('nobody takes a sum that is not read yet for one', async () => {
   await store(tenantId, BYTES_PER_MEGABYTE);
   const answers: boolean[] = [];
   let reads = 0;
-  const room = createTenantRoom(db, {
+  const quota = createTenantQuota(db, {
     async readBytes(tx, id) {
       reads += 1;
       // Another message asks while the first one waits.
-      if (reads === 1) answers.push(await room.hasRoomFor(tenantId, 1));
+      if (reads === 1) answers.push(await quota.hasQuotaFor(tenantId, 1));
       return readStoredBytes(tx, id);
     },
   });
-  answers.push(await room.hasRoomFor(tenantId, 1));
+  answers.push(await quota.hasQuotaFor(tenantId, 1));
   assert.deepEqual(answers, [false, false]);
 });
 
 test('another plan, and another limit of the plan, count at once', async () => {
   const [tenantId, small] = [await newTenant(null), await newTenant(0)];
-  const room = createTenantRoom(db);
+  const quota = createTenantQuota(db);
   for (const [change, expected] of [
     [() => db.commit(setTenantPlan, { tenant: tenantId, plan: small }), false],
     [() => storePlan(db, small, { storedMegabytes: 1 }), true],
@@ -139,6 +139,6 @@ test('another plan, and another limit of the plan, count at once', async () => {
     [() => db.commit(setTenantPlan, { tenant: tenantId, plan: tenantId }), true],
   ] as const) {
     await change();
-    for (let again = 0; again < 2; again++) assert.equal(await room.hasRoomFor(tenantId, 1), expected);
+    for (let again = 0; again < 2; again++) assert.equal(await quota.hasQuotaFor(tenantId, 1), expected);
   }
 });

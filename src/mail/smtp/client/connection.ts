@@ -84,8 +84,8 @@ export class SmtpConnection {
 
   /**
    * Sends a few bytes, in one packet with everything else that is sent before the event loop continues. `replies` is the
-   * number of commands in them, each of which the peer answers once. Returns false when the peer's window has no more
-   * room. When the connection has ended, the next read throws.
+   * number of commands in them, each of which the peer answers once. Returns false when the peer's window is
+   * full. When the connection has ended, the next read throws.
    */
   send(bytes: string | Uint8Array, replies = 0): boolean {
     this.expect(replies);
@@ -102,7 +102,7 @@ export class SmtpConnection {
     return new Promise((resolve) => process.nextTick(resolve));
   }
 
-  /** Sends any amount of bytes. Resolves once there is room for more, or when a reply has arrived. @throws SmtpError */
+  /** Sends any amount of bytes. Resolves once more can be sent, or when a reply has arrived. @throws SmtpError */
   async write(phase: SmtpPhase, bytes: Uint8Array, timeoutMs: number): Promise<void> {
     this.#throwIfSilent(phase);
     if (this.send(bytes)) return;

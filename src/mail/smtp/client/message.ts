@@ -6,7 +6,7 @@ import { asBuffer, WireEncoder, wireFormOf } from '../body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
 
-/** Size of one write. The next write waits until the peer's window has room. */
+/** Size of one write. The next write waits until the peer's window has free space. */
 const SLICE_BYTES = 64 * 1024;
 
 /**

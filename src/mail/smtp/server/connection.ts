@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { acceptTls } from '../../../system/accept-tls.ts';
 import type { CertificateStore } from '../../../system/certificates.ts';
-import { nextTurn } from '../../../system/next-turn.ts';
+import { nextSlice } from '../../../system/slices.ts';
 import { clientOf, tlsOf } from '../../connection/client.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
 import { cutOff, sendLast } from '../../connection/last-word.ts';
@@ -153,7 +153,7 @@ async function sendBanner(connection: Connection): Promise<void> {
   context.metrics.sessionBegan();
   const refusal = await ask(connection, 'connect', (session) => session.connect(connection.client));
   // A client waits for the banner (RFC 5321 section 4.3.1). Bytes that it sent at once arrive by the next turn.
-  await nextTurn();
+  await nextSlice();
   if (wire.hasInput) fault('early_talker', EARLY);
   if (refusal) {
     wire.send(formatBareReply(refusal.code, [refusal.text].flat()));

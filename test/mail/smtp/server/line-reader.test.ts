@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConnectionFault } from '../../../../src/mail/smtp/server/fault.ts';
 import { attachWire } from '../../../../src/mail/smtp/server/wire.ts';
-import { nextTurn } from '../../../../src/system/next-turn.ts';
+import { nextSlice } from '../../../../src/system/slices.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { createSilentClient } from '../../connection/silent-client.ts';
 
@@ -22,7 +22,7 @@ test('replies wait until the server has no input left, and leave in one write', 
   assert.deepEqual(writes, []);
   const third = lines.read(1_000);
   assert.deepEqual(writes, []);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(writes, ['250 a\r\n250 b\r\n']);
   socket.push('ee\r');
   socket.push('\n');

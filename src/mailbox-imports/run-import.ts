@@ -1,34 +1,34 @@
-/** Takes one turn of an import: it connects to the other server and imports its folders, until all are done or the turn is over. */
+/** Makes one run of an import: it connects to the other server and imports its folders, until all are done or the run is over. */
 import { AppError } from '../system/errors.ts';
 import type { System } from '../system/system.ts';
-import { concernsFolder, importFolder, MAX_MESSAGE_MS, type Turn } from './import-folder.ts';
+import { concernsFolder, importFolder, MAX_MESSAGE_MS, type Run } from './import-folder.ts';
 import { createSourceIds } from './message-ids.ts';
+import { INTERNAL_FAILURE, type RunEnd, type RunRequest, type TargetCalls } from './run.ts';
+import { RunProgress, StaleImportError } from './run-progress.ts';
+import { watchRun } from './run-watch.ts';
 import { connectSource, type SourceConnection } from './source/connection.ts';
 import { listSourceFolders } from './source/folders.ts';
 import { CommandRefused, SourceError } from './source/source-error.ts';
 import { Spool } from './spool.ts';
-import { INTERNAL_FAILURE, type TargetCalls, type TurnEnd, type TurnRequest } from './turn.ts';
-import { StaleImportError, TurnProgress } from './turn-progress.ts';
-import { watchTurn } from './turn-watch.ts';
 
-type TurnApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
+type RunApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
 
-/** Parts of the thread that turns run in. */
-type TurnParts = {
+/** Parts of the thread in which imports run. */
+type RunParts = {
   target: TargetCalls;
   isStopping(): boolean;
-  /** Receives what the turn waits for. Closing it while the part stops ends the turn. */
+  /** Receives what the run waits for. Closing it while the part stops ends the run. */
   onConnection(connection: Pick<SourceConnection, 'close'>): void;
 };
 
 /**
- * Time after which a turn ends and others have theirs, in milliseconds. It may finish the message that it reads, which takes at most
+ * Time after which a run ends and others have theirs, in milliseconds. It may finish the message that it reads, which takes at most
  * `MAX_MESSAGE_MS` more.
  */
-const MAX_TURN_MS = 600_000;
+const MAX_RUN_MS = 600_000;
 
 /**
- * Maximum number of further sessions of a turn. Each message with which a server ends the session costs one or two, so a folder may have
+ * Maximum number of further sessions of a run. Each message with which a server ends the session costs one or two, so a folder may have
  * some dozen of them.
  */
 const MAX_RECONNECTS = 50;
@@ -36,18 +36,18 @@ const MAX_RECONNECTS = 50;
 /** Maximum number of folders of an import, each of which costs a write. A mailbox remembers as many (folder-store.ts). */
 const MAX_FOLDERS = 10_000;
 
-/** Takes a turn. It never rejects. */
-export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnParts): Promise<TurnEnd> {
+/** Makes a run. It never rejects. */
+export async function runImport(app: RunApp, request: RunRequest, parts: RunParts): Promise<RunEnd> {
   const { clock } = app;
-  const progress = new TurnProgress(clock, parts.target, request);
-  const endsAt = clock.elapsed() + MAX_TURN_MS;
+  const progress = new RunProgress(clock, parts.target, request);
+  const endsAt = clock.elapsed() + MAX_RUN_MS;
   const spool = new Spool(request.spoolFolder);
   let connection: SourceConnection | undefined;
   const ending = new AbortController();
   parts.onConnection({ close: () => ending.abort() });
-  const watch = watchTurn(clock, {
+  const watch = watchRun(clock, {
     progress,
-    maxMs: MAX_TURN_MS + MAX_MESSAGE_MS,
+    maxMs: MAX_RUN_MS + MAX_MESSAGE_MS,
     onEnd() {
       ending.abort();
       connection?.close();
@@ -104,9 +104,9 @@ export async function runTurn(app: TurnApp, request: TurnRequest, parts: TurnPar
   }
 }
 
-/** Imports all folders. Returns false when the turn was over before. */
-async function importAll(turn: Turn): Promise<boolean> {
-  const { connection, target, progress, request } = turn;
+/** Imports all folders. Returns false when the run was over before. */
+async function importAll(run: Run): Promise<boolean> {
+  const { connection, target, progress, request } = run;
   const targets = await target.listTargets({ mailboxId: request.mailboxId });
   const listed = await listSourceFolders(connection, targets);
   const folders = listed.slice(0, MAX_FOLDERS);
@@ -119,9 +119,9 @@ async function importAll(turn: Turn): Promise<boolean> {
     );
   progress.countFolders(folders.length);
   for (const folder of folders) {
-    if (turn.isOver()) return false;
+    if (run.isOver()) return false;
     try {
-      if (!(await importFolder(turn, folder))) return false;
+      if (!(await importFolder(run, folder))) return false;
     } catch (error) {
       if (!concernsFolder(error)) throw error;
       progress.fail(folder.path, 0, error.message);
@@ -132,8 +132,8 @@ async function importAll(turn: Turn): Promise<boolean> {
   return true;
 }
 
-/** Returns how the turn ends after this error; undefined for a bug. */
-function endOf(error: unknown, hasImported: boolean): TurnEnd | undefined {
+/** Returns how the run ends after this error; undefined for a bug. */
+function endOf(error: unknown, hasImported: boolean): RunEnd | undefined {
   if (error instanceof StaleImportError) return { kind: 'stale' };
   if (error instanceof CommandRefused)
     return {

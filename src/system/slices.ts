@@ -17,7 +17,7 @@ export function runForOwner<Result>(owner: string, job: () => Result): Result {
 }
 
 /** Resolves in the next turn of the event loop, or when the job of an owner may run its next slice. */
-export function nextTurn(): Promise<void> {
+export function nextSlice(): Promise<void> {
   const owner = owners.getStore();
   if (owner === undefined) return new Promise((resolve) => void setImmediate(resolve));
   return new Promise((resolve) => {
@@ -44,31 +44,31 @@ const SLICE_MS = 1;
 export function createPause(clock: Pick<Clock, 'elapsed'>): () => Promise<void> | undefined {
   let since = clock.elapsed();
   const pause = async (): Promise<void> => {
-    await nextTurn();
+    await nextSlice();
     since = clock.elapsed();
   };
   return () => (clock.elapsed() - since < SLICE_MS ? undefined : pause());
 }
 
 /**
- * Returns a function that resolves for at most `perTurn` callers in each turn of the event loop. Those that wait are served round-robin by
+ * Returns a function that resolves for at most `perSlice` callers in each slice, which is a turn of the event loop. Those that wait are served round-robin by
  * their owners, so that one with many connections does not delay the others, and in the order of their calls within an owner. While
  * fewer call, none waits.
  */
-export function createTurns(perTurn: number): (owner: string) => Promise<void> {
+export function createSlices(perSlice: number): (owner: string) => Promise<void> {
   const waiting = new RoundRobin<() => void>();
   let begun = 0;
-  function nextTurn(): void {
-    for (begun = 0; begun < perTurn; begun++) {
+  function nextSlice(): void {
+    for (begun = 0; begun < perSlice; begun++) {
       const resolve = waiting.take(() => true);
       if (!resolve) break;
       resolve();
     }
-    if (begun > 0) setImmediate(nextTurn);
+    if (begun > 0) setImmediate(nextSlice);
   }
   return (owner) => {
-    if (begun === 0) setImmediate(nextTurn);
-    if (begun < perTurn && waiting.size === 0) {
+    if (begun === 0) setImmediate(nextSlice);
+    if (begun < perSlice && waiting.size === 0) {
       begun++;
       return Promise.resolve();
     }

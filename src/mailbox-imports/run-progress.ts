@@ -1,9 +1,9 @@
-/** Counts what a turn of an import has done, and reports it from time to time. */
+/** Counts what a run of an import has done, and reports it from time to time. */
 import type { Clock } from '../system/clock.ts';
 import { type ImportCounts, NO_COUNTS } from './counts.ts';
 import type { FailedMessage, MessageError } from './error-store.ts';
+import type { RunRequest, TargetCalls } from './run.ts';
 import { sourceText } from './source/source-error.ts';
-import type { TargetCalls, TurnRequest } from './turn.ts';
 
 /** Time between two reports, each of which is a write. The lease is longer (worker.ts). */
 const REPORT_INTERVAL_MS = 1_000;
@@ -17,30 +17,30 @@ export class StaleImportError extends Error {
   override readonly name = 'StaleImportError';
 }
 
-export class TurnProgress {
+export class RunProgress {
   readonly #clock: Clock;
   readonly #target: Pick<TargetCalls, 'advance'>;
-  readonly #request: TurnRequest;
+  readonly #request: RunRequest;
   readonly #counts: ImportCounts;
-  /** Messages that earlier turns could not import, as `keyOf` names them. */
+  /** Messages that earlier runs could not import, as `keyOf` names them. */
   readonly #failed: ReadonlySet<string>;
-  /** Messages that were known, those that earlier turns have imported among them. */
+  /** Messages that were known, those that earlier runs have imported among them. */
   #met = 0;
   #errors: MessageError[] = [];
   #reportedAt: number;
 
-  constructor(clock: Clock, target: Pick<TargetCalls, 'advance'>, request: TurnRequest) {
+  constructor(clock: Clock, target: Pick<TargetCalls, 'advance'>, request: RunRequest) {
     this.#clock = clock;
     this.#target = target;
     this.#request = request;
-    // Each turn goes through all folders, and counts again what it finds there.
+    // Each run goes through all folders, and counts again what it finds there.
     const { folders, imported, importedBytes } = request.counts;
     this.#failed = new Set(request.failed.map(keyOf));
     this.#counts = { ...NO_COUNTS, folders, imported, importedBytes };
     this.#reportedAt = clock.elapsed();
   }
 
-  /** True when this turn has added a message. */
+  /** True when this run has added a message. */
   get hasImported(): boolean {
     return this.#counts.imported > this.#request.counts.imported;
   }
@@ -67,12 +67,12 @@ export class TurnProgress {
     };
   }
 
-  /** Messages of this turn that are imported, known or failed. */
+  /** Messages of this run that are imported, known or failed. */
   get #accounted(): number {
     return this.#counts.imported - this.#request.counts.imported + this.#met + this.#counts.failed;
   }
 
-  /** Ends an import. Messages of earlier turns that their server has removed since are messages of the import too. */
+  /** Ends an import. Messages of earlier runs that their server has removed since are messages of the import too. */
   complete(): void {
     const { imported, known, failed } = this.#counts;
     this.#counts.messages = imported + known + failed;
@@ -89,7 +89,7 @@ export class TurnProgress {
   }
 
   /**
-   * Leaves out the messages that earlier turns could not import, and counts them. Slow ones would use up each turn, so that those behind them
+   * Leaves out the messages that earlier runs could not import, and counts them. Slow ones would use up each run, so that those behind them
    * were never reached. Another import tries them again.
    */
   withoutFailed(path: string, uids: readonly number[]): number[] {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPause, createTurns, nextTurn, runForOwner } from '../../src/system/next-turn.ts';
+import { createPause, createSlices, nextSlice, runForOwner } from '../../src/system/slices.ts';
 
 /** Runs jobs of this number of slices, each for its owner. Returns the owners of the slices behind the first ones, in their order. */
 async function runJobs(owners: readonly string[], slices: number): Promise<string[]> {
   const order: string[] = [];
   const job = async (owner: string): Promise<void> => {
     for (let slice = 0; slice < slices; slice++) {
-      await nextTurn();
+      await nextSlice();
       order.push(owner);
     }
   };
@@ -57,12 +57,12 @@ test('a job pauses for its owner once its slice is over, also in what it calls a
 });
 
 test('so many callers begin in each turn of the event loop, in their order', async () => {
-  const turn = createTurns(2);
+  const turn = createSlices(2);
   const begun: number[] = [];
   const all = [0, 1, 2, 3, 4].map((number) => turn('one').then(() => begun.push(number)));
   await Promise.all(all.slice(0, 2));
   assert.deepEqual(begun, [0, 1]);
-  await nextTurn();
+  await nextSlice();
   assert.deepEqual(begun, [0, 1, 2, 3]);
   // A caller that comes later waits behind those that wait.
   const late = turn('one').then(() => begun.push(5));
@@ -71,7 +71,7 @@ test('so many callers begin in each turn of the event loop, in their order', asy
 });
 
 test('a caller alone never waits', async () => {
-  const turn = createTurns(1);
+  const turn = createSlices(1);
   for (let round = 0; round < 3; round++) {
     let hasBegun = false;
     void turn('one').then(() => {
@@ -79,13 +79,13 @@ test('a caller alone never waits', async () => {
     });
     await Promise.resolve();
     assert.equal(hasBegun, true);
-    await nextTurn();
-    await nextTurn();
+    await nextSlice();
+    await nextSlice();
   }
 });
 
 test('owners that wait are served in turn', async () => {
-  const turn = createTurns(1);
+  const turn = createSlices(1);
   const begun: string[] = [];
   const call = (owner: string) => turn(owner).then(() => begun.push(owner));
   await Promise.all(['many', 'many', 'many', 'many', 'few', 'one'].map(call));

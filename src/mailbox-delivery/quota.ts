@@ -1,6 +1,6 @@
 /**
- * Decides whether mailboxes have room for another message, mostly from memory: a mailbox to which mail comes faster than it is delivered
- * would have all that waits added up for each message.
+ * Decides whether another message is within the quota of its mailbox, mostly from memory: a mailbox to which mail comes faster than it is delivered
+ * would otherwise have all that waits added up for each message.
  */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
@@ -9,12 +9,12 @@ import { readWaitingBytes } from './store.ts';
 
 type MailboxId = MailboxRow['id'];
 
-export type MailboxRoom = {
+export type MailboxQuota = {
   /**
    * Returns true when a message fits into the quota of a mailbox together with what waits for it. What the mailbox has stored in the last
    * seconds may not be counted yet, so it can exceed its quota a little.
    */
-  hasRoomIn(
+  isWithinQuota(
     mailbox: Pick<MailboxRow, 'id' | 'usedBytes' | 'quotaBytes'>,
     sizeBytes: number,
   ): Promise<boolean>;
@@ -26,10 +26,10 @@ export type MailboxRoom = {
 const MAX_MAILBOXES = 10_000;
 
 /** Returns the check, which knows no mailbox yet. */
-export function createMailboxRoom({ read }: { read: Tx }): MailboxRoom {
+export function createMailboxQuota({ read }: { read: Tx }): MailboxQuota {
   const waiting = new UpperBounds<MailboxId>((id) => readWaitingBytes(read, id), MAX_MAILBOXES);
   return {
-    hasRoomIn: ({ id, usedBytes, quotaBytes }, sizeBytes) =>
+    isWithinQuota: ({ id, usedBytes, quotaBytes }, sizeBytes) =>
       waiting.doesFit(id, (waitingBytes) => {
         const bytes = usedBytes + waitingBytes;
         return bytes < quotaBytes && bytes + sizeBytes <= quotaBytes;

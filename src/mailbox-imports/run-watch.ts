@@ -1,27 +1,27 @@
-/** Watches a turn of an import while it waits for the other server, so that a slow server cannot prolong it. */
+/** Watches a run of an import while it waits for the other server, so that a slow server cannot prolong it. */
 import type { Clock } from '../system/clock.ts';
+import type { RunProgress } from './run-progress.ts';
 import { SourceError } from './source/source-error.ts';
-import type { TurnProgress } from './turn-progress.ts';
 
 /** Time between two reports, each of which extends the lease and tells whether the import was deleted. */
 const WATCH_INTERVAL_MS = 10_000;
 
 type Watched = {
-  progress: Pick<TurnProgress, 'report'>;
-  /** Time after which the turn is ended. */
+  progress: Pick<RunProgress, 'report'>;
+  /** Time after which the run is ended. */
   maxMs: number;
-  /** Ends what the turn waits for. */
+  /** Ends what the run waits for. */
   onEnd(): void;
 };
 
-type TurnWatch = {
-  /** Why the turn was ended; undefined while it may go on. */
+type RunWatch = {
+  /** Why the run was ended; undefined while it may go on. */
   readonly failure: Error | undefined;
   stop(): void;
 };
 
-/** Ends a turn that takes too long, and one whose import was deleted. */
-export function watchTurn(clock: Clock, { progress, maxMs, onEnd }: Watched): TurnWatch {
+/** Ends a run that takes too long, and one whose import was deleted. */
+export function watchRun(clock: Clock, { progress, maxMs, onEnd }: Watched): RunWatch {
   let failure: Error | undefined;
   let isStopped = false;
   const end = (cause: Error): void => {

@@ -1,6 +1,6 @@
 /**
  * The interface between the main thread, which decides which imports run and stores their progress, and the thread that reads the mail
- * of other servers. An import runs in turns, so that a long one delays others only by one turn.
+ * of other servers. An import takes one or more runs, so that a long one delays others only by one run.
  */
 import type { AddedMessage, ImportResult } from '../accounts/contents.ts';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
@@ -9,27 +9,27 @@ import type { ImportCounts } from './counts.ts';
 import type { FailedMessage, MessageError } from './error-store.ts';
 import type { SourceSettings } from './source/connection.ts';
 
-/** Values that a turn begins with. */
-export type TurnRequest = Pick<MailboxImportRow, 'id' | 'mailboxId'> & {
+/** Values that a run begins with. */
+export type RunRequest = Pick<MailboxImportRow, 'id' | 'mailboxId'> & {
   settings: SourceSettings;
   counts: ImportCounts;
-  /** Messages that earlier turns could not import. */
+  /** Messages that earlier runs could not import. */
   failed: readonly FailedMessage[];
   /** Folder for large messages on their way, on the disk of the accounts. Nothing else uses it. */
   spoolFolder: string;
 };
 
 /**
- * How a turn has ended: all messages were read; the next turn goes on (`paused`), at once or after a while (`interrupted`); the import
- * was deleted (`stale`); or another turn cannot help.
+ * How a run has ended: all messages were read; the next run goes on (`paused`), at once or after a while (`interrupted`); the import
+ * was deleted (`stale`); or another run cannot help.
  */
-export type TurnEnd =
+export type RunEnd =
   | { kind: 'completed' | 'paused' | 'stale' }
   | { kind: 'interrupted'; error: string; hasImported: boolean }
   | { kind: 'failed'; reason: NonNullable<MailboxImportRow['reason']>; error: string };
 
-/** The end of a turn that a bug has ended. */
-export const INTERNAL_FAILURE: TurnEnd = {
+/** The end of a run that a bug has ended. */
+export const INTERNAL_FAILURE: RunEnd = {
   kind: 'failed',
   reason: 'internal',
   error: 'The server failed to process the import; what the counts say was imported',
@@ -37,8 +37,8 @@ export const INTERNAL_FAILURE: TurnEnd = {
 
 /** Functions of the thread that reads. */
 export type ImportCalls = {
-  /** Takes a turn. It never rejects because of the other server. */
-  takeTurn(request: TurnRequest): Promise<TurnEnd>;
+  /** Makes a run. It never rejects because of the other server. */
+  runImport(request: RunRequest): Promise<RunEnd>;
 };
 
 type OfMailbox = Pick<MailboxImportRow, 'mailboxId'>;

@@ -11,12 +11,12 @@ import { findPlanName, findStoredLimit, fits, readStoredBytes } from './store.ts
 
 type TenantId = TenantRow['id'];
 
-export type TenantRoom = {
+export type TenantQuota = {
   /**
    * Returns true when the tenant may store another message. A message whose size the sender has not declared counts as empty.
    * Messages that arrive at the same time are compared with the same sum, so together they may exceed the limit by their own size.
    */
-  hasRoomFor(tenantId: TenantId, sizeBytes: number | undefined): Promise<boolean>;
+  hasQuotaFor(tenantId: TenantId, sizeBytes: number | undefined): Promise<boolean>;
   /** Takes mail into account that a write has stored. Whoever commits such a write calls this. */
   noteStored(tenantId: TenantId, bytes: number): void;
 };
@@ -25,17 +25,17 @@ export type TenantRoom = {
 const MAX_TENANTS = 10_000;
 
 /** Returns the check, which knows no tenant yet. */
-export function createTenantRoom(
+export function createTenantQuota(
   { changes, read }: Pick<Db, 'changes' | 'read'>,
   { readBytes = readStoredBytes } = {},
-): TenantRoom {
-  const kept = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
-  const plans = new KeptAnswers<TenantId, string | undefined>({ ...kept, tables: ['tenants'] });
-  const limits = new KeptAnswers<string, number | null | undefined>({ ...kept, tables: ['plans'] });
+): TenantQuota {
+  const cacheOptions = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
+  const plans = new KeptAnswers<TenantId, string | undefined>({ ...cacheOptions, tables: ['tenants'] });
+  const limits = new KeptAnswers<string, number | null | undefined>({ ...cacheOptions, tables: ['plans'] });
   const stored = new UpperBounds<TenantId>((tenantId) => readBytes(read, tenantId), MAX_TENANTS);
 
   return {
-    async hasRoomFor(tenantId, sizeBytes) {
+    async hasQuotaFor(tenantId, sizeBytes) {
       const plan = await plans.get(tenantId, () => findPlanName(read, tenantId));
       const megabytes = plan && (await limits.get(plan, () => findStoredLimit(read, plan)));
       if (megabytes === null) return true;
