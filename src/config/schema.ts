@@ -207,7 +207,8 @@ export const configSchema = section('Postrider configuration', {
       minimum: 1,
       maximum: 256,
       default: 128,
-      description: 'Maximum number of concurrent posts to all endpoints of one host.',
+      description:
+        'Maximum number of concurrent posts to all endpoints of one host, of all tenants. Inbound routes to the host have as many of their own.',
     }),
   }),
   retention: section(

@@ -17,14 +17,6 @@ import { endSuspensions, forgetPreviousSecrets, type Receiver } from './store.ts
 
 /** Returns the kind of the posts of deliveries. */
 export function createWebhookKind(app: PartApp): TaskKind {
-  app.metrics.gauge(
-    'webhook_oldest_event_seconds',
-    'Age of the oldest event that waits to be posted.',
-    async () => {
-      const oldest = await findOldestPending(app.db.read);
-      return oldest === undefined ? 0 : Math.max(0, app.clock.now() - oldest) / MS_PER_SECOND;
-    },
-  );
   const find = readingTogether(app.db.read, findEventOfDelivery);
   return createPostKind(app, {
     name: WEBHOOK_TASKS,
@@ -32,14 +24,17 @@ export function createWebhookKind(app: PartApp): TaskKind {
     idField: 'endpointId',
     find: findReceiver,
     metric: { name: 'webhook_posts_total', help: 'Posts to webhook endpoints.' },
+    lagMetric: {
+      name: 'webhook_oldest_event_seconds',
+      help: 'Age of the oldest event that waits to be posted.',
+    },
+    findOldest: findOldestPending,
     closed: CLOSED,
     settle: settleDelivery,
     endSuspensions,
     post: (task, endpoint) => postDelivery(app, task, { endpoint, find }),
   });
 }
-
-const MS_PER_SECOND = 1_000;
 
 async function postDelivery(
   app: PartApp,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
+import { newId } from '../../src/system/ids.ts';
 import { wakeTasks } from '../../src/tasks/engine.ts';
 import { releaseTasks } from '../../src/tasks/store.ts';
 import { suspensionMs } from '../../src/webhooks/posting/schedule.ts';
@@ -421,4 +422,82 @@ test('posts of one tenant that hang leave slots for those of another', () =>
     assert.equal(world.posts.length, 148, 'and the first no more than its share');
     hang.resolve({ status: 200 });
     await ended(world);
+  }));
+
+test('endpoints of one host, of all tenants, together have no more open posts than the setting allows', () =>
+  inWorld(
+    async (world) => {
+      const other = await world.test.addTenant(`other ${world.startMs}`);
+      await world.createEndpoint({ url: 'https://shared.example/1' });
+      await world.createEndpoint({ url: 'https://shared.example/2' });
+      await world.createEndpoint({ url: 'https://shared.example/3', key: other.testKey });
+      await world.createEndpoint({ url: 'https://quick.example/' });
+      const hang = Promise.withResolvers<{ status: number }>();
+      world.answer(({ url }) => (url.includes('shared') ? hang.promise : {}));
+      await recordMany(world, 10);
+      await recordMany(world, 10, other);
+      world.start();
+      const postsTo = (name: string) => world.posts.filter(({ url }) => url.includes(name)).length;
+      await until(world, 'the other host has everything', () => postsTo('quick') === 10);
+      await until(world, 'all that may are open', () => postsTo('shared') >= 6);
+      await world.clock.advance(SECOND);
+      assert.equal(postsTo('shared'), 6);
+      hang.resolve({ status: 200 });
+      await ended(world);
+      assert.equal(postsTo('shared'), 30);
+    },
+    { env: { POSTRIDER_WEBHOOKS_MAX_OPEN_PER_HOST: '6' } },
+  ));
+
+test('posts to endpoints that fail never take the last quarter of the slots, however many tenants have them', () =>
+  inWorld(async (world) => {
+    const { secret } = await world.createEndpoint({ url: 'https://quick.example/' });
+    const healthy = await world.endpoint();
+    for (let tenant = 0; tenant < 5; tenant += 1) {
+      const { tenantId } = await world.test.addTenant(`failing ${tenant} ${world.startMs}`);
+      for (let index = 0; index < 50; index += 1) {
+        const failing = newId('wh', world.startMs);
+        const secretSealed = world.test.app.sealer.seal(secret, [tenantId, failing]);
+        const url = `https://dead${tenant}-${index}.example/`;
+        const row = { ...healthy, id: failing, tenantId, url, secretSealed, failingSince: 1 };
+        await world.side.insertInto('webhookEndpoints').values(row).execute();
+      }
+      await world.record({ tenantId });
+    }
+    const hang = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url.includes('dead') ? hang.promise : {}));
+    world.start();
+    const postsTo = (name: string) => world.posts.filter(({ url }) => url.includes(name)).length;
+    await until(world, 'the failing ones have their share', async () => {
+      await world.clock.advance(1);
+      return postsTo('dead') >= 192;
+    });
+    await recordMany(world, 20);
+    await until(world, 'the healthy one has everything', async () => {
+      await world.clock.advance(1);
+      return postsTo('quick') === 20;
+    });
+    assert.equal(postsTo('dead'), 192);
+    hang.resolve({ status: 200 });
+    await until(world, 'all have ended', async () => {
+      await world.clock.advance(1);
+      return (await world.deliveries()).every(({ state }) => state === 'delivered');
+    });
+  }));
+
+test('a metric shows the age of the oldest event that waits', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    const hang = Promise.withResolvers<{ status: number }>();
+    world.answer(() => hang.promise);
+    await world.record();
+    world.start();
+    const shown = async () =>
+      /^postrider_webhook_oldest_event_seconds (\S+)$/m.exec((await world.test.app.metrics.show()).text)?.[1];
+    await until(world, 'it is posted', () => world.posts.length === 1);
+    await world.clock.advance(7 * SECOND);
+    assert.equal(await shown(), '7');
+    hang.resolve({ status: 200 });
+    await ended(world);
+    assert.equal(await shown(), '0');
   }));

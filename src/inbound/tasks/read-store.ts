@@ -42,6 +42,21 @@ export async function findPostWaitingSince(tx: Tx, queue: ReceivedTaskRow['queue
   return (await oldestPost.first(tx, { queue }))?.createdAt ?? null;
 }
 
+const oldestOfAll = statement((db) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('receivedTasks as received', (join) => join.onRef('received.id', '=', 'tasks.reference'))
+    .select('received.createdAt')
+    .where('tasks.kind', '=', POST_TASKS)
+    .orderBy('tasks.reference')
+    .limit(1),
+);
+
+/** Returns when the oldest post to any route was created that is still to be made, in Unix milliseconds. */
+export async function findOldestPost(tx: Tx): Promise<number | undefined> {
+  return (await oldestOfAll.first(tx, {}))?.createdAt;
+}
+
 type FailingWindow = { queue: string; after: TaskId; before: TaskId; limit: number };
 
 const failing = statement((db, param: Param<FailingWindow>) =>

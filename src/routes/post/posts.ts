@@ -1,5 +1,5 @@
 /** The posts of received messages: what a route is to the common way of posting (webhooks/posting/kind.ts). */
-import { findReceivedTask } from '../../inbound/tasks/read-store.ts';
+import { findOldestPost, findReceivedTask } from '../../inbound/tasks/read-store.ts';
 import { POST_TASKS, type TaskId } from '../../inbound/tasks/store.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
 import type { PartApp } from '../../thread-app.ts';
@@ -24,6 +24,11 @@ export function createRoutePostKind(app: RoutePostApp): TaskKind {
     find: findReceiver,
     closed: CLOSED,
     metric: { name: 'inbound_posts_total', help: 'Posts to inbound routes.' },
+    lagMetric: {
+      name: 'inbound_oldest_post_seconds',
+      help: 'Age of the oldest message that waits to be posted.',
+    },
+    findOldest: findOldestPost,
     settle: settlePost,
     endSuspensions: endRouteSuspensions,
     async post({ reference }, route) {

@@ -19,6 +19,7 @@ const IN_FLIGHT = 256;
 const MAX_FAILING = 192;
 /** Minimum time between two leases, so that the posts of a busy endpoint share one. */
 const LEASE_INTERVAL_MS = 10;
+const MS_PER_SECOND = 1_000;
 /** Delay of a post for which something was busy, in milliseconds. */
 const POSTPONED_MS = 5_000;
 
@@ -31,7 +32,11 @@ type Posting<Receiver extends Endpoint> = {
   /** Name of an endpoint in logs, and of the field with its id. */
   what: string;
   idField: string;
+  /** Metric of the posts by outcome, and the one of the lag. */
   metric: { name: string; help: string };
+  lagMetric: { name: string; help: string };
+  /** Returns when the oldest of all that waits to be posted was created, in Unix milliseconds; undefined when nothing waits. */
+  findOldest(tx: Tx): Promise<number | undefined>;
   find(tx: Tx, id: string): Promise<Receiver | undefined>;
   /** State and error of posts that wait for an endpoint which gets no more of them. */
   closed: Readonly<Record<'disabled' | 'deleted', { state: 'failed' | 'skipped'; error: string }>>;
@@ -50,6 +55,10 @@ export function createPostKind<Receiver extends Endpoint>(
 ): TaskKind {
   const { clock, config, db, random } = app;
   const posts = app.metrics.counter(posting.metric.name, posting.metric.help, ['outcome']);
+  app.metrics.gauge(posting.lagMetric.name, posting.lagMetric.help, async () => {
+    const oldest = await posting.findOldest(db.read);
+    return oldest === undefined ? 0 : Math.max(0, clock.now() - oldest) / MS_PER_SECOND;
+  });
   const windows = new Windows(config.webhooks.maxOpenPerEndpoint);
   const settlements = new Settlements(app, posting.settle);
 

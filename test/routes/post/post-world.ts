@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { insertBlob } from '../../../src/blobs/store.ts';
+import type { Config } from '../../../src/config/config.ts';
 import type { InboundRouteRow, ReceivedMessageRow, ReceivedTaskRow } from '../../../src/db/inbound-tables.ts';
 import { insertReceived } from '../../../src/inbound/store.ts';
 import { insertTask } from '../../../src/inbound/tasks/store.ts';
@@ -36,8 +37,8 @@ export type PostWorld = ReceivedWorld & {
     routes: readonly Pick<Route, 'id'>[],
     row?: Partial<ReceivedMessageRow>,
   ): Promise<ReceivedMessageRow['id']>;
-  /** Starts the work; it is stopped when the test ends. */
-  start(): void;
+  /** Starts the work, with some other settings; it is stopped when the test ends. */
+  start(settings?: Partial<Config['webhooks']>): void;
   settled(attempts: number): Promise<ReceivedTaskRow>;
 };
 
@@ -126,7 +127,7 @@ function openPostWorld(
       wakeTasks(test.app, 'route-posts');
       return id;
     },
-    start() {
+    start(settings) {
       const memory = new PostMemory(clock);
       const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
         posts.push(request);
@@ -135,7 +136,8 @@ function openPostWorld(
         if (answer instanceof Error) throw answer;
         return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, ...answer };
       };
-      const app = { ...test.app, fetch, parser, memory, links: createDownloadLinks(test.app) };
+      const config = { ...test.app.config, webhooks: { ...test.app.config.webhooks, ...settings } };
+      const app = { ...test.app, config, fetch, parser, memory, links: createDownloadLinks(test.app) };
       const running = startTasks(app, [createRoutePostKind(app)]);
       stops.push(() => Promise.all([running.stop(0), clock.advance(0)]));
     },

@@ -308,3 +308,25 @@ test('a thread of posts that cannot start fails the start of the daemon, and not
     await assert.rejects(startPostsIfNeeded(app, thread), /no free file/);
     assert.deepEqual((await createPostStart(app, thread).lease(1)).items, []);
   }));
+
+test('routes to one host together have no more open posts than the setting allows, and a metric shows what waits', () =>
+  inWorld(async (world) => {
+    const shared = [];
+    for (const path of ['a', 'b'])
+      shared.push(await world.addRoute({ destination: `https://shared.example/${path}` }));
+    const other = await world.addRoute();
+    for (let count = 0; count < 5; count += 1) await world.deliver(TEXT, [...shared, other]);
+    const hang = Promise.withResolvers<{ status?: number }>();
+    world.answer(({ url }) => (url.includes('shared') ? hang.promise : {}));
+    world.start({ maxOpenPerHost: 5 });
+    const postsTo = (name: string) => world.posts.filter(({ url }) => url.includes(name)).length;
+    await world.until('the other host has everything', () => postsTo('receiver') === 5);
+    await world.until('all that may are open', () => postsTo('shared') >= 5);
+    await world.clock.advance(7_000);
+    assert.equal(postsTo('shared'), 5);
+    const { text } = await world.test.app.metrics.show();
+    assert.match(text, /^postrider_inbound_oldest_post_seconds 7$/m);
+    hang.resolve({});
+    await world.until('all have ended', ended(world));
+    assert.equal(postsTo('shared'), 10);
+  }));
