@@ -4,7 +4,7 @@
  * everything that one of them needs, or does not compile.
  *
  * The operations of the database are not part of it, because the threads of the database load nothing else of a feature:
- * they are what `operations.ts` in the same folder imports.
+ * they are what `operations.ts` in the same folder imports, which a feature with a `defineWrite` or `defineRead` has. The build finds it.
  */
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';

@@ -70,7 +70,8 @@ for (const { path, body, change: changeOf, linked = [] } of ROWS) {
     const fixed = Object.keys(before).filter((field) => !fields.includes(field) && !linked.includes(field));
     for (const field of fixed) {
       const answer = await send('PATCH', item, { ...change, [field]: null });
-      assert.deepEqual([answer.status, answer.body.error?.param], [400, field]);
+      const reason = `${field} is neither in change nor in linked of its row, so its change must be refused`;
+      assert.deepEqual([answer.status, answer.body.error?.param], [400, field], reason);
     }
     assert.deepEqual(await ask('GET', item), before);
     await ask('DELETE', item);

@@ -1,7 +1,7 @@
 /**
  * The background work of broadcasts: each run is a task, and one run of the task takes one step. It starts a scheduled broadcast,
  * writes a slice of the audience to the ledger, makes some copies, or follows up on a resume or a cancel. Each step says when the
- * next is due. A run that waits for the delivery of its copies has no task; the outcomes of copies make one (ledger/store.ts).
+ * next is due. A run that waits for the delivery of its copies has no task; the outcomes of copies make one (ledger/run-store.ts).
  */
 import { maxAgeMs } from '../emails/request/schedule.ts';
 import { BROADCAST_TASKS, getRun } from '../ledger/run-store.ts';

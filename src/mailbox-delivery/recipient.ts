@@ -1,4 +1,7 @@
-/** Decides at RCPT whether a mailbox takes another message. Nothing is refused later. */
+/**
+ * Decides at RCPT whether a mailbox takes another message. A full mailbox is refused here alone: its quota is not compared again when the
+ * message is delivered.
+ */
 import type { ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';

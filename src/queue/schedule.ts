@@ -1,6 +1,6 @@
 /**
- * The retry schedule. The first retries come quickly, since most deferrals are greylisting; later retries come every
- * four hours.
+ * The retry schedule. The first retries come quickly, since most deferrals are greylisting; later retries come every four hours. settle.ts
+ * uses the delay unless the outcome names another one (`retryAfterMs`), and ends the mail that expires before the next attempt.
  */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';

@@ -1,6 +1,6 @@
 /**
  * Decides at RCPT what a recipient stands for. Each resolver knows one kind of recipients; they are asked in the order of
- * the list, and the first one that knows the address decides. Nothing is accepted here that is refused later.
+ * the list, and the first one that knows the address decides. A recipient that is accepted here is not refused later; its message can be.
  */
 import type { InboundRouteRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { DomainRow } from '../db/tables.ts';

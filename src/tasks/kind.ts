@@ -29,7 +29,7 @@ export type TaskKind = {
   concurrencyPerQueue?: number;
   /** Minimum time from one lease of tasks to the next, in milliseconds (system/worker.ts). */
   leaseIntervalMs?: number;
-  /** Share of the slots that one tenant can take (system/shares.ts), 1 when it is missing: it alone has half of them. */
+  /** Slots that a tenant may hold for each slot that is free (system/shares.ts): 1 when it is missing, so that one tenant alone has half of them. */
   perFree?: number;
   /**
    * Returns the delay after the run with this number that came to nothing, in milliseconds; undefined when the task is not run

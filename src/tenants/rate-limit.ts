@@ -1,6 +1,7 @@
 /**
  * Limits requests per second (specification 7) with a token bucket for each tenant whose plan has a limit. The bucket
- * holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request.
+ * holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request. HTTP is asked about in authenticate.ts, and
+ * each message by SMTP in submission/users/key-user.ts.
  */
 import type { FastifyReply } from 'fastify';
 import type { TenantRow } from '../db/tenant-tables.ts';

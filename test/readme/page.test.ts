@@ -103,7 +103,8 @@ test('the table of limits holds those that are kept to', () => {
     const said = [...(documented.get(of) ?? '').matchAll(/\d[\d,]*(?<!,)/g)].map(([number]) =>
       Number(number.replaceAll(',', '')),
     );
-    assert.deepEqual(said.slice(0, numbers.length), numbers, of);
+    const reason = `docs/api.md, row "${of}": one number for each limit, in this order`;
+    assert.deepEqual(said.slice(0, numbers.length), numbers, reason);
   }
   // Each of these is said with another.
   assert.equal(MAX_MAILBOXES, MAX_TEMPLATES);

@@ -14,6 +14,7 @@ type Resource<Row> = {
   name: string;
   /** Plural of the name. By default an s is added. */
   plural?: string;
+  /** One of the groups `TAGS` of src/api.ts. */
   tag: string;
   /** Path with the parameters of the parent resource, such as `/audiences/:audienceId/contacts`. */
   path: string;

@@ -8,7 +8,7 @@ import type { Random } from '../../system/random.ts';
 import { leaseOf, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type LeasedTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
-import { RETRY_DELAYS_MS, retryDelayMs } from '../../webhooks/posting/schedule.ts';
+import { postRetryDelayMs, RETRY_DELAYS_MS } from '../../webhooks/posting/schedule.ts';
 import { findReceivedTask, type ReceivedTask } from './read-store.ts';
 import { engineKindOf, type ReceivedKind, type Settlement, settleReceived, type TaskId } from './store.ts';
 
@@ -99,7 +99,7 @@ function resultOf(
   if (outcome.kind === 'done') return { state: 'done', dueAt: null, error: null };
   const { error } = outcome;
   const delayMs =
-    outcome.kind === 'retry' ? retryDelayMs({ attempts, retryAfterMs: undefined }, random) : undefined;
+    outcome.kind === 'retry' ? postRetryDelayMs({ attempts, retryAfterMs: undefined }, random) : undefined;
   return delayMs === undefined
     ? { state: 'failed', dueAt: null, error }
     : { state: 'pending', dueAt: now + delayMs, error };

@@ -2,7 +2,8 @@
  * The interface between the IMAP server and the product. The server owns the wire: connection states, tags, literals, parsing
  * and the order of responses. A `Session` decides who may log in. After the login, an `Account` keeps the mail, in the thread that it
  * belongs to, and opens one `SelectedMailbox` at a time, which counts the messages that were reported to the client. The server calls one
- * method of a connection at a time, except `close` and `unwatch`.
+ * method of a connection at a time, except `close` and `unwatch`. accounts/imap/ implements `Account` (imap-account.ts) and `SelectedMailbox`
+ * (selected.ts).
  */
 import type { Handover } from '../access/handover.ts';
 import type { Client } from '../connection/client.ts';

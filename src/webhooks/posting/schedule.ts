@@ -28,7 +28,7 @@ const JITTER_SHARE = 0.1;
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 
 /** Returns the delay after the attempt with this number, in milliseconds; undefined when it was the last one. */
-export function retryDelayMs(
+export function postRetryDelayMs(
   { attempts, retryAfterMs = 0 }: { attempts: number; retryAfterMs: number | undefined },
   random: Random,
 ): number | undefined {
@@ -52,7 +52,7 @@ export function nextAttempt(
   if (outcome.kind === 'delivered') return { state: 'delivered', dueAt: null };
   if (outcome.kind === 'gone') return { state: 'failed', dueAt: null };
   const retryAfterMs = outcome.kind === 'refused' ? outcome.retryAfterMs : undefined;
-  const delayMs = retryDelayMs({ attempts, retryAfterMs }, random);
+  const delayMs = postRetryDelayMs({ attempts, retryAfterMs }, random);
   return delayMs === undefined
     ? { state: 'failed', dueAt: null }
     : { state: 'pending', dueAt: now + delayMs };

@@ -1,6 +1,6 @@
 /**
  * All resources of the API, one row for each, in an order in which each finds the resources that it belongs to. The suites
- * of changes, limits, lists, tenants and bad input read them, so a new resource needs a row here and nothing else there.
+ * of changes, limits, lists, tenants and bad input read them, so a new resource needs a row here and its prefix in resource.ts.
  */
 import { DOMAIN, exampleId, type Ids, type Prefix, type Resource, SANDBOX } from './resource.ts';
 

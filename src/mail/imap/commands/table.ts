@@ -1,4 +1,4 @@
-/** The commands by their names. Those that take UIDs begin with UID. */
+/** The commands by their names. Those that take UIDs begin with UID. test/accounts/imap/isolation.test.ts asks each about another account. */
 import { append } from './append.ts';
 import { capability } from './capability.ts';
 import type { Command } from './command.ts';
