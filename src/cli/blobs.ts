@@ -1,7 +1,7 @@
 /** The commands `postrider blobs` work on the files of large messages. */
 import type { Command } from 'commander';
 import type { Swept } from '../blobs/sweep.ts';
-import { withControl } from './context.ts';
+import { requestAction } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -14,10 +14,10 @@ export function addBlobCommands(program: Command, terminal: Terminal): void {
     .description(
       'Move every file that no message names to blobs/trash, however many there are. Use it only when the database is the right one.',
     )
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const swept = await control.request<Swept>('POST', '/blobs/sweep');
-        show(swept, () => `${swept.moved} files moved to blobs/trash, where they are kept for a week`);
+    .action(
+      requestAction<Swept>(terminal, {
+        request: 'POST /blobs/sweep',
+        text: ({ moved }) => `${moved} files moved to blobs/trash, where they are kept for a week`,
       }),
     );
 }

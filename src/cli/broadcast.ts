@@ -1,13 +1,11 @@
 /** `postrider broadcast`: shows the broadcasts of all tenants, and pauses, resumes and cancels them. */
 import type { Command } from 'commander';
 import type { OperatorBroadcast } from '../broadcasts/admin-api.ts';
-import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
+import { requestAction } from './context.ts';
 import { formatList, formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 type Listed = { hasMore: boolean; broadcasts: OperatorBroadcast[] };
-type ListOptions = { tenant?: string; status?: string };
 
 /** Adds the commands to the program. */
 export function addBroadcastCommands(program: Command, terminal: Terminal): void {
@@ -17,12 +15,7 @@ export function addBroadcastCommands(program: Command, terminal: Terminal): void
     .command('show')
     .description('Show a broadcast, and what has become of its contacts.')
     .argument('<id>')
-    .action((id: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const found = await control.request<OperatorBroadcast>('GET', pathOf(id));
-        show(found, () => details(found));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /broadcasts/:name', text: details }));
   addChange(broadcast, terminal, {
     name: 'pause',
     description: 'Pause a broadcast. From now on, no copy is taken for delivery.',
@@ -41,12 +34,7 @@ function addList(broadcast: Command, terminal: Terminal): void {
     .description('List the newest broadcasts.')
     .option('--tenant <tenant>', 'list only the broadcasts of this tenant (id or name)')
     .option('--status <status>', 'list only broadcasts with this status, such as sending or paused')
-    .action((options: ListOptions, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const listed = await control.request<Listed>('GET', `/broadcasts?${new URLSearchParams(options)}`);
-        show(listed, () => table(listed));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /broadcasts', text: table }));
 }
 
 function addChange(
@@ -58,12 +46,7 @@ function addChange(
     .command(name)
     .description(description)
     .argument('<id>')
-    .action((id: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const changed = await control.request<OperatorBroadcast>('POST', `${pathOf(id)}/${name}`);
-        show(changed, () => result(changed));
-      }),
-    );
+    .action(requestAction(terminal, { request: `POST /broadcasts/:name/${name}`, text: result }));
 }
 
 function addCancel(broadcast: Command, terminal: Terminal): void {
@@ -72,17 +55,13 @@ function addCancel(broadcast: Command, terminal: Terminal): void {
     .description('Cancel a broadcast. Contacts who have not got it never will. This cannot be undone.')
     .argument('<id>')
     .option('--yes', 'cancel without asking')
-    .action((id: string, { yes }: { yes?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if (!yes) await confirm(terminal, `Cancel ${id}? Contacts who have not got it never will.`);
-        const canceled = await control.request<OperatorBroadcast>('POST', `${pathOf(id)}/cancel`);
-        show(canceled, () => result(canceled));
+    .action(
+      requestAction(terminal, {
+        request: 'POST /broadcasts/:name/cancel',
+        question: (id) => `Cancel ${id}? Contacts who have not got it never will.`,
+        text: result,
       }),
     );
-}
-
-function pathOf(id: string): string {
-  return `/broadcasts/${encodeURIComponent(id)}`;
 }
 
 const HEADINGS = [

@@ -1,7 +1,7 @@
 /** The commands `postrider certificates` show the certificates of the listeners, and have their files read again. */
 import type { Command } from 'commander';
 import type { CertificateStatus } from '../certificates/show.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { CommandError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,12 +12,7 @@ export function addCertificateCommands(program: Command, terminal: Terminal): vo
   certificates
     .command('list')
     .description('List the certificates in use, and what is wrong with their files.')
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const listed = await control.request<CertificateStatus[]>('GET', '/certificates');
-        show(listed, () => table(listed));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /certificates', text: table }));
   certificates
     .command('reload')
     .description('Read the files of all certificates now. It fails when one of them cannot be used.')

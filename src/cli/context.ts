@@ -1,7 +1,8 @@
 /** Shared parts of the commands: global options, configuration, access to the admin API, and output. */
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.ts';
-import type { ControlClient } from './control-client.ts';
+import { confirm } from './confirm.ts';
+import type { ControlClient, ControlMethod } from './control-client.ts';
 import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,6 +37,31 @@ export function contextOf(command: Command, terminal: Terminal): Context {
 export function createPrinter(command: Command, terminal: Terminal): Context['show'] {
   return (value, text) =>
     terminal.print(globalOptions(command).json ? JSON.stringify(value, null, 2) : text());
+}
+
+type Asked<Answer> = {
+  /** The method and the path. `:name` stands for the first argument of the command, whose options become the query. */
+  request: `${ControlMethod} /${string}`;
+  /** Question before something that cannot be undone, which the option `--yes` answers. */
+  question?: (name: string) => string;
+  text: (answer: Answer) => string;
+};
+
+/** Returns the action of a command that makes one request and shows the answer. */
+export function requestAction<Answer>(terminal: Terminal, { request, question, text }: Asked<Answer>) {
+  return (...given: unknown[]): Promise<void> => {
+    const command = given.at(-1) as Command;
+    const name = given.length > 2 ? String(given[0]) : '';
+    const { yes, ...options } = command.opts<{ yes?: true }>();
+    const [method, path = ''] = request.replace(':name', encodeURIComponent(name)).split(' ');
+    const query = new URLSearchParams(options).toString();
+    return withControl(command, terminal, async (control, { show }) => {
+      if (question && !yes) await confirm(terminal, question(name));
+      const url = query === '' ? path : `${path}?${query}`;
+      const answer = await control.request<Answer>(method as ControlMethod, url);
+      show(answer, () => text(answer));
+    });
+  };
 }
 
 /**

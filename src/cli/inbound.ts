@@ -1,7 +1,6 @@
 /** `postrider inbound`: shows received mail of all tenants and of the installation, prints it, and runs its tasks again. */
 import { type Command, Option } from 'commander';
-import type { OperatorReceived } from '../receiving/operator/show.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { detailsText, type ListedMessages, listText } from './inbound-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,12 +24,7 @@ export function addInboundCommands(program: Command, terminal: Terminal): void {
     .command('show')
     .description('Show a received message: envelope, verdicts, recipients, and what is done with it.')
     .argument('<id>')
-    .action((id: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const found = await control.request<OperatorReceived>('GET', pathOf(id));
-        show(found, () => detailsText(found));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /inbound/messages/:name', text: detailsText }));
   inbound
     .command('raw')
     .description('Print a received message as it arrived, below the header fields that were added.')

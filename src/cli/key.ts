@@ -1,8 +1,7 @@
 /** `postrider key`: manages API keys. The token of a key is printed only when the key is made. */
 import { type Command, Option } from 'commander';
 import type { showKey, showListedKey } from '../tenants/admin-schemas.ts';
-import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,11 +25,10 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .command('list')
     .description('List keys. Their tokens are never shown again.')
     .option('--tenant <tenant>', 'list only the keys of this tenant (id or name)')
-    .action(({ tenant }: { tenant?: string }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-        const keys = await control.request<ListedKey[]>('GET', `/keys${query}`);
-        show(keys, () => formatList(HEADINGS, keys.map(toRow), 'No keys yet.'));
+    .action(
+      requestAction<ListedKey[]>(terminal, {
+        request: 'GET /keys',
+        text: (keys) => formatList(HEADINGS, keys.map(toRow), 'No keys yet.'),
       }),
     );
   key
@@ -38,11 +36,11 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .description('Revoke a key at once. This cannot be undone.')
     .argument('<id>')
     .option('--yes', 'revoke without asking')
-    .action((id: string, { yes }: { yes?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if (!yes) await confirm(terminal, `Revoke ${id}? Programs that use it will be refused.`);
-        const revoked = await control.request<Key>('DELETE', `/keys/${encodeURIComponent(id)}`);
-        show(revoked, () => `Revoked ${revoked.id} "${revoked.name}"`);
+    .action(
+      requestAction<Key>(terminal, {
+        request: 'DELETE /keys/:name',
+        question: (id) => `Revoke ${id}? Programs that use it will be refused.`,
+        text: ({ id, name }) => `Revoked ${id} "${name}"`,
       }),
     );
 }

@@ -2,8 +2,7 @@
 import { type Command, Option } from 'commander';
 import { PROTOCOLS } from '../accounts/protocols.ts';
 import type { OperatorAppPassword } from '../mailboxes/app-passwords/admin-api.ts';
-import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { formatList, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -25,10 +24,10 @@ export function addAppPasswordCommands(mailbox: Command, terminal: Terminal): vo
     .command('list')
     .description('List the app passwords of a mailbox. The passwords are never shown again.')
     .argument('<mailbox>', 'address or id')
-    .action((name: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const listed = await control.request<OperatorAppPassword[]>('GET', pathOf(name));
-        show(listed, () => formatList(HEADINGS, listed.map(toRow), 'No app passwords.'));
+    .action(
+      requestAction<OperatorAppPassword[]>(terminal, {
+        request: 'GET /mailboxes/:name/app-passwords',
+        text: (listed) => formatList(HEADINGS, listed.map(toRow), 'No app passwords.'),
       }),
     );
   appPassword
@@ -36,12 +35,11 @@ export function addAppPasswordCommands(mailbox: Command, terminal: Terminal): vo
     .description('Revoke an app password at once. This cannot be undone.')
     .argument('<id>', 'id of the app password')
     .option('--yes', 'revoke without asking')
-    .action((id: string, { yes }: { yes?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if (!yes) await confirm(terminal, `Revoke ${id}? Mail programs that use it will be refused.`);
-        const path = `/app-passwords/${encodeURIComponent(id)}`;
-        const revoked = await control.request<OperatorAppPassword>('DELETE', path);
-        show(revoked, () => `Revoked ${revoked.id} "${printable(revoked.name)}"`);
+    .action(
+      requestAction<OperatorAppPassword>(terminal, {
+        request: 'DELETE /app-passwords/:name',
+        question: (id) => `Revoke ${id}? Mail programs that use it will be refused.`,
+        text: ({ id, name }) => `Revoked ${id} "${printable(name)}"`,
       }),
     );
 }

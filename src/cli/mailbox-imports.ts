@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { OperatorImport, OperatorImportWithErrors } from '../mailbox-imports/admin-api.ts';
 import { realClock, sleepInForeground } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
-import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
+import { requestAction } from './context.ts';
 import type { ControlClient } from './control-client.ts';
 import { CommandError } from './errors.ts';
 import { formatList, formatTable, printable } from './table.ts';
@@ -108,25 +107,23 @@ export function addImportCommands(mailbox: Command, terminal: Terminal): void {
     .command('list')
     .description('List the imports of a mailbox, those that ended in the last 30 days among them.')
     .argument('<mailbox>', 'address or id')
-    .action((name: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const path = `/mailboxes/${encodeURIComponent(name)}/imports`;
-        const listed = await control.request<OperatorImport[]>('GET', path);
-        show(listed, () => formatList(HEADINGS, listed.map(toRow), 'No imports.'));
+    .action(
+      requestAction<OperatorImport[]>(terminal, {
+        request: 'GET /mailboxes/:name/imports',
+        text: (listed) => formatList(HEADINGS, listed.map(toRow), 'No imports.'),
       }),
     );
   imports
     .command('show')
     .description('Show an import, and what could not be imported.')
     .argument('<id>', 'id of the import')
-    .action((id: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const found = await control.request<OperatorImportWithErrors>('GET', pathOf(id));
-        show(found, () =>
+    .action(
+      requestAction<OperatorImportWithErrors>(terminal, {
+        request: 'GET /mailbox-imports/:name',
+        text: (found) =>
           [formatTable(HEADINGS, [toRow(found)]), found.error ?? '', ...found.errors.map(errorLine)]
             .filter((line) => line !== '')
             .join('\n'),
-        );
       }),
     );
   imports
@@ -134,11 +131,11 @@ export function addImportCommands(mailbox: Command, terminal: Terminal): void {
     .description('Delete an import. One that runs is stopped; the messages that it has imported stay.')
     .argument('<id>', 'id of the import')
     .option('--yes', 'delete without asking')
-    .action((id: string, { yes }: { yes?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if (!yes) await confirm(terminal, `Delete ${id}? If it runs, it is stopped.`);
-        const gone = await control.request<OperatorImport>('DELETE', pathOf(id));
-        show(gone, () => `Deleted ${gone.id}`);
+    .action(
+      requestAction<OperatorImport>(terminal, {
+        request: 'DELETE /mailbox-imports/:name',
+        question: (id) => `Delete ${id}? If it runs, it is stopped.`,
+        text: ({ id }) => `Deleted ${id}`,
       }),
     );
 }

@@ -1,4 +1,5 @@
 /** The commands `postrider mailbox import` and `export` move mail from and to maildirs and mbox files, and from other servers. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ListedFolder } from '../accounts/contents.ts';
 import { readArchive, UnknownArchiveError } from '../mailbox-imports/archive/read.ts';
@@ -11,9 +12,9 @@ import {
 import { type ImportProgress, importMessages } from '../mailbox-imports/transfer/import.ts';
 import { RECORDS_TYPE } from '../mailbox-imports/transfer/records.ts';
 import { realClock } from '../system/clock.ts';
+import { errorCode } from '../system/errors.ts';
 import { withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
-import { explainFileError } from './file-errors.ts';
 import { type ImapOptions, importByImap } from './mailbox-imports.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -172,4 +173,25 @@ async function transfer<Progress>(
 function explain(error: unknown): string | undefined {
   if (error instanceof OtherExportError || error instanceof UnknownArchiveError) return error.message;
   return explainFileError(error);
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or directory',
+  EACCES: 'this user may not open it',
+  EPERM: 'this user may not change it',
+  ENOTDIR: 'a part of the path is a file, not a directory',
+  EISDIR: 'it is a directory, not a file',
+  EEXIST: 'there is a file with this name',
+  ELOOP: 'the symbolic links of the path lead in a circle',
+  ENAMETOOLONG: 'a name in the path is too long',
+  EROFS: 'its file system can only be read',
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk quota is used up',
+};
+
+/** Returns a message such as `/mail/old.mbox: there is no such file or directory`; undefined for any other error. */
+export function explainFileError(error: unknown): string | undefined {
+  const cause = new Map(Object.entries(CAUSES)).get(errorCode(error) ?? '');
+  if (cause === undefined || !(error instanceof Error) || !('path' in error)) return undefined;
+  return `${String(error.path)}: ${cause}`;
 }

@@ -1,16 +1,15 @@
 /** `postrider mailbox`: manages the mailboxes of all tenants. A password is printed only when it is made. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { MailboxWithSettings, OperatorMailbox } from '../mailboxes/admin-api.ts';
-import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
-import { addAliasCommands } from './mailbox-alias.ts';
+import type { MailSettings } from '../mailboxes/discovery/settings.ts';
+import { requestAction, withControl } from './context.ts';
+import { addAddressCommands } from './mailbox-addresses.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
 import { addImportCommands } from './mailbox-imports.ts';
-import { addMemberCommands } from './mailbox-member.ts';
 import { addOutboxCommand } from './mailbox-outbox.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
-import { formatSettings } from './mailbox-settings.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -44,8 +43,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
   addAppPasswordCommands(mailbox, terminal);
-  addAliasCommands(mailbox, terminal);
-  addMemberCommands(mailbox, terminal);
+  addAddressCommands(mailbox, terminal);
   addFilterCommands(mailbox, terminal);
   addOutboxCommand(mailbox, terminal);
   addTransferCommands(mailbox, terminal);
@@ -56,11 +54,11 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
     .description('Delete a mailbox with all its messages. This cannot be undone.')
     .argument('<mailbox>', 'address or id')
     .option('--yes', 'delete without asking')
-    .action((name: string, { yes }: { yes?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if (!yes) await confirm(terminal, `Delete ${name} and all its messages?`);
-        const gone = await control.request<OperatorMailbox>('DELETE', pathOf(name));
-        show(gone, () => `Deleted ${gone.address}`);
+    .action(
+      requestAction<OperatorMailbox>(terminal, {
+        request: 'DELETE /mailboxes/:name',
+        question: (name) => `Delete ${name} and all its messages?`,
+        text: ({ address }) => `Deleted ${address}`,
       }),
     );
 }
@@ -245,4 +243,34 @@ function megabytes(bytes: number): string {
 
 function pathOf(name: string): string {
   return `/mailboxes/${encodeURIComponent(name)}`;
+}
+
+const NAMES: Readonly<Record<MailSettings['services'][number]['protocol'], string>> = {
+  imap: 'IMAP',
+  pop3: 'POP3',
+  smtp: 'SMTP',
+  sieve: 'ManageSieve',
+};
+
+/** Returns the settings as a table, and the link for Apple devices as a QR code. */
+async function formatSettings(
+  { username, host, services, profileUrl }: MailSettings,
+  { interactive }: Pick<Terminal, 'interactive'>,
+): Promise<string> {
+  const rows = services.map(({ protocol, security, port }) => [
+    NAMES[protocol],
+    host,
+    String(port),
+    security === 'tls' ? 'TLS' : 'STARTTLS',
+    username,
+  ]);
+  // This import is deferred, because no other command draws anything.
+  const { default: qrcode } = await import('qrcode');
+  // Terminals with dark backgrounds need the colours to show a code that cameras can read.
+  const code = await qrcode.toString(profileUrl, { type: interactive ? 'terminal' : 'utf8', small: true });
+  return [
+    formatTable(['service', 'server', 'port', 'encryption', 'user name'], rows),
+    `On an iPhone, iPad or Mac, open ${profileUrl} or scan this code:`,
+    code.trimEnd(),
+  ].join('\n\n');
 }

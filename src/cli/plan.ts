@@ -1,7 +1,7 @@
 /** `postrider plan`: manages plans, which limit what tenants may send and store. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../tenants/admin-schemas.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,12 +18,7 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
   plan
     .command('list')
     .description('List all plans.')
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const plans = await control.request<Plan[]>('GET', '/plans');
-        show(plans, () => formatPlans(plans));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /plans', text: formatPlans }));
   plan
     .command('set')
     .description('Create a plan, or change its limits. A limit that is not given stays as it is.')

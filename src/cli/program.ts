@@ -2,6 +2,7 @@
  * The command `postrider` with its subcommands, each in its own file. Exit codes: 0 success, 1 failure, 2 wrong
  * usage.
  */
+
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
@@ -9,6 +10,7 @@ import { addBlobCommands } from './blobs.ts';
 import { addBroadcastCommands } from './broadcast.ts';
 import { addCertificateCommands } from './certificates.ts';
 import { addConfigCommands } from './config.ts';
+import { createPrinter } from './context.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
@@ -24,7 +26,6 @@ import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
-import { addVersionCommand } from './version.ts';
 
 type AddCommands = (program: Command, terminal: Terminal) => void;
 
@@ -128,4 +129,16 @@ function explain(error: unknown): string {
 /** Returns the first line of a message. The message of a YAML error continues with an excerpt of the file. */
 function firstLine(message: string): string {
   return message.split('\n', 1).join('').replace(/:$/, '');
+}
+
+/** Adds the command to the program. */
+function addVersionCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('version')
+    .description('Print the versions of Postrider and of Node.')
+    .action((_: object, command: Command) => {
+      const { node } = process.versions;
+      const show = createPrinter(command, terminal);
+      show({ postrider: VERSION, node }, () => `postrider ${VERSION} (Node ${node})`);
+    });
 }

@@ -1,7 +1,7 @@
 /** The commands `postrider queue` list and release mail that waits for the operator, and show addresses for feedback loops. */
 import type { Command } from 'commander';
 import type { showHeld } from '../queue/admin-api.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -16,12 +16,7 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   queue
     .command('list')
     .description('List held mail, the oldest first.')
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const held = await control.request<HeldList>('GET', '/held');
-        show(held, () => table(held));
-      }),
-    );
+    .action(requestAction(terminal, { request: 'GET /held', text: table }));
   queue
     .command('release')
     .description(
@@ -43,11 +38,10 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
       'Show the address to register with a provider for its feedback loop. Complaints that arrive there are counted and suppress; keep it secret.',
     )
     .argument('<provider>', 'a name for the provider, such as yahoo: each has an address of its own')
-    .action((provider: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const path = `/feedback-loops/${encodeURIComponent(provider)}`;
-        const made = await control.request<{ address: string }>('GET', path);
-        show(made, () => made.address);
+    .action(
+      requestAction<{ address: string }>(terminal, {
+        request: 'GET /feedback-loops/:name',
+        text: ({ address }) => address,
       }),
     );
 }

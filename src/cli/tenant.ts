@@ -1,7 +1,7 @@
 /** `postrider tenant`: manages the tenants, each with its own domains, keys and mail. */
 import type { Command } from 'commander';
 import type { showTenant } from '../tenants/admin-schemas.ts';
-import { withControl } from './context.ts';
+import { requestAction, withControl } from './context.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -37,11 +37,16 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
   tenant
     .command('list')
     .description('List all tenants.')
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const tenants = await control.request<Tenant[]>('GET', '/tenants');
-        const rows = tenants.map(({ id, name, plan, createdAt }) => [id, name, plan, createdAt]);
-        show(tenants, () => formatList(['id', 'name', 'plan', 'created'], rows, 'No tenants yet.'));
+    .action(
+      requestAction<Tenant[]>(terminal, {
+        request: 'GET /tenants',
+        text: (tenants) => formatList(HEADINGS, tenants.map(toRow), 'No tenants yet.'),
       }),
     );
+}
+
+const HEADINGS = ['id', 'name', 'plan', 'created'];
+
+function toRow({ id, name, plan, createdAt }: Tenant): string[] {
+  return [id, name, plan, createdAt];
 }

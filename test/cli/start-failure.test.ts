@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { dataDirWarning } from '../../src/cli/data-dir-warning.ts';
 import { CommandError } from '../../src/cli/errors.ts';
-import { explainFileError } from '../../src/cli/file-errors.ts';
+import { explainFileError } from '../../src/cli/mailbox-transfer.ts';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { ListenError } from '../../src/system/listen.ts';

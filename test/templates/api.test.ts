@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { updateTemplate } from '../../src/templates/api.ts';
 import { MAX_SOURCE_BYTES } from '../../src/templates/schemas.ts';
 import { deleteTemplate, findTemplate, replaceTemplate } from '../../src/templates/store.ts';
-import { updateTemplate } from '../../src/templates/update.ts';
 import { rawMessage, senderOf } from '../emails/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';

@@ -2,9 +2,11 @@
  * The app by which mail programs find the settings of an address. Its routes need no login. They answer by the Host of the request and
  * by the domain of the address in it, and never look up whether the address exists.
  */
+
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app.ts';
+import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
 import { findName, sandboxDomain } from '../../domains/name.ts';
 import { findReceiver } from '../../domains/receiving/store.ts';
 import { readBody } from '../../http/transport/body.ts';
@@ -12,9 +14,9 @@ import { type HostedApp, hostNameOf } from '../../http/transport/host-names.ts';
 import { asTransportRefusal, startRefusal } from '../../http/transport/refusal.ts';
 import { createTransport } from '../../http/transport/server.ts';
 import { parseMailbox } from '../../mail/address.ts';
+import { element, textElement, xmlDocument } from '../../mail/xml.ts';
 import { orNotFound } from '../../system/errors.ts';
 import { formatAppleProfile } from './apple-profile.ts';
-import { formatAutoconfig } from './autoconfig.ts';
 import {
   autodiscoverLink,
   formatAutodiscover,
@@ -31,7 +33,6 @@ import {
   PROFILE_PATH,
   USER_AGENT_PATH,
 } from './paths.ts';
-import { userAgentConfiguration } from './user-agent-configuration.ts';
 
 type DiscoveryApp = Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'metrics'>;
 
@@ -213,4 +214,56 @@ async function findSubject(app: DomainApp, asked: Asked): Promise<Subject | unde
 async function isReceived({ db, clock, config }: DomainApp, domain: string): Promise<boolean> {
   if (domain === sandboxDomain(config)) return true;
   return (await findReceiver(db.read, domain, clock.now())) !== undefined;
+}
+
+/** Names of the services in the document, with the only ports that it can mean, all of them with TLS from the first byte. */
+const NAMES: Readonly<Partial<Record<ClientService['protocol'], { name: string; port: number }>>> = {
+  imap: { name: 'imap', port: 993 },
+  pop3: { name: 'pop3', port: 995 },
+  smtp: { name: 'submit', port: 465 },
+};
+
+/** Returns the document. It has no ports, so that only services at the standard ones are in it. */
+function userAgentConfiguration(config: ClientConfig, domain: string) {
+  const protocols = clientServices(config).flatMap(({ protocol, security, port }) => {
+    const known = NAMES[protocol];
+    const isStandard = security === 'tls' && port === known?.port;
+    return known && isStandard ? [[known.name, { host: config.hostname }] as const] : [];
+  });
+  return {
+    protocols: Object.fromEntries(protocols),
+    authentication: { password: true },
+    info: { provider: { name: domain, shortName: domain } },
+  };
+}
+
+const KINDS: Readonly<Partial<Record<ClientService['protocol'], { element: string; type: string }>>> = {
+  imap: { element: 'incomingServer', type: 'imap' },
+  pop3: { element: 'incomingServer', type: 'pop3' },
+  smtp: { element: 'outgoingServer', type: 'smtp' },
+};
+
+/** Returns the document. The program puts the whole address in place of `%EMAILADDRESS%`. */
+function formatAutoconfig(config: ClientConfig, domain: string): string {
+  const servers = clientServices(config).map((service) => serverOf(config, service));
+  const provider =
+    textElement('domain', domain) +
+    textElement('displayName', domain) +
+    textElement('displayShortName', domain) +
+    servers.join('');
+  return xmlDocument(
+    element('clientConfig', element('emailProvider', provider, { id: domain }), { version: '1.1' }),
+  );
+}
+
+function serverOf({ hostname }: ClientConfig, { protocol, security, port }: ClientService): string {
+  const kind = KINDS[protocol];
+  if (!kind) return '';
+  const settings =
+    textElement('hostname', hostname) +
+    textElement('port', port) +
+    textElement('socketType', security === 'tls' ? 'SSL' : 'STARTTLS') +
+    textElement('authentication', 'password-cleartext') +
+    textElement('username', '%EMAILADDRESS%');
+  return element(kind.element, settings, { type: kind.type });
 }

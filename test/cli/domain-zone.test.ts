@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zoneFile } from '../../src/cli/domain.ts';
 import { formatList, formatTable } from '../../src/cli/table.ts';
-import { zoneFile } from '../../src/cli/zone-file.ts';
 import { parseZone } from '../support/zone.ts';
 
 const record = (type: string, value: string, purpose = 'x') => ({ type, name: 'a.example', value, purpose });
