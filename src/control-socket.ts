@@ -20,22 +20,6 @@ import type { Listener } from './system/listen.ts';
 import { registerTaskAdmin } from './tasks/admin-api.ts';
 import { VERSION } from './version.ts';
 
-type ControlApp = Pick<
-  App,
-  | 'db'
-  | 'blobs'
-  | 'clock'
-  | 'config'
-  | 'log'
-  | 'dns'
-  | 'htmlText'
-  | 'linkFinder'
-  | 'wakeups'
-  | 'sealer'
-  | 'metrics'
-  | 'guards'
->;
-
 /** Reports why the socket cannot be opened, in a message for the operator. */
 class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
@@ -60,7 +44,7 @@ type ControlParts = {
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
-  app: ControlApp,
+  app: App,
   { certificates, accounts = noAccounts, mailboxContents, mailboxRepairs }: ControlParts = {
     certificates: inspectCertificates(app),
   },
@@ -93,7 +77,7 @@ export async function createControlServer(
  * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
  * @throws ControlSocketError when a process answers on the path already, or the path is not a socket
  */
-export async function openControlSocket(app: ControlApp, parts?: ControlParts): Promise<Listener> {
+export async function openControlSocket(app: App, parts?: ControlParts): Promise<Listener> {
   const server = await createControlServer(app, parts);
   await using opened = new AsyncDisposableStack();
   const socket = opened.adopt(controlSocketPath(app.config.dataDir), ({ release }) => release());

@@ -14,10 +14,7 @@ import { changeAudience, getAudience, insertAudience, listAudiences } from './st
 const refuses = ['domain_not_verified', 'restricted_api_key'] as const;
 
 /** Adds the routes of audiences to the server. */
-export function registerAudiencesApi(
-  server: FastifyInstance,
-  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
-): void {
+export function registerAudiencesApi(server: FastifyInstance, app: App): void {
   const audiences = resourceRoutes<AudienceRow>(server, {
     name: 'audience',
     tag: 'Audiences',

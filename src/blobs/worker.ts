@@ -2,23 +2,19 @@
  * Housekeeping of blobs: once an hour, files that no message names go to the trash, and old files in the trash are
  * removed.
  */
-import type { Clock } from '../system/clock.ts';
-import type { Log } from '../system/log.ts';
-import type { Metrics } from '../system/metrics.ts';
+import type { System } from '../system/system.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { Blobs } from './blobs.ts';
-
-type SweepApp = {
-  clock: Clock;
-  blobs: Blobs;
-  log: Pick<Log, 'info' | 'warn' | 'error'>;
-  metrics: Pick<Metrics, 'counter'>;
-};
 
 const PERIOD_MS = 3_600_000;
 
 /** Returns the hourly sweep as work. Its metrics count moved files and stopped sweeps. */
-export function createBlobSweep({ clock, blobs, log, metrics }: SweepApp): Work<'run'> {
+export function createBlobSweep({
+  clock,
+  blobs,
+  log,
+  metrics,
+}: Pick<System, 'clock' | 'log' | 'metrics'> & { blobs: Blobs }): Work<'run'> {
   const moved = metrics.counter(
     'blob_files_trashed_total',
     'Files that no message names and that were moved to blobs/trash.',

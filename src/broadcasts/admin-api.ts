@@ -1,8 +1,10 @@
 /**
  * Registers the operator's routes for broadcasts. They are served on the control socket alone, never on a network port.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { orNotFound } from '../system/errors.ts';
@@ -10,7 +12,7 @@ import { getTenant } from '../tenants/store.ts';
 import { control } from './control.ts';
 import { broadcastFilter } from './schemas.ts';
 import { showBroadcastSummary } from './show.ts';
-import { resumeBroadcast, type SendingApp } from './start.ts';
+import { resumeBroadcast } from './start.ts';
 import { findListed, type Listed, listNewestBroadcasts, withProgress } from './store.ts';
 
 /** Maximum number of broadcasts in one answer. */
@@ -22,7 +24,7 @@ const listQuery = Type.Object({ tenant: Type.Optional(Type.String()), status: br
 type Change = 'pause' | 'resume' | 'cancel';
 
 /** Registers `GET /broadcasts`, `GET /broadcasts/:id` and `POST /broadcasts/:id/pause`, `/resume` and `/cancel`. */
-export function registerBroadcastAdmin(server: FastifyInstance, app: SendingApp): void {
+export function registerBroadcastAdmin(server: FastifyInstance, app: App): void {
   const { read } = app.db;
   server.get<{ Querystring: Static<typeof listQuery> }>(
     '/broadcasts',
@@ -59,7 +61,7 @@ async function getListed(tx: Tx, id: string): Promise<Listed> {
   return orNotFound(await findListed(tx, id as BroadcastRow['id']), 'Broadcast');
 }
 
-async function changeAsOwner(app: SendingApp, { id, tenantId, mode }: Listed, change: Change): Promise<void> {
+async function changeAsOwner(app: App, { id, tenantId, mode }: Listed, change: Change): Promise<void> {
   // The limits of the author's key are not known here, as when a scheduled broadcast starts.
   const author = { tenantId, mode, domainId: null };
   switch (change) {

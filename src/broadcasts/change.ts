@@ -17,17 +17,11 @@ import type { BroadcastChange, NewBroadcast } from './schemas.ts';
 import type { BroadcastView } from './show.ts';
 import { getBroadcast, insertBroadcast, replaceBroadcast, withProgress } from './store.ts';
 
-type DraftApp = Pick<App, 'db' | 'clock' | 'config'>;
-
 /**
  * Creates a draft, or a scheduled broadcast, and returns it.
  * @throws AppError validation_error, restricted_api_key, domain_not_verified
  */
-export async function createBroadcast(
-  app: DraftApp,
-  caller: Caller,
-  given: NewBroadcast,
-): Promise<BroadcastView> {
+export async function createBroadcast(app: App, caller: Caller, given: NewBroadcast): Promise<BroadcastView> {
   const { from, subject } = given;
   const { audienceId = null, segmentId = null, topicId = null, templateId = null } = given;
   const { replyTo = null, html = null, text = null } = given;
@@ -57,7 +51,7 @@ export async function createBroadcast(
  * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified, invalid_state
  */
 export async function updateBroadcast(
-  app: DraftApp,
+  app: App,
   caller: Caller,
   { id, given }: { id: string; given: BroadcastChange },
 ): Promise<BroadcastView> {
@@ -98,7 +92,7 @@ type Plan = { scheduleAt: number | null; pace: Pace | null };
 
 /** Returns the plan of a broadcast, with the domain that it is sent from. */
 async function planOf(
-  app: DraftApp,
+  app: App,
   caller: Caller,
   { broadcast, scheduleAt, pace }: Plan & { broadcast: BroadcastRow },
 ): Promise<RunPlan> {

@@ -1,5 +1,7 @@
 /** Routes that start, pause, resume and cancel a broadcast. */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import type { ErrorCode } from '../system/errors.ts';
@@ -7,7 +9,7 @@ import { callerOf } from '../tenants/authenticate.ts';
 import { control } from './control.ts';
 import { broadcastSchema } from './schemas.ts';
 import { showBroadcast } from './show.ts';
-import { resumeBroadcast, type SendingApp, startBroadcast } from './start.ts';
+import { resumeBroadcast, startBroadcast } from './start.ts';
 import { withProgress } from './store.ts';
 
 type Action = {
@@ -19,7 +21,7 @@ type Action = {
 };
 
 /** Registers the routes on the server. */
-export function registerControlApi(server: FastifyInstance, app: SendingApp): void {
+export function registerControlApi(server: FastifyInstance, app: App): void {
   const changeTo =
     (cause: 'paused' | 'resumed' | 'canceled'): Action['run'] =>
     (request) =>
@@ -65,7 +67,7 @@ export function registerControlApi(server: FastifyInstance, app: SendingApp): vo
 
 function registerAction(
   server: FastifyInstance,
-  app: SendingApp,
+  app: App,
   { name, summary, description, refuses, run }: Action,
 ): void {
   const path = `/broadcasts/:id/${name}`;

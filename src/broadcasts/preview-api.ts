@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { Scans } from '../audiences/segments/scan.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
-import { createDownloads, type DownloadsApp } from '../emails/download.ts';
+import { createDownloads } from '../emails/download.ts';
 import { holdTextFor } from '../emails/hold-text.ts';
-import type { SendApp } from '../emails/send.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { createOriginCheck } from '../links/check-origin.ts';
 import { createLinks } from '../links/links.ts';
+import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { runPreflight } from './preflight/preflight.ts';
 import {
@@ -21,9 +21,7 @@ import {
 } from './preview-schemas.ts';
 import { sendTest } from './test-sending.ts';
 
-export type PreviewApp = Omit<SendApp, 'downloads' | 'inFlight' | 'links'> &
-  DownloadsApp &
-  Pick<App, 'config' | 'dns' | 'sealer'> & { scans: Scans };
+export type PreviewApp = App & { bodies: ByteBudget; scans: Scans };
 
 const TAG = 'Broadcasts';
 const TEST = '/broadcasts/:id/test';

@@ -10,15 +10,12 @@ import { requireStartable, type StartedFrom, storeStart } from './runs/start.ts'
 import { type Settling, settleScheduled } from './runs/state.ts';
 import { findListed, getBroadcast } from './store.ts';
 
-/** The part of the application that sends broadcasts. */
-export type SendingApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
-
 /**
  * Starts a broadcast and returns it as `sending`. One that is paused must never have been started.
  * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
  */
 export async function startBroadcast(
-  app: SendingApp,
+  app: App,
   caller: Author,
   { id, from }: { id: string; from: StartedFrom },
 ): Promise<BroadcastRow> {
@@ -41,7 +38,7 @@ export async function startBroadcast(
  * @throws AppError not_found, invalid_state; for one that is started, also validation_error, restricted_api_key and
  * domain_not_verified
  */
-export async function resumeBroadcast(app: SendingApp, caller: Author, id: string): Promise<BroadcastRow> {
+export async function resumeBroadcast(app: App, caller: Author, id: string): Promise<BroadcastRow> {
   const broadcast = await getBroadcast(app.db.read, caller, id);
   const run = await findRun(app.db.read, broadcast.id);
   if (broadcast.status === 'paused' && run?.startedAt === null)
@@ -66,7 +63,7 @@ const RETRY_START_MS = 5_000;
  * without the limits of a key. Returns the time of the next try: its own time when the clock was set back, and soon when it
  * cannot be started at the moment, for example because the disk is full; undefined when nothing more is to be done.
  */
-export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): Promise<number | undefined> {
+export async function startScheduled(app: App, id: BroadcastRow['id']): Promise<number | undefined> {
   const broadcast = await findListed(app.db.read, id);
   const run = await findRun(app.db.read, id);
   if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return undefined;
@@ -89,7 +86,7 @@ export async function startScheduled(app: SendingApp, id: BroadcastRow['id']): P
 }
 
 async function settle(
-  { db, clock, log, wakeups }: SendingApp,
+  { db, clock, log, wakeups }: App,
   { id, tenantId, updatedAt, failure }: Pick<BroadcastRow, 'tenantId'> & Omit<Settling, 'now'>,
 ): Promise<void> {
   const status = await db.commit(settleScheduled, { id, updatedAt, failure, now: clock.now() });

@@ -34,8 +34,6 @@ import { mergeValuesOf } from './merge-values.ts';
 import type { TestBody } from './preview-schemas.ts';
 import { getBroadcast } from './store.ts';
 
-type TestApp = PrepareApp & Pick<App, 'wakeups' | 'log'>;
-
 type TestSending = {
   id: string;
   body: TestBody;
@@ -52,7 +50,7 @@ type TestResult = { to: string } & (Sent | BatchFailure);
  *
  * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
  */
-export async function sendTest(app: TestApp, caller: Caller, given: TestSending): Promise<TestResult[]> {
+export async function sendTest(app: PrepareApp, caller: Caller, given: TestSending): Promise<TestResult[]> {
   const broadcast = await getBroadcast(app.db.read, caller, given.id);
   if (broadcast.status !== 'draft' && broadcast.status !== 'scheduled')
     throw new AppError('invalid_state', `A broadcast that is ${broadcast.status} cannot be tested`);
@@ -109,7 +107,7 @@ type Preparing = {
 
 /** Prepares an email for each address. When it throws, it discards all content that it has stored. */
 async function prepareEach(
-  app: TestApp,
+  app: PrepareApp,
   caller: Caller,
   { broadcast, variables, addresses, given: { holdText } }: Preparing,
 ): Promise<Item[]> {
@@ -159,7 +157,7 @@ function emailRequest(
 
 /** Stores all emails in one write. */
 async function commitTests(
-  app: TestApp,
+  app: PrepareApp,
   { tenantId, mode }: Caller,
   { items, given }: { items: readonly Item[]; given: TestSending },
 ): Promise<SentBatch> {

@@ -3,6 +3,7 @@
  * writes a slice of the audience to the ledger, makes some copies, or follows up on a resume or a cancel. Each step says when the
  * next is due. A run that waits for the delivery of its copies has no task; the outcomes of copies make one (ledger/run-store.ts).
  */
+import type { App } from '../app.ts';
 import { maxAgeMs } from '../emails/request/schedule.ts';
 import { BROADCAST_TASKS, getRun } from '../ledger/run-store.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
@@ -11,7 +12,7 @@ import { completeTask, type LeasedTask, retryTask, type TaskEnd } from '../tasks
 import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
 import { makeCopies } from './copy.ts';
 import { createEnumeration } from './enumerate.ts';
-import { type SendingApp, startScheduled } from './start.ts';
+import { startScheduled } from './start.ts';
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. */
 const MAX_RUNNING = 2;
@@ -19,7 +20,7 @@ const MAX_RUNNING = 2;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /** Returns the runs of broadcasts as a kind of task. One tenant alone can have all slots, since a step is short. */
-export function createBroadcastKind(app: SendingApp): TaskKind {
+export function createBroadcastKind(app: App): TaskKind {
   const step = createStep(app);
   return {
     name: BROADCAST_TASKS,
@@ -31,7 +32,7 @@ export function createBroadcastKind(app: SendingApp): TaskKind {
 }
 
 /** Returns the function that takes one step of a run. */
-function createStep(app: SendingApp) {
+function createStep(app: App) {
   const { db, clock } = app;
   const enumerate = createEnumeration(app);
   const wake = (names: readonly string[]) => {

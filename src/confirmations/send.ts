@@ -4,11 +4,10 @@ import { CONFIRM_URL, hasConfirmLink, optInOf } from '../audiences/opt-in/settin
 import { dropRequest } from '../audiences/opt-in/store.ts';
 import { mergeValuesOf } from '../broadcasts/merge-values.ts';
 import type { AudienceRow, ConfirmationRequestRow, ContactRow } from '../db/marketing-tables.ts';
-import { type CommitApp, commitStored } from '../emails/commit.ts';
+import { commitStored } from '../emails/commit.ts';
 import { type PrepareApp, prepareEmail } from '../emails/prepare.ts';
 import { readAddresses } from '../emails/request/addresses.ts';
 import type { EmailRequest } from '../emails/request.ts';
-import type { Links } from '../links/links.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import { DAY_MS } from '../system/clock.ts';
@@ -17,8 +16,6 @@ import { type Lease, retryTask, type TaskEnd } from '../tasks/store.ts';
 import { findTemplate } from '../templates/store.ts';
 import { acceptConfirmation, findRecipient } from './accept.ts';
 import { defaultMail } from './mail.ts';
-
-type ConfirmationApp = PrepareApp & CommitApp & Pick<App, 'clock'> & { links: Links };
 
 /** Time after which a mail that cannot be sent at the moment is tried again, in milliseconds. */
 const RETRY_MS = { soon: 60_000, later: 60 * 60_000 };
@@ -33,7 +30,7 @@ const PASSING: Partial<Record<ErrorCode, number>> = {
 
 /** Sends the mail of a request, or settles the request otherwise. */
 export async function sendConfirmation(
-  app: ConfirmationApp,
+  app: PrepareApp,
   request: ConfirmationRequestRow,
   lease: Lease,
 ): Promise<TaskEnd> {
@@ -50,7 +47,7 @@ type Refused = { request: ConfirmationRequestRow; lease: Lease; error: unknown }
  * Postpones a request whose mail could not be made, or drops it. An error that is no refusal is a bug: it is logged, and the
  * request is tried again like others.
  */
-async function settleRefused(app: ConfirmationApp, { request, lease, error }: Refused): Promise<TaskEnd> {
+async function settleRefused(app: PrepareApp, { request, lease, error }: Refused): Promise<TaskEnd> {
   const { tenantId, contactId, requestedAt } = request;
   const isRefusal = error instanceof AppError;
   if (!isRefusal) app.log.error({ tenantId, contactId, err: error }, 'a confirmation mail could not be made');
@@ -63,7 +60,7 @@ async function settleRefused(app: ConfirmationApp, { request, lease, error }: Re
 }
 
 /** Sends the mail of a request. Returns false when nobody waits for it any more. */
-async function send(app: ConfirmationApp, request: ConfirmationRequestRow, lease: Lease): Promise<boolean> {
+async function send(app: PrepareApp, request: ConfirmationRequestRow, lease: Lease): Promise<boolean> {
   const recipient = await findRecipient(app.db.read, request);
   const email = recipient && (await emailRequest(app, recipient));
   if (!email) return false;
@@ -85,7 +82,7 @@ async function send(app: ConfirmationApp, request: ConfirmationRequestRow, lease
 type Recipient = { audience: AudienceRow; contact: ContactRow };
 
 async function emailRequest(
-  app: ConfirmationApp,
+  app: PrepareApp,
   { audience, contact }: Recipient,
 ): Promise<EmailRequest | undefined> {
   const settings = optInOf(audience);

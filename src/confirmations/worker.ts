@@ -15,24 +15,8 @@ const CONCURRENCY = 40;
 /** Pause of a request after a failure, for example because the disk is full, in milliseconds. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
-type WorkApp = Pick<
-  App,
-  | 'blobs'
-  | 'clock'
-  | 'config'
-  | 'db'
-  | 'fetch'
-  | 'guards'
-  | 'htmlText'
-  | 'linkFinder'
-  | 'log'
-  | 'metrics'
-  | 'sealer'
-  | 'wakeups'
->;
-
 /** Returns confirmation mail as a kind of task. */
-export function createConfirmationKind(base: WorkApp): TaskKind {
+export function createConfirmationKind(base: App): TaskKind {
   const bodies = base.guards.memory.api;
   const app = { ...base, downloads: createDownloads({ ...base, bodies }), links: createLinks(base) };
   return {

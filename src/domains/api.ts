@@ -20,13 +20,8 @@ import { countScheduled } from './spool-store.ts';
 import { changeDomain, type Domain, endDomain, getDomain, listDomains } from './store.ts';
 import { createVerify } from './verify.ts';
 
-type DomainApp = Pick<
-  App,
-  'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'sealer' | 'log' | 'probeTls'
->;
-
 /** Registers the routes of the domains resource. */
-export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
+export function registerDomainsApi(server: FastifyInstance, app: App): void {
   const creating = { ...app, keyPairs: createKeyPairs() };
   const domains = resourceRoutes<Domain>(server, {
     name: 'domain',
@@ -76,7 +71,7 @@ function domainOf(
   return { tenantId, id: requireIdWithin({ domainId }, request.params.id) };
 }
 
-function registerVerify(server: FastifyInstance, app: DomainApp): void {
+function registerVerify(server: FastifyInstance, app: App): void {
   const verify = createVerify(app);
   const path = '/domains/:id/verify';
   const schema = {

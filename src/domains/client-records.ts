@@ -82,11 +82,9 @@ export function clientRecordKey({ type, name }: Pick<ClientRecord, 'type' | 'nam
   return `${type} ${name}`;
 }
 
-type CheckApp = { dns: Pick<DnsLookups, 'srv' | 'cname'>; config: ClientConfig };
-
 /** Checks the records of a domain, all at once, and returns the verdicts by the keys of the records. */
 export async function checkClientRecords(
-  { dns, config }: CheckApp,
+  { dns, config }: { dns: Pick<DnsLookups, 'srv' | 'cname'>; config: ClientConfig },
   domain: ClientDomain,
 ): Promise<Record<string, Verdict>> {
   const checks = clientRecordsToPublish(config, domain).map(async (record) => {

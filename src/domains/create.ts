@@ -15,16 +15,12 @@ import { type Domain, insertDomain, requireNewDomain } from './store.ts';
 /** Time for which the creation of a domain waits for DNS. The caller waits too. */
 const POLICY_TIMEOUT_MS = 2_000;
 
-type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer' | 'dns'> & {
-  keyPairs: KeyPairs;
-};
-
 /**
  * Adds a domain and returns it.
  * @throws AppError validation_error, already_exists, unavailable
  */
 export async function createDomain(
-  app: CreatingApp,
+  app: App & { keyPairs: KeyPairs },
   tenantId: Domain['tenantId'],
   { name: text, productType = 'api', region: wanted }: NewDomain,
 ): Promise<Domain> {

@@ -32,10 +32,7 @@ export type OperatorRecords = {
 type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
 /** Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. */
-async function listOperatorRecords(
-  app: Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'>,
-  more: readonly MoreRecords[],
-): Promise<OperatorRecords> {
+async function listOperatorRecords(app: App, more: readonly MoreRecords[]): Promise<OperatorRecords> {
   const { config } = app;
   const [addresses, keys, own, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),
@@ -162,7 +159,7 @@ function unknownAddresses(hostname: string): string {
 /** Registers `GET /dns-records` on the server of the control socket. The answer ends with the records of `moreRecords`. */
 export function registerDomainAdmin(
   server: FastifyInstance,
-  app: Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'> & { moreRecords: readonly MoreRecords[] },
+  app: App & { moreRecords: readonly MoreRecords[] },
 ): void {
   server.get('/dns-records', () => listOperatorRecords(app, app.moreRecords));
 }

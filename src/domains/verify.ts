@@ -9,20 +9,11 @@ import { checkClientRecords } from './client-records.ts';
 import type { PublishingDomain } from './records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
-export type CheckingApp = Pick<
-  App,
-  'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'log' | 'probeTls'
->;
-
 /**
  * Checks a domain on demand, which starts the search for records again. Returns the domain after the check.
  * @throws AppError not_found
  */
-export async function verifyDomain(
-  app: CheckingApp,
-  tenantId: Domain['tenantId'],
-  id: string,
-): Promise<Domain> {
+export async function verifyDomain(app: App, tenantId: Domain['tenantId'], id: string): Promise<Domain> {
   const domain = await getDomain(app.db.read, tenantId, id);
   const checked = await checkDomain(app, domain, { isAsked: true });
   if (!checked) throw notFound('Domain');
@@ -31,7 +22,7 @@ export async function verifyDomain(
 
 /** Checks a domain and records the result. Returns undefined when the domain was deleted in the meantime. */
 export async function checkDomain(
-  app: CheckingApp,
+  app: App,
   domain: PublishingDomain & Pick<Domain, 'tenantId'>,
   { isAsked, lease }: { isAsked: boolean; lease?: Lease },
 ): Promise<Checked | undefined> {
@@ -57,7 +48,7 @@ export async function checkDomain(
 }
 
 /** Writes to the mail log that a domain has become verified, has begun to fail, or has failed for good. */
-function logChange(app: CheckingApp, { domain, event }: Checked, now: number): void {
+function logChange(app: App, { domain, event }: Checked, now: number): void {
   const { id: domainId, tenantId, name, status, verifiedAt, failingSince } = domain;
   const line = { domainId, tenantId, name, status };
   if (event === 'domain.verified') logDomain(app, 'verified', line);
@@ -77,7 +68,7 @@ const RETRY_AFTER_SECONDS = 2;
  * A check of a domain whose name servers do not answer takes 10 seconds and several DNS questions, so the number of
  * concurrent checks is limited and shared among tenants.
  */
-export function createVerify(app: CheckingApp): Verify {
+export function createVerify(app: App): Verify {
   const underWay = new Map<string, Promise<Domain>>();
   const limiter = new ConcurrencyLimiter({ maxRunning: MAX_VERIFIES, perFree: 1, maxWaiting: 0 });
   return (tenantId, id) => {

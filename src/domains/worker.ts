@@ -8,7 +8,7 @@ import { leaseOf, type TaskKind } from '../tasks/kind.ts';
 import { completeTask } from '../tasks/store.ts';
 import { listUnneeded } from './spool-store.ts';
 import { DOMAIN_CHECKS, type Domain, findDomain, purgeDomains } from './store.ts';
-import { type CheckingApp, checkDomain } from './verify.ts';
+import { checkDomain } from './verify.ts';
 
 /**
  * Maximum number of concurrent checks. Each check asks up to eight questions, so this limit protects the resolver
@@ -25,7 +25,7 @@ const SWEEP_PERIOD_MS = 3_600_000;
 const ACCEPTING_MS = 3_600_000;
 
 /** Returns the checks of domains as a kind of task. Tenants take turns, and one alone can have all slots. */
-export function createDomainCheckKind(app: CheckingApp): TaskKind {
+export function createDomainCheckKind(app: App): TaskKind {
   return {
     name: DOMAIN_CHECKS,
     concurrency: CONCURRENCY,

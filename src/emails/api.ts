@@ -1,4 +1,5 @@
 /** The emails resource: send, send a batch, retrieve, list, cancel, reschedule (specification 4.1). */
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
@@ -14,10 +15,11 @@ import { createLinks } from '../links/links.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
 import { orNotFound } from '../system/errors.ts';
+import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
-import { createDownloads, type DownloadsApp } from './download.ts';
+import { createDownloads } from './download.ts';
 import { holdTextFor } from './hold-text.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
@@ -38,14 +40,7 @@ import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
 
-type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight' | 'links'> &
-  DownloadsApp &
-  Pick<App, 'crashPoint' | 'sealer'>;
-type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'> & {
-  messageTexts: MessageTexts;
-};
-
-type ShowingApp = EmailsApp & Pick<ShowApp, 'messageTexts'>;
+type ShowApp = App & { messageTexts: MessageTexts };
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -53,7 +48,7 @@ const CANCEL = `${ONE}/cancel`;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 /** Registers the routes of the emails resource. */
-export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void {
+export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: ByteBudget }): void {
   const sending = {
     ...app,
     downloads: createDownloads(app),
@@ -142,7 +137,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
   );
 }
 
-function registerRetrieve(server: FastifyInstance, app: ShowingApp): void {
+function registerRetrieve(server: FastifyInstance, app: ShowApp): void {
   server.get<{ Params: { id: string } }>(
     ONE,
     {
@@ -163,7 +158,7 @@ function registerRetrieve(server: FastifyInstance, app: ShowingApp): void {
   );
 }
 
-function registerList(server: FastifyInstance, app: EmailsApp): void {
+function registerList(server: FastifyInstance, app: App): void {
   server.get<{ Querystring: EmailListQuery }>(
     '/emails',
     {
@@ -187,7 +182,7 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
   );
 }
 
-function registerCancel(server: FastifyInstance, app: ShowingApp): void {
+function registerCancel(server: FastifyInstance, app: ShowApp): void {
   server.post<{ Params: { id: string } }>(
     CANCEL,
     {
@@ -212,7 +207,7 @@ function registerCancel(server: FastifyInstance, app: ShowingApp): void {
   );
 }
 
-function registerReschedule(server: FastifyInstance, app: ShowingApp): void {
+function registerReschedule(server: FastifyInstance, app: ShowApp): void {
   server.patch<{ Params: { id: string }; Body: RescheduleBody }>(
     ONE,
     {

@@ -62,13 +62,15 @@ export function createBatchWrites(): ConcurrencyLimiter {
   });
 }
 
-type BatchApp = SendApp & { batchWrites: ConcurrencyLimiter };
-
 /**
  * Accepts the emails of a batch and returns one result for each, in their order.
  * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable
  */
-export async function sendBatch(app: BatchApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
+export async function sendBatch(
+  app: SendApp & { batchWrites: ConcurrencyLimiter },
+  caller: Caller,
+  batch: Batch,
+): Promise<Answer<SentBatch>> {
   const now = app.clock.now();
   const { idempotency } = batch;
   return answerOnce(app, { caller, claim: idempotency }, async () => {

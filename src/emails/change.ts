@@ -7,8 +7,6 @@ import { maxAgeMs, readSchedule } from './request/schedule.ts';
 import type { RescheduleBody } from './schemas.ts';
 import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail } from './store.ts';
 
-type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
-
 /**
  * Returns the email with this id.
  * @throws AppError not_found, also for an email of another tenant or mode, or outside the domain that the key is
@@ -30,7 +28,7 @@ export async function getEmailHead(
  * Cancels the recipients that have not been attempted or are held.
  * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
  */
-export async function cancelEmail(app: ChangeApp, email: EmailHead): Promise<void> {
+export async function cancelEmail(app: App, email: EmailHead): Promise<void> {
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
   app.wakeups.notify('events');
 }
@@ -39,7 +37,7 @@ export async function cancelEmail(app: ChangeApp, email: EmailHead): Promise<voi
  * Moves an email that has not been attempted to another time.
  * @throws AppError validation_error, invalid_state
  */
-export async function rescheduleEmail(app: ChangeApp, email: EmailHead, body: RescheduleBody): Promise<void> {
+export async function rescheduleEmail(app: App, email: EmailHead, body: RescheduleBody): Promise<void> {
   const now = app.clock.now();
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
   const expiresAt = datedAt + maxAgeMs(app.config, email.type);

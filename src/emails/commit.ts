@@ -10,8 +10,6 @@ import type { RequireValidKey } from '../tenants/authenticate.ts';
 import type { EmailRows } from './accept.ts';
 import type { Answer } from './idempotency/store.ts';
 
-export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'log' | 'config'>;
-
 /**
  * Commits prepared emails. Content that no email needs is discarded at once: the transaction refused the email, or
  * the answer of an earlier request is repeated.
@@ -20,7 +18,7 @@ export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'log' | 'config'>
  * @param prepared.requireValidKey runs right before the transaction, because downloads may have taken a minute
  */
 export async function commitStored<Input, Response>(
-  app: CommitApp,
+  app: App,
   { write, input }: { write: Write<Input, Answer<Response>>; input: Input },
   prepared: {
     rows: readonly EmailRows[];
@@ -61,7 +59,7 @@ export function blobsOf(rows: readonly EmailRows[]): BlobRow[] {
   return rows.flatMap(({ blob }) => blob ?? []);
 }
 
-function logAcceptedEmail(app: CommitApp, { message, recipients, blob, textBytes, email }: EmailRows): void {
+function logAcceptedEmail(app: App, { message, recipients, blob, textBytes, email }: EmailRows): void {
   const { id: emailId, tenantId, mode, sender: from } = message;
   const scheduledAt = email.scheduledAt === null ? null : isoTime(email.scheduledAt);
   const sizeBytes = textBytes + (blob?.sizeBytes ?? 0);

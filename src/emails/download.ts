@@ -50,10 +50,10 @@ export type Downloads = {
   get(wanted: Wanted): Promise<FetchedFile>;
 };
 
-export type DownloadsApp = Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: ByteBudget };
-
 /** Returns the downloader of attachments. All requests share its limits. */
-export function createDownloads(app: DownloadsApp): Downloads {
+export function createDownloads(
+  app: Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: ByteBudget },
+): Downloads {
   const limiter = new ConcurrencyLimiter({ maxRunning: MAX_DOWNLOADS, perFree: 1, maxWaiting: 0 });
   const busy = (): AppError => {
     app.metrics.shedRequests.inc({ reason: 'downloads' });

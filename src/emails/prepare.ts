@@ -26,7 +26,7 @@ import type { HeaderField } from './request/headers.ts';
 import type { EmailRequest } from './request.ts';
 import { requireSender } from './sender.ts';
 
-export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlText' | 'linkFinder'> & {
+export type PrepareApp = App & {
   downloads: Downloads;
   links: Links;
 };

@@ -6,15 +6,15 @@ import type { Detached } from '../http/json/large-strings.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptEmail, type Sent } from './accept.ts';
-import { type CommitApp, commitStored } from './commit.ts';
-import { answerOnce, type OnceApp } from './idempotency/in-flight.ts';
+import { commitStored } from './commit.ts';
+import { answerOnce, type InFlight } from './idempotency/in-flight.ts';
 import type { Answer, IdempotencyClaim } from './idempotency/store.ts';
 import { type PrepareApp, prepareEmail } from './prepare.ts';
 import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
 import type { SendBody } from './schemas.ts';
 
-export type SendApp = OnceApp & PrepareApp & CommitApp;
+export type SendApp = PrepareApp & { inFlight: InFlight };
 
 type Send = {
   body: SendBody;

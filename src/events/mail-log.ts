@@ -8,8 +8,6 @@ import type { App } from '../app.ts';
 import type { Mode } from '../db/tables.ts';
 import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
 
-type MailLogApp = Pick<App, 'log' | 'config'>;
-
 /** Identifies the email that a line is about. */
 type OfEmail = { emailId: string; tenantId: string; mode: Mode };
 
@@ -24,7 +22,7 @@ type Accepted = OfEmail & {
 };
 
 /** Logs that an email was accepted. */
-export function logAccepted(app: MailLogApp, line: Accepted): void {
+export function logAccepted(app: App, line: Accepted): void {
   if (app.config.log.mail) app.log.info(line, 'mail accepted');
 }
 
@@ -53,7 +51,7 @@ const MESSAGES = {
 
 /** Logs one attempt. `nextAttemptAt` is set for deferred mail, in ISO 8601. */
 export function logAttempt(
-  app: MailLogApp,
+  app: App,
   outcome: keyof typeof MESSAGES,
   line: Attempted & { nextAttemptAt?: string },
 ): void {
@@ -74,7 +72,7 @@ const FEEDBACK_MESSAGES = {
 } as const;
 
 /** Logs a bounce, a delay or a complaint that arrived by mail. */
-export function logFeedback(app: MailLogApp, { kind, ...line }: Feedback): void {
+export function logFeedback(app: App, { kind, ...line }: Feedback): void {
   if (app.config.log.mail) app.log.info(line, FEEDBACK_MESSAGES[kind]);
 }
 
@@ -91,7 +89,7 @@ type DomainState = { domainId: string; tenantId: string; name: string; status: s
  * Logs a change of a domain. `lapsed`: the records of a verified domain are missing, or no more mail is accepted for
  * it.
  */
-export function logDomain(app: MailLogApp, event: 'verified' | 'lapsed', line: DomainState): void {
+export function logDomain(app: App, event: 'verified' | 'lapsed', line: DomainState): void {
   if (app.config.log.mail) app.log.info(line, event === 'verified' ? 'domain verified' : 'domain lapsed');
 }
 
@@ -115,7 +113,7 @@ type Received = Client & {
 };
 
 /** Logs that a message was received. */
-export function logReceived(app: MailLogApp, line: Received): void {
+export function logReceived(app: App, line: Received): void {
   if (app.config.log.mail) app.log.info(line, 'mail received');
 }
 
@@ -128,7 +126,7 @@ type Refused = {
 };
 
 /** Logs that a message, or a recipient of one, was refused. */
-export function logRefused(app: MailLogApp, client: SmtpClient, { from, to, reply, user }: Refused): void {
+export function logRefused(app: App, client: SmtpClient, { from, to, reply, user }: Refused): void {
   if (!app.config.log.mail) return;
   const { code, status: enhancedCode = '', text } = reply;
   const { address, helo = null, tls } = client;

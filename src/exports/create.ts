@@ -4,8 +4,6 @@ import type { JobRow } from '../db/marketing-tables.ts';
 import { newJob } from '../jobs/new-job.ts';
 import { insertExport } from './store.ts';
 
-export type CreateExportApp = Pick<App, 'db' | 'clock'>;
-
 /** `filter` selects the rows, in the form that the handler reads. */
 type WantedExport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
 
@@ -13,10 +11,7 @@ type WantedExport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & { filter:
  * Creates an export and returns it.
  * @throws AppError validation_error when the maximum number of exports is reached
  */
-export async function createExport(
-  { db, clock }: CreateExportApp,
-  { filter, ...wanted }: WantedExport,
-): Promise<JobRow> {
+export async function createExport({ db, clock }: App, { filter, ...wanted }: WantedExport): Promise<JobRow> {
   const job = newJob(
     {
       ...wanted,

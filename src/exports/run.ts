@@ -5,16 +5,14 @@
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import { csvLine } from '../imports/write-csv.ts';
-import type { JobApp, Jobs } from '../jobs/run.ts';
+import type { Jobs } from '../jobs/run.ts';
 import type { RunningJob } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
 import type { ExportHandlers, ExportSource } from './handler.ts';
 import { completeExport, requireFileBytes } from './store.ts';
 
-export type ExportApp = JobApp & Pick<App, 'disk'>;
-
 /** Returns exports as a type of job. */
-export function exportJobs(app: ExportApp, handlers: ExportHandlers): Jobs {
+export function exportJobs(app: App, handlers: ExportHandlers): Jobs {
   return {
     type: 'export',
     internalFailure: 'The server failed to process the request; please try again',
@@ -27,7 +25,7 @@ export function exportJobs(app: ExportApp, handlers: ExportHandlers): Jobs {
 }
 
 async function writeFile(
-  { db, blobs, clock, disk }: ExportApp,
+  { db, blobs, clock, disk }: App,
   source: ExportSource,
   { job: { lease }, isStopping }: { job: RunningJob; isStopping: () => boolean },
 ): Promise<'completed' | 'stale'> {

@@ -16,8 +16,6 @@ import { type CsvRecord, readRecords } from './records.ts';
 import { readFirstRecord } from './run.ts';
 import { insertImport } from './store.ts';
 
-export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock'>;
-
 export type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
   options: object & FileOptions;
   file: Buffer;
@@ -28,7 +26,7 @@ export type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
  * @throws AppError validation_error for an unusable file, and when too many imports wait; unavailable
  */
 export async function createImport(
-  app: CreateImportApp,
+  app: App,
   handler: ImportHandler,
   { file, options, ...wanted }: WantedImport,
 ): Promise<JobRow> {

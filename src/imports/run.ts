@@ -5,7 +5,7 @@
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import type { RowError } from '../jobs/errors/store.ts';
-import type { JobApp, Jobs } from '../jobs/run.ts';
+import type { Jobs } from '../jobs/run.ts';
 import type { RunningJob } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
@@ -30,10 +30,8 @@ const BATCH_BYTES = 512 * 1024;
  */
 export const MAX_COLUMNS = 605;
 
-export type ImportApp = JobApp & Pick<App, 'disk'>;
-
 /** Returns imports as a type of job. */
-export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
+export function importJobs(app: App, handlers: ImportHandlers): Jobs {
   return {
     type: 'import',
     internalFailure: 'The server failed to process the request; what the counts say was taken',
@@ -48,7 +46,7 @@ export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
 }
 
 type Run = {
-  app: ImportApp;
+  app: App;
   handler: ImportHandler;
   job: RunningJob;
   isStopping: () => boolean;

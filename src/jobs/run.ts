@@ -28,8 +28,6 @@ export type Jobs = {
   run(job: RunningJob, isStopping: () => boolean): Promise<RunEnd>;
 };
 
-export type JobApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'random'>;
-
 /**
  * Maximum number of concurrent jobs of a type: one for each reader thread, since an export reads all the time. An import
  * also uses the writer for a large part of its time.
@@ -51,7 +49,7 @@ const MIN_FAILED_RUNS = 10;
 const MAX_RUNS = 300;
 
 /** Returns the jobs of a type as a kind of task. At most one job of each tenant runs at a time. */
-export function createJobKind(app: JobApp, jobs: Jobs): TaskKind {
+export function createJobKind(app: App, jobs: Jobs): TaskKind {
   const backOff = (attempts: number) =>
     jitter(app.random, Math.min(MIN_RETRY_DELAY_MS * 2 ** (attempts - 1), MAX_RETRY_DELAY_MS), RETRY_JITTER);
   return {
@@ -86,7 +84,7 @@ export function createJobKind(app: JobApp, jobs: Jobs): TaskKind {
 type Failure = { job: RunningJob; task: RunningTask; error: unknown };
 
 /** Ends a job as failed whose runs have failed for a day. Returns false for any other. */
-async function giveUpAfterDay(app: JobApp, { job, task, error }: Failure): Promise<boolean> {
+async function giveUpAfterDay(app: App, { job, task, error }: Failure): Promise<boolean> {
   const ageMs = app.clock.now() - (job.startedAt ?? app.clock.now());
   if (ageMs < MAX_RETRY_AGE_MS || task.attempts < MIN_FAILED_RUNS) return false;
   app.log.error({ err: error, type: job.type, jobId: job.id }, 'a job has failed for a day and is given up');
@@ -110,7 +108,7 @@ function reasonOf(error: unknown): string {
  * @throws errors that may pass: a file or the database could not be used, and the job must be run again
  */
 export async function runJob(
-  app: JobApp,
+  app: App,
   jobs: Jobs,
   { job, isStopping }: { job: RunningJob; isStopping: () => boolean },
 ): Promise<RunEnd> {
@@ -127,7 +125,7 @@ export async function runJob(
 
 /** Ends the job as failed, and discards its file. The error is for the tenant. */
 async function fail(
-  { db, blobs, clock }: JobApp,
+  { db, blobs, clock }: App,
   lease: RunningJob['lease'],
   error: string,
 ): Promise<'failed' | 'stale'> {

@@ -11,11 +11,6 @@ import { listErrors } from './error-store.ts';
 import { type NewImport, newImportSchema, showImport } from './schemas.ts';
 import { deleteImport, findImport, listImports, MAX_IMPORTS } from './store.ts';
 
-/** The content of mailboxes is undefined where no daemon runs, which alone can import. */
-type AdminApp = Pick<App, 'db' | 'clock' | 'sealer' | 'wakeups'> & {
-  mailboxContents: MailboxContents | undefined;
-};
-
 /** The id or the address of a mailbox. */
 type ByName = { Params: { name: string } };
 type ById = { Params: { id: string } };
@@ -26,7 +21,10 @@ export type OperatorImport = ReturnType<typeof showImport>;
 export type OperatorImportWithErrors = OperatorImport & { errors: Awaited<ReturnType<typeof listErrors>> };
 
 /** Registers `GET` and `POST /mailboxes/:name/imports`, and `GET` and `DELETE /mailbox-imports/:id`. */
-export function registerMailboxImportAdmin(server: FastifyInstance, app: AdminApp): void {
+export function registerMailboxImportAdmin(
+  server: FastifyInstance,
+  app: App & { mailboxContents: MailboxContents | undefined },
+): void {
   const { read } = app.db;
   const path = '/mailboxes/:name/imports';
   server.get<ByName>(path, async ({ params }) => {

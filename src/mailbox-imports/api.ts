@@ -16,10 +16,7 @@ const TAG = 'Mailboxes';
 const PATH = '/mailboxes/:mailboxId/imports';
 
 /** Registers the routes of the imports of a mailbox. */
-export function registerMailboxImportsApi(
-  server: FastifyInstance,
-  app: Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>,
-): void {
+export function registerMailboxImportsApi(server: FastifyInstance, app: App): void {
   const { read } = app.db;
   const imports = resourceRoutes<MailboxImportRow>(server, {
     name: 'mailbox import',

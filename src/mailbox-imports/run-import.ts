@@ -11,8 +11,6 @@ import { listSourceFolders } from './source/folders.ts';
 import { CommandRefused, SourceError } from './source/source-error.ts';
 import { Spool } from './spool.ts';
 
-type RunApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>;
-
 /** Parts of the thread in which imports run. */
 type RunParts = {
   target: TargetCalls;
@@ -37,7 +35,11 @@ const MAX_RECONNECTS = 50;
 const MAX_FOLDERS = 10_000;
 
 /** Makes a run. It never rejects. */
-export async function runImport(app: RunApp, request: RunRequest, parts: RunParts): Promise<RunEnd> {
+export async function runImport(
+  app: Pick<System, 'clock' | 'dns' | 'targets' | 'dial' | 'log'>,
+  request: RunRequest,
+  parts: RunParts,
+): Promise<RunEnd> {
   const { clock } = app;
   const progress = new RunProgress(clock, parts.target, request);
   const endsAt = clock.elapsed() + MAX_RUN_MS;

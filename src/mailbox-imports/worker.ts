@@ -62,10 +62,8 @@ const LOST_SERVER_PAUSE_MS = 10_000;
 /** Time after which an import of a suspended mailbox looks whether it still is. */
 const SUSPENDED_DELAY_MS = 300_000;
 
-type WorkerApp = Pick<App, 'db' | 'clock' | 'log' | 'random' | 'sealer' | 'config'>;
-
 /** Returns the imports as a kind of task, whose runs the reader takes. */
-export function createImportKind(app: WorkerApp, reader: ImportCalls): TaskKind {
+export function createImportKind(app: App, reader: ImportCalls): TaskKind {
   /** Ends of the pauses of tenants, in Unix milliseconds. */
   const pauses = new Map<string, number>();
   let running = 0;
@@ -124,14 +122,14 @@ type End = RunEnd | { kind: 'lost'; error: string } | { kind: 'suspended' };
 type Reader = { reader: ImportCalls; isAlone(): boolean };
 
 /** Makes a run. For a suspended mailbox nothing is asked of the other server, and what a suspension interrupts is no failure of it. */
-async function runUnlessSuspended(app: WorkerApp, reader: Reader, row: RunningImport): Promise<End> {
+async function runUnlessSuspended(app: App, reader: Reader, row: RunningImport): Promise<End> {
   const isSuspended = async () => (await findMailboxById(app.db.read, row.mailboxId))?.status === 'suspended';
   if (await isSuspended()) return { kind: 'suspended' };
   const end = await runImport(app, reader, row);
   return end.kind === 'interrupted' && (await isSuspended()) ? { kind: 'suspended' } : end;
 }
 
-async function runImport(app: WorkerApp, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
+async function runImport(app: App, { reader, isAlone }: Reader, row: MailboxImportRow): Promise<End> {
   const { id, mailboxId, host, port, security, user } = row;
   try {
     const password = openPassword(app, row);
@@ -162,7 +160,7 @@ const TOO_OLD = `The import has not ended within ${MAX_AGE_DAYS} days; another o
 type FailureReason = MailboxImportRow['reason'];
 
 /** Stores how a run has ended. */
-async function settle(app: WorkerApp, { lease, startedAt }: RunningImport, end: End): Promise<TaskEnd> {
+async function settle(app: App, { lease, startedAt }: RunningImport, end: End): Promise<TaskEnd> {
   const now = app.clock.now();
   const { attempts } = lease;
   const fail = (reason: FailureReason, error: string) =>

@@ -19,8 +19,6 @@ import { generatePassword } from './passwords/password.ts';
 import { type MailboxDetails, mailboxChangeSchema, newMailboxSchema, showMailbox } from './schemas.ts';
 import { listNewestMailboxes } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & { accounts: RunningAccounts };
-
 /** Maximum number of mailboxes in one answer. */
 const MAX_LISTED = 100;
 
@@ -40,7 +38,10 @@ const listQuery = Type.Object({
 type ByName = { Params: { name: string } };
 
 /** Registers `GET` and `POST /mailboxes`, and `GET`, `PATCH` and `DELETE /mailboxes/:name`. */
-export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): void {
+export function registerMailboxAdmin(
+  server: FastifyInstance,
+  app: App & { accounts: RunningAccounts },
+): void {
   registerCollection(server, app);
   const { read } = app.db;
   server.get<ByName>('/mailboxes/:name', async ({ params }) =>
@@ -64,7 +65,7 @@ export function registerMailboxAdmin(server: FastifyInstance, app: AdminApp): vo
   });
 }
 
-function registerCollection(server: FastifyInstance, app: AdminApp): void {
+function registerCollection(server: FastifyInstance, app: App & { accounts: RunningAccounts }): void {
   server.post<{ Body: Static<typeof newSchema> }>(
     '/mailboxes',
     { schema: { body: newSchema } },
@@ -98,7 +99,7 @@ function show(row: MailboxDetails) {
 /** A mailbox with what its owner enters in a mail program. */
 export type MailboxWithSettings = OperatorMailbox & { settings: MailSettings };
 
-function showWithSettings({ config }: AdminApp, row: MailboxDetails): MailboxWithSettings {
+function showWithSettings({ config }: App, row: MailboxDetails): MailboxWithSettings {
   return { ...show(row), settings: mailSettings(config, row) };
 }
 
@@ -108,7 +109,7 @@ function showWithSettings({ config }: AdminApp, row: MailboxDetails): MailboxWit
  * @throws AppError validation_error, not_found
  */
 async function findOwner(
-  { db: { read }, clock, config }: AdminApp,
+  { db: { read }, clock, config }: App,
   address: string,
   tenant: string | undefined,
 ): Promise<MailboxRow['tenantId']> {

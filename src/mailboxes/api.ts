@@ -22,10 +22,6 @@ import {
 } from './schemas.ts';
 import { listMailboxes } from './store.ts';
 
-type MailboxesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'sealer'> & {
-  accounts: RunningAccounts;
-};
-
 const REFUSES = [
   'restricted_api_key',
   'domain_not_verified',
@@ -35,7 +31,10 @@ const REFUSES = [
 ] as const;
 
 /** Registers the routes of the mailboxes resource. */
-export function registerMailboxesApi(server: FastifyInstance, app: MailboxesApp): void {
+export function registerMailboxesApi(
+  server: FastifyInstance,
+  app: App & { accounts: RunningAccounts },
+): void {
   const { read } = app.db;
   const mailboxes = resourceRoutes<MailboxDetails>(server, {
     name: 'mailbox',

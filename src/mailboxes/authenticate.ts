@@ -37,14 +37,13 @@ const LOGIN_RECORDED_EVERY_MS = 60_000;
  */
 const MAX_UNFINISHED = 100;
 
-type LoginApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'metrics'>;
 /** `account` is the address under which failures count, whether it is one or not. */
 type Named = { account: string };
 type PasswordAttempt = PasswordRequest & Named;
 type Attempt = LoginRequest & Named;
 
 /** Returns the function that checks credentials. All protocols share one, and with it the limits of attempts. */
-export function createAuthenticator(app: LoginApp): Authenticate {
+export function createAuthenticator(app: App): Authenticate {
   const failures = createLoginFailures(app);
   const remembered = createRememberedPasswords(app.clock);
   const unfinished = createConnectionCounts(MAX_UNFINISHED);
@@ -130,7 +129,7 @@ export function createAuthenticator(app: LoginApp): Authenticate {
 }
 
 /** Records the time of a login, at most once a minute. */
-function recordUse({ db, clock }: LoginApp, { mailbox, credential }: Login): void {
+function recordUse({ db, clock }: App, { mailbox, credential }: Login): void {
   const now = clock.now();
   const isRecent = (at: number | null) => now - (at ?? 0) < LOGIN_RECORDED_EVERY_MS;
   if (!isRecent(mailbox.lastLoginAt)) db.commitInBackground(recordLogin, { id: mailbox.id, now });

@@ -13,7 +13,6 @@ import { callerOf, reachOf } from '../tenants/authenticate.ts';
 import { listDomainsOfMailbox } from './addresses/store.ts';
 import { getMailbox, getMailboxWithin } from './store.ts';
 
-type ManagingApp = Pick<App, 'db' | 'config'>;
 type Named = { tenantId: MailboxRow['tenantId']; id: MailboxRow['id'] };
 
 /**
@@ -35,7 +34,7 @@ export async function readableMailboxOf(
  * @throws AppError not_found, restricted_api_key
  */
 export async function changeableMailboxOf(
-  { db, config }: ManagingApp,
+  { db, config }: App,
   request: FastifyRequest,
   wanted: string,
 ): Promise<Named> {
@@ -52,7 +51,7 @@ export async function changeableMailboxOf(
  * @throws AppError restricted_api_key
  */
 export function requireGivableAddresses(
-  { config }: Pick<ManagingApp, 'config'>,
+  { config }: Pick<App, 'config'>,
   request: FastifyRequest,
   { address, aliases = [] }: { address?: string | undefined; aliases?: readonly string[] | undefined },
 ): void {

@@ -12,8 +12,6 @@ import { listOutbox } from '../queue/submitted/outbox-store.ts';
 import { isoTime } from '../system/clock.ts';
 import { getNamedMailbox } from './named-mailbox.ts';
 
-type OutboxApp = Pick<App, 'db' | 'clock'>;
-
 /** Maximum number of messages in one answer. */
 const MAX_LISTED = 100;
 
@@ -24,7 +22,7 @@ const cancelSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 type ByName = { Params: { name: string } };
 
 /** Registers `GET /mailboxes/:name/outbox` and `POST /mailboxes/:name/outbox/cancel`. */
-export function registerOutboxAdmin(server: FastifyInstance, app: OutboxApp): void {
+export function registerOutboxAdmin(server: FastifyInstance, app: App): void {
   server.get<ByName>('/mailboxes/:name/outbox', async ({ params }) => {
     const { id: mailboxId } = await getNamedMailbox(app, params.name);
     const { items, hasMore } = await listOutbox(app.db.read, { mailboxId, limit: MAX_LISTED });
@@ -59,7 +57,7 @@ export type WaitingEmail = {
 
 /** Returns the message in a list; an empty one when it has ended since it was listed. */
 async function showWaiting(
-  { db: { read } }: OutboxApp,
+  { db: { read } }: App,
   { id, sizeBytes, handedInWith }: Awaited<ReturnType<typeof listOutbox>>['items'][number],
 ): Promise<WaitingEmail[]> {
   const message = await findMessage(read, id);
@@ -86,7 +84,7 @@ function showRecipient(recipient: RecipientRow) {
 }
 
 /** Cancels in several writes, so that other writes are not kept waiting. */
-async function cancelAll({ db, clock }: OutboxApp, mailboxId: MailboxRow['id']): Promise<number> {
+async function cancelAll({ db, clock }: App, mailboxId: MailboxRow['id']): Promise<number> {
   let canceled = 0;
   let more: number;
   do {

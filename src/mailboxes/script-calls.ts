@@ -46,8 +46,6 @@ export type ScriptCalls = {
   findScriptLoginEnd(login: LoginMark): Promise<Refusal | undefined>;
 };
 
-type ScriptsApp = Pick<App, 'db' | 'clock'> & { scriptRunner: Pick<ScriptRunner, 'findProblem'> };
-
 const LOGIN_HAS_ENDED: Refusal = { refused: 'BYE', text: 'The login does not stand any more' };
 
 const REFUSALS: Readonly<Record<ScriptRefusal, Refusal>> = {
@@ -72,7 +70,10 @@ const REFUSALS: Readonly<Record<ScriptRefusal, Refusal>> = {
 };
 
 /** Returns the functions that serve logins and commands. */
-export function createScriptCalls(app: ScriptsApp, authenticate: Authenticate): ScriptCalls {
+export function createScriptCalls(
+  app: App & { scriptRunner: ScriptRunner },
+  authenticate: Authenticate,
+): ScriptCalls {
   return {
     async loginToScripts(request) {
       const answer = await authenticate(request);
@@ -96,7 +97,7 @@ export function createScriptCalls(app: ScriptsApp, authenticate: Authenticate): 
 }
 
 function scriptsOf(
-  { db, clock, scriptRunner }: ScriptsApp,
+  { db, clock, scriptRunner }: App & { scriptRunner: Pick<ScriptRunner, 'findProblem'> },
   { id: mailboxId, tenantId }: MailboxRow,
 ): Methods {
   const check = (content: string): Promise<Refusal | undefined> =>

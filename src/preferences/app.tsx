@@ -11,14 +11,14 @@ import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
 import { sendStatic, staticContent } from '../http/transport/static-content.ts';
-import { createLinks, type Links, UNSUBSCRIBE_PATH } from '../links/links.ts';
+import { createLinks, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { notFound } from '../system/errors.ts';
 import { findTopic } from '../topics/store.ts';
 import { createRecorder } from '../tracking/engagements/recorder.ts';
 import { createTrackingHosts } from '../tracking/links/hosts.ts';
 import { isTracked, keepToTracking, registerTrackingPages } from '../tracking/pages.ts';
-import { serveConfirmation } from './confirmation.tsx';
+import { type PagesApp, serveConfirmation } from './confirmation.tsx';
 import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
@@ -26,7 +26,6 @@ import { ACTION, type Outcome, PreferencesPage, TOPIC, TOPICS } from './preferen
 import { hasLeft, listTopicChoices } from './store.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
-type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 type Route = { Params: { token: string }; Querystring: Record<string, unknown> };
 
 const STYLESHEET_PATH = '/preferences.css';
@@ -34,9 +33,7 @@ const STYLESHEET_PATH = '/preferences.css';
 const STYLESHEET_SECONDS = 86_400;
 
 /** Creates the app, which is served for the host name of the links. */
-export function createPreferencesApp(
-  base: Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'metrics' | 'sealer' | 'wakeups'>,
-): HostedApp {
+export function createPreferencesApp(base: App): HostedApp {
   const hosts = createTrackingHosts(base);
   const recorder = createRecorder(base);
   const app = { ...base, hosts, recorder, links: createLinks(base) };

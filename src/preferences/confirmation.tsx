@@ -19,7 +19,8 @@ import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
 
-type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
+/** The parts of the app behind the public pages. */
+export type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 
 /** Maximum length of a user agent that is kept as a part of the proof. */
 const MAX_USER_AGENT_CHARACTERS = 500;

@@ -46,12 +46,10 @@ export type FeedbackResult =
 /** The condition that feedback fails. */
 type IgnoredReason = 'sender' | 'address' | 'age' | 'token' | 'email' | 'recipient' | 'type' | 'unsigned';
 
-type FeedbackApp = Pick<App, 'db' | 'wakeups' | 'log' | 'config'> & {
+type FeedbackApp = App & {
   returnAddressKey: ReturnAddressKey;
   replies: Replies;
 };
-type ComplaintApp = FeedbackApp & { links: Links };
-
 /** A bounce that arrived by mail. */
 export type ReturnedBounce = {
   /** Envelope sender of the mail. */
@@ -99,7 +97,7 @@ export type ReturnedComplaint = {
 
 /** Stores a complaint, unless it fails a condition. */
 export async function storeComplaint(
-  app: ComplaintApp,
+  app: FeedbackApp & { links: Links },
   { localPart, arrivedAt, isSigned, feedbackType, userAgent, originalRecipients, fields }: ReturnedComplaint,
 ): Promise<FeedbackResult> {
   const address = readReturnAddress(app.returnAddressKey, localPart);

@@ -27,8 +27,6 @@ type SigningApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | '
   links: Links;
 };
 
-type PreparingApp = SigningApp & { returnAddressKey: ReturnAddressKey };
-
 type PreparedMessage = {
   /**
    * Header fields before the message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which has no key,
@@ -72,7 +70,7 @@ export function createPreparer(signingApp: SigningApp): PrepareMessage {
  * at the moment
  */
 async function prepareMessage(
-  app: PreparingApp,
+  app: SigningApp & { returnAddressKey: ReturnAddressKey },
   { message, recipients }: Delivery,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
@@ -89,7 +87,7 @@ async function prepareMessage(
 }
 
 function returnPathOf(
-  { config, clock, returnAddressKey }: PreparingApp,
+  { config, clock, returnAddressKey }: Pick<App, 'config' | 'clock'> & { returnAddressKey: ReturnAddressKey },
   { id: emailId, returnPath, returnPathHost }: SpooledMessage,
 ): string {
   if (returnPath !== null) return returnPath;

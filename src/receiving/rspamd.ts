@@ -2,16 +2,14 @@
  * Asks rspamd about a message by its HTTP protocol. The bytes are streamed from where they are stored. Whatever goes wrong, the
  * message is evaluated without it: rspamd can neither delay mail for long nor stop it.
  */
+
 import { Readable } from 'node:stream';
 import type { SpamReason } from '../inbound/spam-signals.ts';
 import type { AuthenticationResult, DkimOutcome } from '../mail/auth/result.ts';
 import { addressSite } from '../system/address-block.ts';
-import type { Clock } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
-import type { Fetch } from '../system/fetch.ts';
-import type { Log } from '../system/log.ts';
-import type { Metrics } from '../system/metrics.ts';
 import { Shares } from '../system/shares.ts';
+import type { System } from '../system/system.ts';
 
 /** A message with what rspamd cannot see in it. */
 export type CheckedMessage = {
@@ -32,8 +30,6 @@ export type Rspamd = {
   /** Returns the verdict; undefined when there is none. It never rejects. */
   check(message: CheckedMessage): Promise<RspamdVerdict | undefined>;
 };
-
-type RspamdApp = { clock: Pick<Clock, 'elapsed'>; log: Log; metrics: Metrics; fetch: Fetch };
 
 /** Maximum time of a check in milliseconds, from the connection to the last byte of the answer. */
 const TIMEOUT_MS = 2_000;
@@ -59,7 +55,7 @@ const SYMBOL_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
 /** Returns the client of the rspamd at `url`, which has no path. */
 export function createRspamd(
-  app: RspamdApp,
+  app: Pick<System, 'clock' | 'log' | 'metrics' | 'fetch'>,
   { url, timeoutMs = TIMEOUT_MS }: { url: string; timeoutMs?: number },
 ): Rspamd {
   const { clock, log } = app;

@@ -10,8 +10,6 @@ import { releasePages } from '../db/free-pages.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Work } from '../system/worker.ts';
 
-type RetentionApp = Pick<App, 'db' | 'clock' | 'log' | 'metrics' | 'crashPoint'>;
-
 /** Time from the start of the daemon, or the end of a pass, to the beginning of the next pass. */
 const PERIOD_MS = 3_600_000;
 /**
@@ -32,7 +30,7 @@ const PAGES = { first: 64, min: 8, max: 256 };
  * Returns the work of retention. Each call of `lease` runs one slice, so a stopping daemon waits for at most one slice,
  * and a failed slice is retried. Free pages are given back after the steps of the features.
  */
-export function createRetentionWork(app: RetentionApp, featureSteps: readonly ExpiryStep[]): Work<never> {
+export function createRetentionWork(app: App, featureSteps: readonly ExpiryStep[]): Work<never> {
   const { clock, log } = app;
   const deletions = app.metrics.counter(
     'retention_deleted_total',

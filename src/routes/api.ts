@@ -40,7 +40,6 @@ import {
   type RouteChange,
 } from './store.ts';
 
-type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'> & { routeCalls: RouteCalls };
 type Shown = InboundRouteRow & Lag;
 type NewRow = Shown & { secret: string };
 
@@ -48,7 +47,10 @@ const TAG = 'Inbound routes';
 const refuses = ['restricted_api_key', 'domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
-export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
+export function registerInboundRoutesApi(
+  server: FastifyInstance,
+  app: App & { routeCalls: RouteCalls },
+): void {
   const show = (row: Shown) => showRoute(row, app.clock.now());
   const routes = resourceRoutes<Shown>(server, {
     name: 'inbound route',
@@ -102,7 +104,7 @@ async function withLag({ db }: Pick<App, 'db'>, row: InboundRouteRow): Promise<S
   return { ...row, waitingSince: await findPostWaitingSince(db.read, row.id) };
 }
 
-function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {
+function changerOf({ config }: App, request: FastifyRequest): Changer {
   return { ...reachOf(request), mode: callerOf(request).mode, sandbox: sandboxDomain(config) };
 }
 
@@ -110,7 +112,7 @@ function changerOf({ config }: RoutesApp, request: FastifyRequest): Changer {
  * Checks that a key may have routes at a domain that a request names.
  * @throws AppError restricted_api_key
  */
-async function requireOwnAddress({ db }: RoutesApp, by: Changer, domain: string): Promise<void> {
+async function requireOwnAddress({ db }: App, by: Changer, domain: string): Promise<void> {
   await requireReach(db.read, by, { domain, what: 'receive the mail of', param: 'address' });
   requireChangeable(by.mode, { domain, sandbox: by.sandbox, param: 'address' });
 }
@@ -140,7 +142,7 @@ function registerTest(server: FastifyInstance, testRoute: TestRoute): void {
  * @throws AppError validation_error, restricted_api_key, domain_not_verified, domain_in_use, already_exists
  */
 async function createRoute(
-  app: RoutesApp,
+  app: App,
   by: Changer,
   { address, destination, enabled = true }: NewRoute,
 ): Promise<InboundRouteRow & { secret: string }> {

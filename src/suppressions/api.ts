@@ -18,12 +18,10 @@ import {
 import { showSuppression } from './show.ts';
 import { getSuppression, listSuppressions } from './store.ts';
 
-type SuppressionApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
-
 const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any case.';
 
 /** Registers the routes of the suppressions resource. */
-export function registerSuppressionsApi(server: FastifyInstance, app: SuppressionApp): void {
+export function registerSuppressionsApi(server: FastifyInstance, app: App): void {
   registerAdd(server, app);
   const suppressions = resourceRoutes<SuppressionRow>(server, {
     name: 'suppression',
@@ -55,7 +53,7 @@ export function registerSuppressionsApi(server: FastifyInstance, app: Suppressio
   registerSuppressionBatches(server, app);
 }
 
-function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
+function registerAdd(server: FastifyInstance, app: App): void {
   server.post<{ Body: NewSuppression }>(
     '/suppressions',
     {

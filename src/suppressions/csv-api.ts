@@ -2,12 +2,14 @@
  * Routes for files of suppressions: they upload a file for import, and request a file for export. The folders imports
  * and exports do the work.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { type CreateExportApp, createExport } from '../exports/create.ts';
+import type { App } from '../app.ts';
+import { createExport } from '../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../exports/schemas.ts';
 import { csvBody, MAX_CSV_BODY_BYTES } from '../http/json/csv-body.ts';
-import { type CreateImportApp, createImport } from '../imports/create.ts';
+import { createImport } from '../imports/create.ts';
 import { fileParameters } from '../imports/file-parameters.ts';
 import { readFileParameters } from '../imports/options.ts';
 import { previewImport, previewSchema } from '../imports/preview.ts';
@@ -46,10 +48,7 @@ const exportRequestSchema = Type.Object(
 );
 
 /** Registers the file routes. */
-export function registerSuppressionFiles(
-  server: FastifyInstance,
-  app: CreateImportApp & CreateExportApp,
-): void {
+export function registerSuppressionFiles(server: FastifyInstance, app: App): void {
   server.post<{ Body: Buffer; Querystring: Static<typeof importQuery> }>(
     '/suppressions/imports',
     {

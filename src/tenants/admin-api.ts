@@ -37,10 +37,8 @@ import {
   upsertPlan,
 } from './store.ts';
 
-type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
-
 /** Registers the routes of tenants, plans and keys on the server of the control socket. */
-export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): void {
+export function registerTenantAdmin(server: FastifyInstance, app: App): void {
   server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
     const now = app.clock.now();
     const { name, plan } = body;
@@ -69,7 +67,7 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
   registerKeyAdmin(server, app);
 }
 
-function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
+function registerKeyAdmin(server: FastifyInstance, app: App): void {
   server.post<{ Body: NewKeyBody }>('/keys', { schema: { body: newKeySchema } }, async ({ body }) => {
     const tenant = await getTenant(app.db.read, body.tenant);
     const { key, token } = await createApiKey(app, {

@@ -21,7 +21,6 @@ import {
 } from './schemas.ts';
 import { getKeyInUse, listKeysInUse, renameApiKey } from './store.ts';
 
-type KeysApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 /** A new key with its token, which exists only until the answer is sent. */
 type CreatedKey = ApiKeyRow & { token: string };
 
@@ -29,7 +28,7 @@ const PATH = '/api-keys';
 const TAG = 'API keys';
 
 /** Registers the routes of the API keys resource. */
-export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void {
+export function registerApiKeysApi(server: FastifyInstance, app: App): void {
   const keys = resourceRoutes<ApiKeyRow>(server, {
     name: 'api key',
     tag: TAG,
@@ -72,7 +71,7 @@ export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void 
   registerDelete(server, app);
 }
 
-function registerDelete(server: FastifyInstance, app: KeysApp): void {
+function registerDelete(server: FastifyInstance, app: App): void {
   const path = `${PATH}/:id`;
   server.delete<{ Params: { id: string } }>(
     path,

@@ -13,7 +13,7 @@ import type { TrackingHosts } from './links/hosts.ts';
 import { CLICK_PATH, OPEN_PATH } from './links/instrument.ts';
 import { findTarget, findTrackedEmail } from './links/store.ts';
 
-type PagesApp = Pick<App, 'clock' | 'db' | 'guards'> & {
+type PagesApp = App & {
   links: Links;
   recorder: Recorder;
   hosts: TrackingHosts;

@@ -27,9 +27,6 @@ import { createSendTest, type SendTest } from './send-test.ts';
 import { deleteEndpoint, getEndpoint, listEndpoints } from './store.ts';
 import { updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'> & {
-  webhookCalls: WebhookCalls;
-};
 type ById = { Params: { id: string } };
 type Shown = WebhookEndpointRow & Lag;
 type WithSecret = Shown & { secret: string };
@@ -37,7 +34,7 @@ type WithSecret = Shown & { secret: string };
 const TAG = 'Webhooks';
 
 /** Registers the routes of the webhooks resource. */
-export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): void {
+export function registerWebhookApi(server: FastifyInstance, app: App & { webhookCalls: WebhookCalls }): void {
   const show = (row: Shown) => showEndpoint(row, app.clock.now());
   const showWithSecret = (row: WithSecret) => ({ ...show(row), secret: row.secret });
   registerEndpoints(server, app, { show, showWithSecret });
@@ -48,7 +45,7 @@ export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): vo
 
 type Shows = { show: (row: Shown) => unknown; showWithSecret: (row: WithSecret) => unknown };
 
-function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, showWithSecret }: Shows): void {
+function registerEndpoints(server: FastifyInstance, app: App, { show, showWithSecret }: Shows): void {
   const endpoints = resourceRoutes<Shown>(server, {
     name: 'webhook endpoint',
     tag: TAG,
@@ -97,11 +94,7 @@ async function withLag<Row extends Pick<WebhookEndpointRow, 'id'>>(
   return { ...row, waitingSince: await findWaitingSince(db.read, row.id) };
 }
 
-function registerRotation(
-  server: FastifyInstance,
-  app: WebhookApp,
-  showWithSecret: Shows['showWithSecret'],
-): void {
+function registerRotation(server: FastifyInstance, app: App, showWithSecret: Shows['showWithSecret']): void {
   const path = '/webhooks/:id/rotate-secret';
   server.post<ById & { Body: Rotation | undefined }>(
     path,

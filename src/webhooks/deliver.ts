@@ -4,7 +4,7 @@ import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import type { PartApp } from '../thread-app.ts';
 import type { DeliveryId } from './deliveries/store.ts';
-import { type PostOutcome, postSigned, type SigningApp } from './posting/post.ts';
+import { type PostOutcome, postSigned } from './posting/post.ts';
 import { type SigningKey, signingKey } from './posting/signature.ts';
 import type { Receiver } from './store.ts';
 
@@ -16,10 +16,8 @@ export type Post = {
   body: string;
 };
 
-export type PostingApp = SigningApp & Pick<PartApp, 'sealer'>;
-
 /** Posts the body to the endpoint. It never throws for an error of the receiver. */
-export async function post(app: PostingApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
+export async function post(app: PartApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
   return postSigned(app, {
     url: endpoint.url,
     keys: keysOf(app, endpoint),

@@ -9,7 +9,7 @@ import { moduleBeside } from '../system/thread.ts';
 import { startWork } from '../system/worker.ts';
 import { startTasks } from '../tasks/engine.ts';
 import type { PartApp } from '../thread-app.ts';
-import { type Post, type PostingApp, post } from './deliver.ts';
+import { type Post, post } from './deliver.ts';
 import { createFanOutWork } from './fan-out.ts';
 import { createReplayKind } from './log/replay.ts';
 import type { PostOutcome } from './posting/post.ts';
@@ -50,6 +50,6 @@ export const WEBHOOK_PART = {
 };
 
 /** Returns the calls, for a process that does not run the work. */
-export function webhookCalls(app: PostingApp): WebhookCalls {
+export function webhookCalls(app: PartApp): WebhookCalls {
   return { post: (request) => post(app, request) };
 }

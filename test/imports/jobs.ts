@@ -1,13 +1,14 @@
 /** Files sent, and jobs run to their end without the worker, one after another. */
+import type { App } from '../../src/app.ts';
 import { contactExport } from '../../src/audiences/csv/export.ts';
 import { contactImport } from '../../src/audiences/csv/import.ts';
 import { linkExport } from '../../src/broadcasts/clicked-links/export.ts';
 import { recipientExport } from '../../src/broadcasts/recipients/export.ts';
 import type { JobRow } from '../../src/db/marketing-tables.ts';
 import type { ExportHandler } from '../../src/exports/handler.ts';
-import { type ExportApp, exportJobs } from '../../src/exports/run.ts';
+import { exportJobs } from '../../src/exports/run.ts';
 import type { ImportHandler } from '../../src/imports/handler.ts';
-import { type ImportApp, importJobs } from '../../src/imports/run.ts';
+import { importJobs } from '../../src/imports/run.ts';
 import { type RunEnd, runJob } from '../../src/jobs/run.ts';
 import { beginJob, JOB_KINDS, type RunningJob } from '../../src/jobs/store.ts';
 import { suppressionExport } from '../../src/suppressions/export.ts';
@@ -62,7 +63,7 @@ export async function lease(
 
 /** Runs an import once, as the worker does. */
 export function runImport(
-  app: ImportApp,
+  app: App,
   handler: ImportHandler,
   job: RunningJob,
   isStopping: () => boolean = () => false,
@@ -73,7 +74,7 @@ export function runImport(
 
 /** Runs an export once, as the worker does. */
 export function runExport(
-  app: ExportApp,
+  app: App,
   handler: ExportHandler,
   job: RunningJob,
   isStopping: () => boolean = () => false,

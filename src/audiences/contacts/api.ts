@@ -25,8 +25,6 @@ import {
 import { showContact } from './show.ts';
 import { type ContactFilter, getContact, listContacts } from './store.ts';
 
-type ContactsApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
-
 const PATH = '/audiences/:audienceId/contacts';
 /** Routes that take a contact accept any key in the body, because the names of properties are the caller's own. */
 const config = { refuses: ['already_exists'], anyKey: true } as const;
@@ -41,7 +39,7 @@ const query = {
 };
 
 /** Adds the routes of contacts to the server. */
-export function registerContactsApi(server: FastifyInstance, app: ContactsApp): void {
+export function registerContactsApi(server: FastifyInstance, app: App): void {
   registerCreate(server, app);
   const contacts = resourceRoutes<WithConfirmation>(server, {
     name: 'contact',
@@ -90,7 +88,7 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
 
 type CreateRequest = { Params: { audienceId: string }; Body: NewContact; Querystring: { upsert?: boolean } };
 
-function registerCreate(server: FastifyInstance, app: ContactsApp): void {
+function registerCreate(server: FastifyInstance, app: App): void {
   const schema = {
     operationId: 'createContact',
     summary: 'Create a contact',
@@ -135,7 +133,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
  * Checks that the sender of confirmation mail can be used. An audience without one is refused by the write.
  * @throws AppError not_found, restricted_api_key, domain_not_verified
  */
-async function requireMail(app: ContactsApp, caller: Caller, audienceId: string): Promise<void> {
+async function requireMail(app: App, caller: Caller, audienceId: string): Promise<void> {
   const settings = optInOf(await getAudience(app.db.read, caller.tenantId, audienceId));
   if (settings) await requireConfirmationSender(app, caller, settings);
 }

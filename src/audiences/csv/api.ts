@@ -1,12 +1,14 @@
 /** Routes for files of contacts: they upload a file for import, and request a file for export. */
+
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
+import type { App } from '../../app.ts';
 import type { AudienceRow } from '../../db/marketing-tables.ts';
-import { type CreateExportApp, createExport } from '../../exports/create.ts';
+import { createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
 import { csvBody, MAX_CSV_BODY_BYTES } from '../../http/json/csv-body.ts';
 import { paramsOf } from '../../http/json/resource.ts';
-import { type CreateImportApp, createImport } from '../../imports/create.ts';
+import { createImport } from '../../imports/create.ts';
 import { fileParameters } from '../../imports/file-parameters.ts';
 import { readFileParameters } from '../../imports/options.ts';
 import { previewImport, previewSchema } from '../../imports/preview.ts';
@@ -20,8 +22,6 @@ import { getAudience } from '../store.ts';
 import type { ContactExportFilter } from './export.ts';
 import { type ContactImportOptions, contactImport } from './import.ts';
 import { CONTACT_FIELDS, isContactField } from './import-columns.ts';
-
-type CsvApp = CreateImportApp & CreateExportApp;
 
 const TAG = 'Contacts';
 const IMPORTS_PATH = '/audiences/:audienceId/contacts/imports';
@@ -69,7 +69,7 @@ letters, digits and underscores: \`Postal Code\` is \`Postal_Code\`, and \`Plan\
 true or false is a boolean, else text. An empty cell leaves its field out. A first line with an address is a row, not a heading line.`;
 
 /** Adds the routes for files of contacts to the server. */
-export function registerContactFiles(server: FastifyInstance, app: CsvApp): void {
+export function registerContactFiles(server: FastifyInstance, app: App): void {
   registerImport(server, app);
   registerExport(server, app);
 }
@@ -80,7 +80,7 @@ type ImportRequest = {
   Body: Buffer;
 };
 
-function registerImport(server: FastifyInstance, app: CsvApp): void {
+function registerImport(server: FastifyInstance, app: App): void {
   const schema = {
     operationId: 'importContacts',
     summary: 'Import contacts from a CSV file',
@@ -114,7 +114,7 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
 
 type ExportBody = Static<typeof exportRequestSchema>;
 
-function registerExport(server: FastifyInstance, app: CsvApp): void {
+function registerExport(server: FastifyInstance, app: App): void {
   const schema = {
     operationId: 'exportContacts',
     summary: 'Export contacts to a CSV file',
@@ -143,7 +143,7 @@ function registerExport(server: FastifyInstance, app: CsvApp): void {
  * @throws AppError validation_error naming `segmentId`, because an id in a body that names nothing is an invalid field
  */
 async function readFilter(
-  { db, clock }: CsvApp,
+  { db, clock }: App,
   { tenantId, id }: AudienceRow,
   { segmentId, unsubscribed }: ExportBody,
 ): Promise<ContactExportFilter> {

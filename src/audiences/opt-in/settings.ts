@@ -30,14 +30,12 @@ export function optInOf({ optIn }: Pick<AudienceRow, 'optIn'>): OptInSettings | 
   return optIn === null ? undefined : (JSON.parse(optIn) as OptInSettings);
 }
 
-type SettingsApp = Pick<App, 'db' | 'clock' | 'config'>;
-
 /**
  * Returns the checked settings as they are stored; null turns double opt-in off.
  * @throws AppError validation_error naming the field, restricted_api_key, domain_not_verified
  */
 export async function readOptIn(
-  app: SettingsApp,
+  app: App,
   caller: Caller,
   given: OptInSettings | null,
 ): Promise<string | null> {
@@ -58,7 +56,7 @@ function readMailbox(path: string, text: string): Mailbox {
   throw invalid(path, `\`${path}\` ${rule}`);
 }
 
-async function requireTemplate({ db }: SettingsApp, { tenantId }: Caller, id: string): Promise<void> {
+async function requireTemplate({ db }: App, { tenantId }: Caller, id: string): Promise<void> {
   const template = await findTemplate(db.read, tenantId, id);
   if (!template) throw invalid('optIn.templateId', '`optIn.templateId` must name an existing template');
   if (!hasConfirmLink(template))
@@ -80,7 +78,7 @@ export function hasConfirmLink({ html, text }: { html: string; text: string | nu
  * @throws AppError restricted_api_key, domain_not_verified
  */
 export async function requireConfirmationSender(
-  app: SettingsApp,
+  app: App,
   { mode, ...reach }: Omit<Caller, 'keyId'>,
   { from }: Pick<OptInSettings, 'from'>,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { type CreateExportApp, createExport } from '../../exports/create.ts';
+import { createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
 import { pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
@@ -42,10 +42,7 @@ const EXPORTS = `${LINKS}/exports`;
 type Route = { Params: { id: string } };
 
 /** Registers the routes on the server. */
-export function registerClickedLinksApi(
-  server: FastifyInstance,
-  app: Pick<App, 'db'> & CreateExportApp,
-): void {
+export function registerClickedLinksApi(server: FastifyInstance, app: App): void {
   const { read } = app.db;
   const list = {
     operationId: 'listClickedLinks',

@@ -8,11 +8,9 @@ import { countReached, type ReachCounts } from '../../audiences/reach/count.ts';
 import { filterOf, type Scans } from '../../audiences/segments/scan.ts';
 import { findSegment } from '../../audiences/segments/store.ts';
 import type { BroadcastRow, ContactRow, TopicRow } from '../../db/marketing-tables.ts';
-import type { SigningKeys } from '../../domains/signing-key.ts';
 import { readMailbox } from '../../emails/request/addresses.ts';
 import { requireSender } from '../../emails/sender.ts';
 import type { OriginCheck } from '../../links/check-origin.ts';
-import type { Links } from '../../links/links.ts';
 import { AppError } from '../../system/errors.ts';
 import { findTemplate } from '../../templates/store.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
@@ -20,15 +18,10 @@ import { findTopic } from '../../topics/store.ts';
 import { listLinks, requireTracking, type ShownLink } from '../content-links.ts';
 import { draftFieldsOf, readDraft } from '../draft.ts';
 import { getBroadcast } from '../store.ts';
-import { composeSample, type Sample, type Texts } from './sample.ts';
+import { composeSample, type Sample, type SampleApp, type Texts } from './sample.ts';
 import { findWarnings, type Warning } from './warnings.ts';
 
-type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'linkFinder' | 'sealer'> & {
-  scans: Scans;
-  links: Links;
-  signingKeys: SigningKeys;
-  originCheck: OriginCheck;
-};
+type PreflightApp = SampleApp & { scans: Scans; originCheck: OriginCheck };
 
 export type Preflight = {
   reach: ReachCounts;

@@ -26,7 +26,7 @@ import { renderTemplate } from '../../templates/render.ts';
 import { instrument, type Tracking } from '../../tracking/links/instrument.ts';
 import { mergeValuesOf } from '../merge-values.ts';
 
-type SampleApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'sealer'> & {
+export type SampleApp = App & {
   links: Links;
   signingKeys: SigningKeys;
 };

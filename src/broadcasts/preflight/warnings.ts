@@ -33,8 +33,6 @@ export type Warning = { code: (typeof WARNING_CODES)[number]; message: string };
  */
 const MAX_SHOWN_HTML_BYTES = 100_000;
 
-type WarningApp = Pick<App, 'clock' | 'config' | 'db'> & { originCheck: OriginCheck };
-
 type Checked = {
   broadcast: BroadcastRow;
   sender: Mailbox;
@@ -44,7 +42,10 @@ type Checked = {
 };
 
 /** Returns the warnings about a broadcast. `htmlBytes` is the size of the HTML that a contact gets. */
-export async function findWarnings(app: WarningApp, checked: Checked): Promise<Warning[]> {
+export async function findWarnings(
+  app: App & { originCheck: OriginCheck },
+  checked: Checked,
+): Promise<Warning[]> {
   const found = await Promise.all([
     warnOfSize(checked),
     warnOfTopic(checked),
@@ -78,7 +79,7 @@ const MAX_NAMES = 10;
 
 /** A misspelled name has no value for any reader. */
 async function warnOfProperties(
-  { db }: WarningApp,
+  { db }: App,
   { broadcast: { tenantId, audienceId }, texts }: Checked,
 ): Promise<Warning | undefined> {
   const names = new Set(texts.flatMap((text) => usesIn([undefined, text]).map(({ name }) => name)));
@@ -106,7 +107,7 @@ function warnOfTopic({ broadcast }: Checked): Warning | undefined {
 }
 
 async function warnOfSender(
-  { db, clock }: WarningApp,
+  { db, clock }: App,
   { broadcast: { tenantId, mode }, sender }: Checked,
 ): Promise<Warning | undefined> {
   const asked = { tenantId, mode, fromAddress: addressKey(sender.address), now: clock.now() };
@@ -120,7 +121,7 @@ async function warnOfSender(
  * the sender's own domain, so alignment depends on what that domain publishes.
  */
 async function warnOfDmarc(
-  { db, config }: WarningApp,
+  { db, config }: App,
   { broadcast: { tenantId }, sender: { domain } }: Checked,
 ): Promise<Warning | undefined> {
   const warning = (message: string): Warning => ({ code: 'no_dmarc_alignment', message });
@@ -140,7 +141,7 @@ async function warnOfDmarc(
   return undefined;
 }
 
-async function warnOfOrigin({ originCheck }: WarningApp): Promise<Warning | undefined> {
+async function warnOfOrigin({ originCheck }: { originCheck: OriginCheck }): Promise<Warning | undefined> {
   const { origin } = originCheck;
   const state = await originCheck.check();
   const warning = (message: string): Warning => ({ code: 'links_unreachable', message });

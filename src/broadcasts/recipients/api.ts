@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
-import { type CreateExportApp, createExport } from '../../exports/create.ts';
+import { createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
 import { listEnvelope, pageRequest } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
@@ -18,7 +18,7 @@ const RECIPIENTS = '/broadcasts/:id/recipients';
 const EXPORTS = `${RECIPIENTS}/exports`;
 
 /** Registers the routes on the server. */
-export function registerRecipientsApi(server: FastifyInstance, app: Pick<App, 'db'> & CreateExportApp): void {
+export function registerRecipientsApi(server: FastifyInstance, app: App): void {
   registerList(server, app);
   registerExport(server, app);
 }
@@ -51,7 +51,7 @@ function registerList(server: FastifyInstance, app: Pick<App, 'db'>): void {
 
 type ExportBody = Static<typeof recipientExportSchema>;
 
-function registerExport(server: FastifyInstance, app: CreateExportApp): void {
+function registerExport(server: FastifyInstance, app: App): void {
   const schema = {
     operationId: 'exportBroadcastRecipients',
     summary: 'Export the recipients of a broadcast to a CSV file',

@@ -24,14 +24,12 @@ export type InFlight = {
   run<Response>(flight: Flight, work: () => Promise<Answer<Response>>): Promise<Answer<Response>>;
 };
 
-export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
-
 /**
  * Returns the answer of an earlier request with this key, or runs `accept`.
  * @throws AppError idempotency_conflict, idempotency_in_progress; any error of `accept`
  */
 export async function answerOnce<Response>(
-  app: OnceApp,
+  app: Pick<App, 'db' | 'clock'> & { inFlight: InFlight },
   { caller, claim }: { caller: Caller; claim: IdempotencyClaim | undefined },
   accept: () => Promise<Answer<Response>>,
 ): Promise<Answer<Response>> {

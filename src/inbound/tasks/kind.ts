@@ -35,13 +35,11 @@ type ReceivedKindWork = {
   run(task: RunningReceivedTask): Promise<TaskOutcome>;
 };
 
-type KindApp = Pick<PartApp, 'clock' | 'crashPoint' | 'db' | 'log' | 'metrics' | 'random'>;
-
 /** A tenant alone gets three quarters of the slots. */
 const HELD_PER_FREE = 3;
 
 /** Returns the kind that runs the tasks of this kind of received messages. */
-export function createReceivedKind(app: KindApp, { kind, concurrency, run }: ReceivedKindWork): TaskKind {
+export function createReceivedKind(app: PartApp, { kind, concurrency, run }: ReceivedKindWork): TaskKind {
   const outcomes = app.metrics.counter('inbound_tasks_total', 'Attempts of tasks of received mail.', [
     'kind',
     'outcome',
@@ -79,7 +77,7 @@ const settleTask = defineWrite(
   (tx, settlement: Settlement): Promise<TaskEnd> => settleReceived(tx, settlement),
 );
 
-async function settle(app: KindApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<TaskEnd> {
+async function settle(app: PartApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<TaskEnd> {
   const now = app.clock.now();
   const lease = leaseOf(task);
   const settlement = { lease, now, ...resultOf(lease, outcome, { now, random: app.random }) };

@@ -7,8 +7,6 @@ import { registrableDomain } from '../../mail/domain-names.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { observeMessage } from './store.ts';
 
-type ObserveApp = Pick<App, 'db' | 'clock' | 'config' | 'random' | 'log'>;
-
 type Observed = {
   result: AuthenticationResult;
   sender: string;
@@ -27,7 +25,7 @@ const FIRST_HOUR = 1;
 const HOURS = 4;
 
 /** Counts a message whose author has a DMARC record. It returns at once, and never rejects. */
-export function observe(app: ObserveApp, observed: Observed): void {
+export function observe(app: App, observed: Observed): void {
   const { db, clock, config, random, log } = app;
   const { dmarc } = observed.result;
   const domain = dmarc.policyDomain;

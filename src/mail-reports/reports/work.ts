@@ -33,13 +33,10 @@ const MAX_LOGGED_FAILURES = 5;
 
 type Reporter = Pick<ReceivedReportRow, 'reporter' | 'registrableDomain'>;
 
-type ReportsApp = App & {
-  reportReader: Pick<ReportReader, 'read'>;
-  directory: Pick<Directory, 'noteStored'>;
-};
-
 /** Returns the kind of task that reads reports. A second run stores nothing more. */
-export function createReportKind(app: ReportsApp): TaskKind {
+export function createReportKind(
+  app: App & { reportReader: Pick<ReportReader, 'read'>; directory: Pick<Directory, 'noteStored'> },
+): TaskKind {
   const results = app.metrics.counter('inbound_reports_total', 'Mail to addresses for reports.', ['result']);
   const lines = createTokenBuckets(app.clock, MAX_LOGGED_OWNERS);
 

@@ -51,8 +51,6 @@ export type BuiltForward =
     }
   | { kind: 'refused'; reason: 'deleted' | 'loop' | 'malformed' };
 
-type ForwardApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'sealer'>;
-
 const HEADER_END = '\r\n\r\n';
 
 /**
@@ -60,7 +58,7 @@ const HEADER_END = '\r\n\r\n';
  * @throws DamagedBlobError when they have changed
  */
 export async function buildForward(
-  app: ForwardApp,
+  app: App,
   received: ReceivedMessageRow,
   { recipient, addresses, scheduledFor, edited }: Forwarding,
 ): Promise<BuiltForward> {
@@ -115,7 +113,7 @@ async function readHeader(content: Content): Promise<Buffer | undefined> {
 }
 
 /** Returns true when the message was forwarded from the recipient before, so that it would go round in circles. */
-function hasPassed(app: ForwardApp, fields: readonly HeaderField[], recipient: string): boolean {
+function hasPassed(app: App, fields: readonly HeaderField[], recipient: string): boolean {
   const marks = fields.filter(({ name }) => name === FORWARD_MARK.toLowerCase());
   return readForwardMarks(app, marks.map(fieldValue)).has(recipient);
 }
@@ -135,7 +133,7 @@ async function hashBody(content: Content, headerBytes: number): Promise<string> 
  * octet. Return-Path belongs to a delivery, and this is none (RFC 5321 section 4.4). A recipient in UTF-8 is left out, because the message
  * would then need SMTPUTF8 where it goes; the mark is enough to notice a loop.
  */
-function ownFields(app: ForwardApp, { trace }: ReceivedMessageRow, recipient: string): string {
+function ownFields(app: App, { trace }: ReceivedMessageRow, recipient: string): string {
   const lines = trace.replace(/^Return-Path:.*\r\n/, '');
   const mark = forwardMark(app, recipient);
   const delivered = isAsciiAddress(recipient) ? `Delivered-To: ${recipient}\r\n` : '';
@@ -149,7 +147,7 @@ type Sealed = { own: string; header: Buffer; fields: readonly HeaderField[]; bod
  * sealed here before, or nobody has validated its chain, which is then left as it is.
  */
 async function seal(
-  app: ForwardApp,
+  app: App,
   { auth, remoteAddress }: Pick<ReceivedMessageRow, 'auth' | 'remoteAddress'>,
   { own, header, fields, bodyHash }: Sealed,
 ): Promise<string> {
@@ -169,7 +167,7 @@ async function seal(
  * takes, because it is too long or in UTF-8, is found by the message, which keeps it.
  */
 function returnPathFor(
-  app: ForwardApp,
+  app: App,
   { id, sender, now }: { id: MessageRow['id']; sender: string; now: number },
 ): string {
   if (sender === '' || sender.endsWith(']')) return '';

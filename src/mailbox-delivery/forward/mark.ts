@@ -10,8 +10,6 @@ import { addressKey } from '../../mail/address.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
-type MarkApp = Pick<App, 'sealer' | 'clock'>;
-
 const KEY_BYTES = 32;
 /** Number of characters of each of the two hashes, which have 6 bits each: nobody can try so many. */
 const PART_CHARACTERS = 22;
@@ -29,7 +27,7 @@ type PassedAddresses = {
 };
 
 /** Returns the field, with its CRLF, of a message that is forwarded from this address. */
-export function forwardMark(app: MarkApp, address: string): string {
+export function forwardMark(app: App, address: string): string {
   const key = keyOf(app);
   const name = hash(key, `address ${addressKey(address)}`);
   const day = dayOf(app).toString(DAY_RADIX);
@@ -37,7 +35,7 @@ export function forwardMark(app: MarkApp, address: string): string {
 }
 
 /** Reads the values of the marks of a message. Those that this installation has not made, or long ago, count for nothing. */
-export function readForwardMarks(app: MarkApp, values: readonly string[]): PassedAddresses {
+export function readForwardMarks(app: App, values: readonly string[]): PassedAddresses {
   const key = keyOf(app);
   const names = new Set<string>();
   for (const value of values) {
@@ -48,11 +46,11 @@ export function readForwardMarks(app: MarkApp, values: readonly string[]): Passe
   return { count: names.size, has: (address) => names.has(hash(key, `address ${addressKey(address)}`)) };
 }
 
-function dayOf({ clock }: MarkApp): number {
+function dayOf({ clock }: App): number {
   return Math.floor(clock.now() / DAY_MS);
 }
 
-function keyOf({ sealer }: MarkApp): Buffer {
+function keyOf({ sealer }: App): Buffer {
   return Buffer.from(hkdfSync('sha256', sealer.key.export(), '', 'inbound: forwarded mail', KEY_BYTES));
 }
 

@@ -21,11 +21,9 @@ type Composed = Pick<MessageRow, 'id'> & {
   scheduledFor?: string | undefined;
 } & Partial<Pick<MessageRow, 'returnPath' | 'requireTls'>>;
 
-type OwnMailApp = Pick<App, 'blobs' | 'clock' | 'config'>;
-
 /** Returns the rows of a composed message, which is dated and signed when it is sent. By default its bounces come to a return path. */
 export async function buildOwnMail(
-  { blobs, clock, config }: OwnMailApp,
+  { blobs, clock, config }: App,
   { id, bytes, headerBytes, to, scheduledFor, returnPath = null, requireTls = 0 }: Composed,
 ): Promise<OwnMail> {
   const hash = createBodyHash();

@@ -11,7 +11,6 @@ import { fieldValue, type HeaderField } from '../../mail/dkim/verify/header-fiel
 import { registrableDomain } from '../../mail/domain-names.ts';
 import { senderRewritingOf } from './rewriting.ts';
 
-type SenderApp = Pick<App, 'clock' | 'config' | 'sealer'>;
 type Received = Pick<ReceivedMessageRow, 'sender' | 'remoteAddress' | 'auth'>;
 
 /**
@@ -19,7 +18,7 @@ type Received = Pick<ReceivedMessageRow, 'sender' | 'remoteAddress' | 'auth'>;
  * cannot be sent to, or a program sent the message by itself.
  */
 export async function provenSenderOf(
-  app: SenderApp,
+  app: App,
   received: Received,
   fields: readonly HeaderField[],
 ): Promise<string | undefined> {
@@ -34,7 +33,7 @@ function isAutoSubmitted(field: HeaderField): boolean {
 }
 
 /** Returns the sender before this installation rewrote it. The results of a message that was forwarded here twice are about that one. */
-function originalSender(app: SenderApp, { sender, remoteAddress }: Received): string {
+function originalSender(app: App, { sender, remoteAddress }: Received): string {
   const at = sender.lastIndexOf('@');
   const isOurs = remoteAddress === '' && sender.slice(at + 1).toLowerCase() === bounceDomain(app.config);
   const original = isOurs ? senderRewritingOf(app).reverse(sender.slice(0, at), app.clock.now()) : undefined;

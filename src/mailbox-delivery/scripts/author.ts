@@ -1,4 +1,5 @@
 /** Chooses the address that the mail of a script is from. */
+import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
@@ -6,12 +7,9 @@ import { findDomainByName } from '../../domains/sending-store.ts';
 import { maySend } from '../../domains/states.ts';
 import { type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
-import type { DecidingApp } from './delivery.ts';
 
 /** An address with the domain whose key signs its mail; null for the sandbox domain, which has no key. */
 export type Author = { from: Mailbox; domainId: MessageRow['domainId'] };
-
-type AuthorApp = Pick<DecidingApp, 'db' | 'clock' | 'config'>;
 
 /**
  * Returns the author of mail to these recipients: the address that the script names, if the owner may use it (RFC 5230 section 4.3), or else
@@ -19,7 +17,7 @@ type AuthorApp = Pick<DecidingApp, 'db' | 'clock' | 'config'>;
  * domain: undefined when neither address may write to the recipients.
  */
 export async function findAuthor(
-  app: AuthorApp,
+  app: App,
   mailbox: MailboxRow,
   { named, to }: { named: string | undefined; to: readonly Mailbox[] },
 ): Promise<Author | undefined> {
@@ -35,7 +33,7 @@ export async function findAuthor(
 }
 
 async function asAuthor(
-  { db, clock, config }: AuthorApp,
+  { db, clock, config }: App,
   { tenantId }: MailboxRow,
   { from, to }: { from: Mailbox; to: readonly Mailbox[] },
 ): Promise<Author | undefined> {

@@ -11,12 +11,12 @@ import { type HeaderField, readFields } from '../../mail/message/header-block.ts
 import type { ScriptRunner } from '../../mailboxes/scripts/runner.ts';
 
 /** The parts of the app that run scripts. */
-export type DecidingApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'> & {
+export type DecidingApp = App & {
   mailboxDelivery: MailboxTargets;
   scriptRunner: Pick<ScriptRunner, 'run'>;
 };
 
-export type ScriptApp = App & DecidingApp & { mailboxDelivery: MailboxDelivery };
+export type ScriptApp = DecidingApp & { mailboxDelivery: MailboxDelivery };
 
 /** A message as the scripts of a mailbox see it. */
 export type ScriptedMessage = {

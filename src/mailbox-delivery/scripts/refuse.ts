@@ -4,7 +4,6 @@
  * others.
  */
 
-import type { Blobs } from '../../blobs/blobs.ts';
 import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { BlobRow } from '../../db/tables.ts';
@@ -17,7 +16,6 @@ import { type DecidingApp, readHeader, type ScriptedMessage } from './delivery.t
 import { prefixOf } from './prefix.ts';
 
 type RefusingApp = DecidingApp & {
-  blobs: Pick<Blobs, 'openPrepared'>;
   directory: Pick<Directory, 'scriptsOf'>;
 };
 type Content = ScriptedMessage['content'];

@@ -52,14 +52,12 @@ const CONTACT_BYTES = 256 * 1024;
 /** First octet of the greeting of an IMAP server (RFC 9051 section 7.1). */
 const UNTAGGED = '*'.charCodeAt(0);
 
-type SourceApp = Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>;
-
 /**
  * Connects and logs in. An abort of the signal ends the wait after an attempt that has met no IMAP server.
  * @throws SourceError
  */
 export async function connectSource(
-  app: SourceApp,
+  app: Pick<System, 'clock' | 'dns' | 'targets' | 'dial'>,
   settings: SourceSettings,
   signal?: AbortSignal,
 ): Promise<SourceConnection> {

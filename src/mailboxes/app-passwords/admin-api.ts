@@ -10,8 +10,6 @@ import { revokeAppPassword } from './revoke.ts';
 import { type NewAppPassword, newAppPasswordSchema, showAppPassword } from './schemas.ts';
 import { findAppPasswordById, listAppPasswords, MAX_APP_PASSWORDS } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'clock'> & { accounts: RunningAccounts };
-
 /** The id or the address of a mailbox. */
 type ByName = { Params: { name: string } };
 
@@ -19,7 +17,10 @@ type ByName = { Params: { name: string } };
 export type OperatorAppPassword = ReturnType<typeof showAppPassword>;
 
 /** Registers `GET` and `POST /mailboxes/:name/app-passwords`, and `DELETE /app-passwords/:id`. */
-export function registerAppPasswordAdmin(server: FastifyInstance, app: AdminApp): void {
+export function registerAppPasswordAdmin(
+  server: FastifyInstance,
+  app: App & { accounts: RunningAccounts },
+): void {
   const path = '/mailboxes/:name/app-passwords';
   server.get<ByName>(path, async ({ params }) => {
     const { id, tenantId } = await getNamedMailbox(app, params.name);

@@ -15,10 +15,11 @@ import {
 } from './schemas.ts';
 import { getAppPassword, listAppPasswords } from './store.ts';
 
-type AppPasswordsApp = Pick<App, 'db' | 'clock' | 'config'> & { accounts: RunningAccounts };
-
 /** Registers the routes of the app passwords of a mailbox. */
-export function registerAppPasswordsApi(server: FastifyInstance, app: AppPasswordsApp): void {
+export function registerAppPasswordsApi(
+  server: FastifyInstance,
+  app: App & { accounts: RunningAccounts },
+): void {
   const passwords = resourceRoutes<AppPasswordRow>(server, {
     name: 'app password',
     tag: 'Mailboxes',

@@ -20,7 +20,6 @@ import { replayForOperator } from './replay.ts';
 import { showDetails, showListed } from './show.ts';
 import { countTasks } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'blobs' | 'clock'>;
 type ById = { Params: { id: ReceivedMessageRow['id'] } };
 
 /** Maximum number of messages in one answer. */
@@ -44,7 +43,7 @@ const PATH = '/inbound/messages';
 const ONE = `${PATH}/:id`;
 
 /** Registers `GET /inbound/messages`, `GET /inbound/messages/:id`, `GET …/raw` and `POST …/replay`. */
-export function registerInboundAdmin(server: FastifyInstance, app: AdminApp): void {
+export function registerInboundAdmin(server: FastifyInstance, app: App): void {
   registerList(server, app);
   server.get<ById>(ONE, async ({ params }) => show(app, await getMessage(app, params.id)));
   server.get<ById>(`${ONE}/raw`, async ({ params }, reply) =>
@@ -60,7 +59,7 @@ export function registerInboundAdmin(server: FastifyInstance, app: AdminApp): vo
   );
 }
 
-function registerList(server: FastifyInstance, app: AdminApp): void {
+function registerList(server: FastifyInstance, app: App): void {
   server.get<{ Querystring: Static<typeof listQuery> }>(
     PATH,
     { schema: { querystring: listQuery } },
@@ -92,11 +91,11 @@ function readFilter({ kind, state, flagged, ...query }: Static<typeof listQuery>
  * Returns the message of any tenant, or of the installation, with this id.
  * @throws AppError not_found
  */
-async function getMessage({ db }: AdminApp, id: ReceivedMessageRow['id']): Promise<ReceivedMessageRow> {
+async function getMessage({ db }: App, id: ReceivedMessageRow['id']): Promise<ReceivedMessageRow> {
   return orNotFound(await findReceived(db.read, id), 'Received message');
 }
 
-async function show({ db: { read } }: AdminApp, message: ReceivedMessageRow) {
+async function show({ db: { read } }: App, message: ReceivedMessageRow) {
   const { id } = message;
   return showDetails({
     message,

@@ -105,14 +105,15 @@ function createList({ dns, clock, log, metrics }: BlocklistsApp, { zone, action,
   };
 }
 
-type TestApp = Pick<BlocklistsApp, 'dns' | 'clock'> & { warn: (reason: string) => void };
-
 /**
  * Returns a function that tests whether a list can be used. Abandoned lists often begin to list everybody, so that their users
  * notice (RFC 5782 section 5 has test points for that). A list that lacks the point it should have is used, since it refuses
  * nobody.
  */
-function createTest({ dns, clock, warn }: TestApp, zone: string): () => Promise<boolean> {
+function createTest(
+  { dns, clock, warn }: Pick<BlocklistsApp, 'dns' | 'clock'> & { warn: (reason: string) => void },
+  zone: string,
+): () => Promise<boolean> {
   let last: { usable: Promise<boolean>; until: number } | undefined;
   async function test(): Promise<boolean> {
     const isListed = async (labels: string) => isWithin(await dns.a(`${labels}.${zone}`), ANSWERS);

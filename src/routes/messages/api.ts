@@ -24,7 +24,7 @@ import {
 import { sendFile, sendRaw } from './send-file.ts';
 import { getReceived, listSeenPosts, listSeenRecipients } from './store.ts';
 
-type ReceivedApp = Pick<App, 'db' | 'clock' | 'blobs' | 'wakeups'> & { contents: ReceivedContents };
+type ReceivedApp = App & { contents: ReceivedContents };
 type ById = { Params: { id: string } };
 
 const TAG = 'Inbound messages';

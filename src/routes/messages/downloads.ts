@@ -12,12 +12,8 @@ import { createDownloadLinks, DOWNLOAD_PATH } from '../post/links.ts';
 import type { ReceivedContents } from './content.ts';
 import { sendFile, sendRaw } from './send-file.ts';
 
-type DownloadsApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'sealer'> & {
-  contents: ReceivedContents;
-};
-
 /** Registers the route of the downloads. It is not part of the OpenAPI document, as nobody writes such links. */
-export function serveDownloads(server: FastifyInstance, app: DownloadsApp): void {
+export function serveDownloads(server: FastifyInstance, app: App & { contents: ReceivedContents }): void {
   const links = createDownloadLinks(app);
   server.get<{ Params: { token: string } }>(
     `${DOWNLOAD_PATH}/:token`,

@@ -9,7 +9,7 @@ import { type MessageParser, MessagesWaitError } from '../../mail/message/parse/
 import { AppError } from '../../system/errors.ts';
 import type { PartApp } from '../../thread-app.ts';
 import type { Unposted } from '../../webhooks/posting/kind.ts';
-import { type PostOutcome, postSigned, type SigningApp } from '../../webhooks/posting/post.ts';
+import { type PostOutcome, postSigned } from '../../webhooks/posting/post.ts';
 import { signingKey } from '../../webhooks/posting/signature.ts';
 import { buildBody, MAX_BODY_BYTES } from './body.ts';
 import type { DownloadLinks } from './links.ts';
@@ -25,13 +25,10 @@ export type RoutePost = {
   body: string | Uint8Array;
 };
 
-export type RouteApp = SigningApp & Pick<PartApp, 'sealer'>;
-
-export type DeliveringApp = RouteApp &
-  Pick<PartApp, 'db'> & { parser: MessageParser; links: DownloadLinks; memory: PostMemory };
+export type DeliveringApp = PartApp & { parser: MessageParser; links: DownloadLinks; memory: PostMemory };
 
 /** Posts a body to a route. It never throws for an error of the receiver. */
-export function postToRoute(app: RouteApp, { route, deliveryId, body }: RoutePost): Promise<PostOutcome> {
+export function postToRoute(app: PartApp, { route, deliveryId, body }: RoutePost): Promise<PostOutcome> {
   const { id, tenantId, destination, secretSealed } = route;
   return postSigned(app, {
     url: destination,

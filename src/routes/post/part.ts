@@ -10,7 +10,7 @@ import { moduleBeside } from '../../system/thread.ts';
 import { startTasks } from '../../tasks/engine.ts';
 import type { PartApp } from '../../thread-app.ts';
 import type { PostOutcome } from '../../webhooks/posting/post.ts';
-import { postToRoute, type RouteApp, type RoutePost } from './deliver.ts';
+import { postToRoute, type RoutePost } from './deliver.ts';
 import { createDownloadLinks } from './links.ts';
 import { PostMemory } from './memory.ts';
 import { createRoutePostKind } from './posts.ts';
@@ -50,6 +50,6 @@ export const POST_PART = {
 };
 
 /** Returns the calls, for a process that does not run the work. */
-export function routeCalls(app: RouteApp): RouteCalls {
+export function routeCalls(app: PartApp): RouteCalls {
   return { post: (request) => postToRoute(app, request) };
 }

@@ -2,16 +2,13 @@
 import { findOldestPost, findReceivedTask } from '../../inbound/tasks/read-store.ts';
 import { POST_TASKS, type TaskId } from '../../inbound/tasks/store.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
-import type { PartApp } from '../../thread-app.ts';
 import { createPostKind } from '../../webhooks/posting/kind.ts';
 import { endRouteSuspensions } from '../store.ts';
 import { type DeliveringApp, deliverToRoute } from './deliver.ts';
 import { CLOSED, findReceiver, settlePost } from './settle.ts';
 
-type RoutePostApp = DeliveringApp & Pick<PartApp, 'clock' | 'crashPoint' | 'log' | 'metrics' | 'random'>;
-
 /** Returns the kind of the posts to routes. */
-export function createRoutePostKind(app: RoutePostApp): TaskKind {
+export function createRoutePostKind(app: DeliveringApp): TaskKind {
   app.metrics.gauge(
     'inbound_post_bytes',
     'Bytes of messages that are being posted.',

@@ -18,7 +18,6 @@ import { completeTask, type Lease, type TaskEnd } from '../../tasks/store.ts';
 import { composeSubmissionReport } from './compose.ts';
 import { type PlannedReport, planReport, type Reported, reportedAfter } from './plan.ts';
 
-type ReportApp = App & { mailboxDelivery: MailboxDelivery };
 type Found = { row: SubmittedMessageRow; message: SpooledMessage; recipients: RecipientRow[] };
 
 /** Maximum number of messages that are checked at the same time. A tenant alone gets three quarters of them. */
@@ -37,7 +36,7 @@ const WAIT_MS = 60_000;
 const CRLF = '\r\n';
 
 /** Returns the checks of messages, whose writers get reports, as a kind of task. */
-export function createReportKind(app: ReportApp): TaskKind {
+export function createReportKind(app: App & { mailboxDelivery: MailboxDelivery }): TaskKind {
   const { db, clock } = app;
   const reports = app.metrics.counter('submission_reports_total', 'Reports to the writers of messages.', [
     'action',
@@ -87,7 +86,7 @@ async function read({ db }: Pick<App, 'db'>, messageId: string): Promise<Found |
  * only of failures.
  */
 async function deliver(
-  app: ReportApp,
+  app: App & { mailboxDelivery: MailboxDelivery },
   { row, message, recipients }: Found,
   { action, positions }: PlannedReport,
 ): Promise<boolean> {

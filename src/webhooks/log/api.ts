@@ -23,14 +23,12 @@ import {
 } from './schemas.ts';
 import { getDelivery, type LoggedDelivery, listDeliveries } from './store.ts';
 
-type DeliveriesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>;
-
 const TAG = 'Webhooks';
 const ACCEPTED = 'Accepted: the posts are made afterwards';
 const PATH = '/webhooks/:webhookId/deliveries';
 
 /** Registers the routes of the log of deliveries. */
-export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesApp): void {
+export function registerDeliveriesApi(server: FastifyInstance, app: App): void {
   const deliveries = resourceRoutes<WholeDelivery>(server, {
     name: 'webhook delivery',
     plural: 'webhook deliveries',
@@ -57,7 +55,7 @@ export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesAp
 }
 
 async function getWholeDelivery(
-  app: DeliveriesApp,
+  app: App,
   owner: Owner,
   { webhookId, id }: { webhookId: string; id: string },
 ): Promise<WholeDelivery> {
@@ -68,7 +66,7 @@ async function getWholeDelivery(
   return { ...delivery, requestBody: eventPayload({ ...event, data }) };
 }
 
-function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
+function registerReplay(server: FastifyInstance, app: App): void {
   const path = `${PATH}/:id/replay`;
   server.post<{ Params: { webhookId: WebhookEndpointRow['id']; id: LoggedDelivery['id'] } }>(
     path,
@@ -93,7 +91,7 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
   );
 }
 
-function registerReplayAll(server: FastifyInstance, app: DeliveriesApp): void {
+function registerReplayAll(server: FastifyInstance, app: App): void {
   const path = '/webhooks/:id/replay';
   server.post<{ Params: { id: string }; Body: Static<typeof replaySchema> }>(
     path,

@@ -46,11 +46,9 @@ type Posting<Receiver extends Endpoint> = {
   post(task: LeasedTask, endpoint: Receiver): Promise<PostOutcome | Unposted>;
 };
 
-type PostingApp = Pick<PartApp, 'clock' | 'config' | 'crashPoint' | 'db' | 'log' | 'metrics' | 'random'>;
-
 /** Returns the kind of the posts of a feature. */
 export function createPostKind<Receiver extends Endpoint>(
-  app: PostingApp,
+  app: PartApp,
   posting: Posting<Receiver>,
 ): TaskKind {
   const { clock, config, db, random } = app;

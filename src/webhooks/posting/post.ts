@@ -41,11 +41,9 @@ type SignedPost = {
   body: string | Uint8Array;
 };
 
-export type SigningApp = Pick<PartApp, 'fetch' | 'clock' | 'config'>;
-
 /** Posts the body, signed at the current time. It never throws for an error of the receiver. */
 export async function postSigned(
-  app: SigningApp,
+  app: PartApp,
   { url, keys, deliveryId, messageId, headers, body }: SignedPost,
 ): Promise<PostOutcome> {
   const timestampSeconds = Math.floor(app.clock.now() / 1_000);
