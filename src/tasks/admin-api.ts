@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { discardFailedTask, type FailedTask, listFailedTasks, retryFailedTask } from './store.ts';
+import { type FailedTask, listFailedTasks } from './read-store.ts';
+import { discardFailedTask, retryFailedTask } from './store.ts';
 
 /** Maximum number of tasks in one answer. */
 const MAX_LISTED = 100;

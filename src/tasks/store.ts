@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import type { SetBack } from '../db/due-times.ts';
-import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import type { TaskRow } from '../db/own-tables.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../system/errors.ts';
@@ -26,9 +26,8 @@ export type LeasedTask = Lease & Pick<TaskRow, 'queueKey' | 'tenantId'>;
 export type TaskEnd = 'done' | 'again' | 'failed' | 'stale';
 
 /** The conditions are literal, because SQLite uses a partial index only when it can see the index's condition. */
-const isWaiting = sql<boolean>`"runId" IS NULL AND "dueAt" IS NOT NULL`;
+export const isWaiting = sql<boolean>`"runId" IS NULL AND "dueAt" IS NOT NULL`;
 const isLeased = sql<boolean>`"runId" IS NOT NULL`;
-const hasFailed = sql<boolean>`error IS NOT NULL`;
 
 const schedule = statement((db, param: Param<NewTask>) =>
   db
@@ -329,25 +328,6 @@ export const moveDueTasks = defineWrite(
   { priority: 'bulk' },
 );
 
-/** A task that has failed, and why. */
-export type FailedTask = Omit<NewTask, 'dueAt'> & Pick<TaskRow, 'attempts'> & { error: string };
-
-const failed = statement((db, param: Param<{ limit: number }>) =>
-  db
-    .selectFrom('tasks')
-    .select(['kind', 'reference', 'queueKey', 'tenantId', 'attempts', 'error'])
-    .$narrowType<{ error: string }>()
-    .where(hasFailed)
-    .orderBy('kind')
-    .orderBy('reference')
-    .limit(param('limit')),
-);
-
-/** Returns tasks that have failed, in the order of their kinds. */
-export function listFailedTasks(tx: Tx, limit: number): Promise<FailedTask[]> {
-  return failed.all(tx, { limit });
-}
-
 /** @throws AppError not_found, also for a task that has not failed */
 async function getFailedTask(tx: Tx, key: TaskKey): Promise<TaskRow> {
   const task = await findTask(tx, key);
@@ -377,17 +357,3 @@ export const discardFailedTask = defineWrite(
     await cancelTask(tx, await getFailedTask(tx, key));
   },
 );
-
-/** Numbers of tasks of a kind. `dueAt` is when the first one that waits is due. */
-export type KindLoad = { kind: string; waiting: number; dueAt: number | null; failed: number };
-
-/** Returns the numbers of tasks of each kind that has some. */
-export const countTasks = defineRead('tasks.count', async (tx, _input: undefined): Promise<KindLoad[]> => {
-  const { rows } = await sql<KindLoad>`
-      SELECT kind, sum(waiting) AS waiting, min("dueAt") AS "dueAt", sum(failed) AS failed FROM (
-        SELECT kind, count(*) AS waiting, min("dueAt") AS "dueAt", 0 AS failed
-          FROM tasks WHERE ${isWaiting} GROUP BY kind
-        UNION ALL SELECT kind, 0, NULL, count(*) FROM tasks WHERE ${hasFailed} GROUP BY kind
-      ) AS counted GROUP BY kind`.execute(tx);
-  return rows;
-});

@@ -38,6 +38,7 @@ import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
 import { submission } from './submission.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
+import { tasks } from './tasks.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
 /** Length of the steady load of the row `memory`, unless `--seconds` says otherwise. */
@@ -74,6 +75,7 @@ const GROUPS: readonly Group[] = [
   disk,
   ...inbound,
   ...posts,
+  tasks,
   sieve,
   reading,
   submission,

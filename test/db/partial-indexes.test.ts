@@ -25,12 +25,8 @@ import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
-import {
-  countTasks,
-  findWaitingQueue,
-  leaseTasks as leaseAll,
-  listAbandoned,
-} from '../../src/tasks/store.ts';
+import { countTasks } from '../../src/tasks/read-store.ts';
+import { findWaitingQueue, leaseTasks as leaseAll, listAbandoned } from '../../src/tasks/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';

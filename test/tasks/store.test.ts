@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
+import { countTasks, MAX_COUNTED_TASKS } from '../../src/tasks/read-store.ts';
 import {
   cancelTask,
   cancelWaiting,
   completeTask,
-  countTasks,
   failTask,
   findTask,
   findWaitingQueue,
@@ -109,6 +109,20 @@ test('a failed task is counted, and waits again when it is scheduled anew', asyn
   assert.deepEqual(await lease(), []);
   await add('a');
   assert.deepEqual([(await find('a'))?.error, (await leaseOne()).attempts], [null, 1]);
+});
+
+test('no more tasks of a kind are counted than a reader thread may be busy with', async () => {
+  database.exec(`INSERT INTO tasks (kind, reference, queueKey, dueAt)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= ${MAX_COUNTED_TASKS})
+    SELECT 'many', i, 'q', ${NOW} FROM n`);
+  await add('few');
+  assert.deepEqual(
+    (await countTasks.run(tx, undefined)).map(({ kind, waiting, dueAt }) => [kind, waiting, dueAt]),
+    [
+      ['many', MAX_COUNTED_TASKS, NOW],
+      [KIND, 1, NOW],
+    ],
+  );
 });
 
 test('a canceled task is gone, and its run settles nothing', async () => {
