@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import type { DnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/loopback.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { createSender, environment, explain, startDns } from './daemon.ts';
 import { treeMemory } from './process-tree.ts';
 import { until } from './program.ts';
@@ -42,16 +42,20 @@ async function measureStart(workspace: Workspace): Promise<Measure> {
   const dataDir = workspace.newFolder('tasks');
   const env = environment(dns, { dataDir, smtpPort: await freePort(), webhooks: true });
   try {
-    await fill({ dataDir, env, dns, url: receiver.url });
-    const daemon = await startDaemonProcess({ dataDir, env });
-    const listensAt = Date.now();
-    try {
-      return await watch(daemon, receiver, listensAt);
-    } catch (error) {
-      throw explain(daemon, error);
-    } finally {
-      await daemon.kill('SIGKILL');
-    }
+    await createEndpoints({ dataDir, env, dns, url: receiver.url });
+    const without = await startAndWatch({ dataDir, env });
+    addTasks(dataDir);
+    const { listensAt, delays, memory } = await startAndWatch({ dataDir, env });
+    await until('the first post', FIRST_TIMEOUT_MS, () => receiver.received.length > 0);
+    const [first] = receiver.received;
+    const named = (found: Delays, when: string) =>
+      [...found].map(([thread, ms]) => [`longest delay of ${thread}${when}, ms`, ms] as const);
+    const compared = [...named(delays, ''), ...named(without.delays, ' without tasks')];
+    return {
+      figure: Math.max(0, (first?.receivedAtMs ?? 0) - listensAt),
+      memory,
+      details: { ...Object.fromEntries(compared), 'posts meanwhile': receiver.received.length },
+    };
   } finally {
     await receiver.close();
     await dns.close();
@@ -60,8 +64,7 @@ async function measureStart(workspace: Workspace): Promise<Measure> {
 
 type Filling = { dataDir: string; env: Record<string, string>; dns: DnsServer; url: string };
 
-/** Makes endpoints over the API, and their deliveries and tasks straight in the tables. */
-async function fill({ dataDir, env, dns, url }: Filling): Promise<void> {
+async function createEndpoints({ dataDir, env, dns, url }: Filling): Promise<void> {
   const daemon = await startDaemonProcess({ dataDir, env });
   const { key } = await createSender(daemon, dns);
   for (let index = 0; index < ENDPOINTS; index++) {
@@ -72,6 +75,10 @@ async function fill({ dataDir, env, dns, url }: Filling): Promise<void> {
     if (status !== 201) throw new Error(`the endpoint was refused with ${status}`);
   }
   await daemon.stop();
+}
+
+/** Adds deliveries and their tasks straight to the tables. */
+function addTasks(dataDir: string): void {
   const database = new Sqlite(join(dataDir, 'postrider.db'));
   database.pragma('foreign_keys = OFF');
   database.exec(`
@@ -85,21 +92,30 @@ async function fill({ dataDir, env, dns, url }: Filling): Promise<void> {
   database.close();
 }
 
-async function watch(daemon: DaemonProcess, receiver: WebhookReceiver, listensAt: number): Promise<Measure> {
-  const longest: Record<string, number> = {};
+/** The longest delay of each thread that tells, in milliseconds. */
+type Delays = ReadonlyMap<string, number>;
+
+/** Starts the daemon, watches its threads for a while, and kills it. */
+async function startAndWatch(options: { dataDir: string; env: Record<string, string> }) {
+  const daemon = await startDaemonProcess(options);
+  const listensAt = Date.now();
+  try {
+    const delays = await watch(daemon);
+    return { listensAt, delays, memory: treeMemory([daemon.pid]) };
+  } catch (error) {
+    throw explain(daemon, error);
+  } finally {
+    await daemon.kill('SIGKILL');
+  }
+}
+
+async function watch(daemon: DaemonProcess): Promise<Delays> {
+  const longest = new Map<string, number>();
   for (let passedMs = 0; passedMs < WATCHED_MS; passedMs += PERIOD_MS) {
     await delay(PERIOD_MS);
     const { body } = await daemon.request('GET', '/metrics', undefined);
-    for (const [, thread = '', seconds] of String(body).matchAll(LONGEST_DELAYS)) {
-      const name = `longest delay of ${thread || 'main'}, ms`;
-      longest[name] = Math.max(longest[name] ?? 0, Number(seconds) * 1_000);
-    }
+    for (const [, thread = 'main', seconds] of String(body).matchAll(LONGEST_DELAYS))
+      longest.set(thread, Math.max(longest.get(thread) ?? 0, Number(seconds) * 1_000));
   }
-  await until('the first post', FIRST_TIMEOUT_MS, () => receiver.received.length > 0);
-  const [first] = receiver.received;
-  return {
-    figure: Math.max(0, (first?.receivedAtMs ?? 0) - listensAt),
-    memory: treeMemory([daemon.pid]),
-    details: { ...longest, 'posts in the first seconds': receiver.received.length },
-  };
+  return longest;
 }
