@@ -5,7 +5,7 @@ import { isoTime } from '../system/clock.ts';
 import type { PartApp } from '../thread-app.ts';
 import type { DeliveryId } from './deliveries/store.ts';
 import { type PostOutcome, postSigned } from './posting/post.ts';
-import { type SigningKey, signingKey } from './posting/signature.ts';
+import { keysOf } from './posting/signature.ts';
 import type { Receiver } from './store.ts';
 
 export type Post = {
@@ -20,21 +20,12 @@ export type Post = {
 export async function post(app: PartApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
   return postSigned(app, {
     url: endpoint.url,
-    keys: keysOf(app, endpoint),
+    keys: keysOf(endpoint, () => openSecrets(app, endpoint)),
     deliveryId: id,
     messageId: event.id,
     headers: { 'x-service-event': event.type },
     body,
   });
-}
-
-/** Keys of endpoints that were read. The posts of a lease share one. */
-const opened = new WeakMap<Receiver, readonly SigningKey[]>();
-
-function keysOf(app: Pick<PartApp, 'sealer' | 'clock'>, endpoint: Receiver): readonly SigningKey[] {
-  const keys = opened.get(endpoint) ?? openSecrets(app, endpoint).map(signingKey);
-  opened.set(endpoint, keys);
-  return keys;
 }
 
 /**

@@ -10,7 +10,7 @@ import { AppError } from '../../system/errors.ts';
 import type { PartApp } from '../../thread-app.ts';
 import type { Unposted } from '../../webhooks/posting/kind.ts';
 import { type PostOutcome, postSigned } from '../../webhooks/posting/post.ts';
-import { signingKey } from '../../webhooks/posting/signature.ts';
+import { keysOf } from '../../webhooks/posting/signature.ts';
 import { buildBody, MAX_BODY_BYTES } from './body.ts';
 import type { DownloadLinks } from './links.ts';
 import type { PostMemory } from './memory.ts';
@@ -32,7 +32,7 @@ export function postToRoute(app: PartApp, { route, deliveryId, body }: RoutePost
   const { id, tenantId, destination, secretSealed } = route;
   return postSigned(app, {
     url: destination,
-    keys: [signingKey(app.sealer.open(secretSealed, [tenantId, id]))],
+    keys: keysOf(route, () => [app.sealer.open(secretSealed, [tenantId, id])]),
     deliveryId,
     messageId: deliveryId,
     headers: {},

@@ -28,6 +28,16 @@ export function signingKey(secret: string): SigningKey {
   };
 }
 
+/** Keys of endpoints that were read. The posts of a lease share one. */
+const opened = new WeakMap<object, readonly SigningKey[]>();
+
+/** Returns the keys of an endpoint that was read. `open` returns its secrets, the current one first. */
+export function keysOf(endpoint: object, open: () => readonly string[]): readonly SigningKey[] {
+  const keys = opened.get(endpoint) ?? open().map(signingKey);
+  opened.set(endpoint, keys);
+  return keys;
+}
+
 /**
  * Returns the signature header `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), with
  * another `v1=` for each further key.
