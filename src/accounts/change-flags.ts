@@ -11,7 +11,7 @@ import { applyPendingEdits, countPendingEdits, insertPendingEdits } from './pend
 import { recordSignals, verdictOfFlags } from './spam-signal-store.ts';
 import { type AccountTx, nextModseq } from './store.ts';
 
-/** Maximum number of keywords of a message. Our own limit: clients use some tens. */
+/** Maximum number of keywords of a message. Clients use some tens. */
 const MAX_KEYWORDS = 128;
 /**
  * Maximum number of edits of a folder that its rows do not have yet. Whatever reads the rows applies them before, which takes a second

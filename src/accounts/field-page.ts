@@ -13,7 +13,7 @@ const COMPLETE = 0xfe;
 const TOO_LONG = 0xfd;
 const MISSING = 0xfc;
 
-/** Maximum size of the values of a record. Our own limit: lists of hundreds of recipients are longer, and are read in the message. */
+/** Maximum size of the values of a record. Lists of hundreds of recipients are longer, and are read in the message. */
 const MAX_RECORD_BYTES = 2 * 1024;
 
 /** Positions of contents in their page. */

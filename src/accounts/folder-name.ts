@@ -1,6 +1,6 @@
 /** Says which names folders can have. Names are decoded: `/` separates levels. */
 
-/** Maximum length of a name. Our own limit; file systems, which other servers use, allow 255 octets for a level. */
+/** Maximum length of a name with all its levels. File systems, which other servers use, allow 255 octets for a level. */
 export const MAX_NAME_CHARACTERS = 1_000;
 
 /** Broken programs create such folders. */

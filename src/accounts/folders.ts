@@ -28,7 +28,7 @@ import { applyPendingEdits, removePendingEdits } from './pending-edit-store.ts';
 import { type AccountTx, changeUsage, nextModseq } from './store.ts';
 import type { FolderRow, MessageRow } from './tables.ts';
 
-/** Maximum number of folders, and of subscriptions. Our own limit: a LIST answers with all of them. */
+/** Maximum number of folders, and of subscriptions. A LIST answers with all of them. */
 export const MAX_FOLDERS = 10_000;
 
 export const INBOX = 'INBOX';

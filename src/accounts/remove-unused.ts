@@ -18,7 +18,7 @@ import type { AccountTx } from './store.ts';
 
 /** Maximum number of rows that one write removes, which takes some milliseconds. */
 const MAX_REMOVED_ROWS = 200;
-/** Maximum number of ranges of removed UIDs that a folder remembers. Our own limit: a client that was away longer compares UIDs. */
+/** Maximum number of ranges of removed UIDs that a folder remembers. A client that was away longer compares UIDs. */
 const MAX_TOMBSTONES = 10_000;
 /** Age at which ids of deliveries are forgotten. Mail that is delivered is tried for some days. */
 const DELIVERY_AGE_MS = 90 * DAY_MS;

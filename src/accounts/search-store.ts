@@ -180,7 +180,7 @@ export async function findByTrigrams(tx: SearchTx, needle: string): Promise<Set<
   return new Set([...found.map(({ rowid }) => rowid), ...others.map(({ contentId }) => contentId)]);
 }
 
-/** Maximum number of trigrams that are asked for. Our own limit: a few of them choose well, and the text is compared anyway. */
+/** Maximum number of trigrams that are asked for. A few of them choose well, and the text is compared anyway. */
 const MAX_TRIGRAMS = 32;
 
 function trigramQuery(needle: string): string | undefined {

@@ -162,7 +162,7 @@ function conditionsOf({ visibleDomainId, ...equal }: CountFilter): RawBuilder<bo
   ];
 }
 
-/** Maximum age of counters in days, and of a report by day. Our own limit: a year can be compared with the one before. */
+/** Maximum age of counters in days, and of a report by day. A year can be compared with the one before. */
 export const MAX_COUNTED_DAYS = 400;
 
 type CountExpiry = {

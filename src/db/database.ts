@@ -45,7 +45,7 @@ export type Database<Schema> = Access<Schema> & {
 export type Db = Database<Tables> & {
   /** The identity of this database, and what the start found out about it and its data directory. */
   readonly installation: StartedInstallation;
-  /** Counts the changes of tables, so that answers can be kept in memory (db/kept-answers.ts). */
+  /** Counts the changes of tables, so that answers can be kept in memory (db/answer-cache.ts). */
   readonly changes: Pick<TableChanges, 'count'>;
 };
 

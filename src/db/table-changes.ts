@@ -1,6 +1,6 @@
 /**
  * Counts the committed changes of a few tables whose rows are asked for all the time and rarely change, so that the main thread
- * can keep answers in memory (db/kept-answers.ts). Each commit makes SQLite drop the pages that a reading connection
+ * can keep answers in memory (db/answer-cache.ts). Each commit makes SQLite drop the pages that a reading connection
  * holds, so under load even a small query reads them again.
  *
  * Changes are counted by the value of one column, the key, so that a tenant who changes its rows all the time makes hardly any

@@ -8,7 +8,7 @@ import { returnAddressKeyOf } from '../queue/return-path.ts';
 import type { TaskKind } from '../tasks/kind.ts';
 import { labelOf, openReturnedMail, outcomeOf } from './returned-mail.ts';
 
-/** Maximum number of bounces that are read at the same time. Our own limit: each takes a few milliseconds of the main thread. */
+/** Maximum number of bounces that are read at the same time. Each takes a few milliseconds of the main thread. */
 const CONCURRENCY = 4;
 
 /** Returns the kind of task that reads bounces. */

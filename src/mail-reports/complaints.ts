@@ -10,7 +10,7 @@ import { returnAddressKeyOf } from '../queue/return-path.ts';
 import type { TaskKind } from '../tasks/kind.ts';
 import { labelOf, openReturnedMail, outcomeOf, type ReturnedMail } from './returned-mail.ts';
 
-/** Maximum number of complaints that are read at the same time. Our own limit, as for bounces. */
+/** Maximum number of complaints that are read at the same time, each on the main thread. */
 const CONCURRENCY = 4;
 
 /** Returns the kind of task that reads complaints. */

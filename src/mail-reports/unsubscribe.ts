@@ -9,7 +9,7 @@ import { findMessage, listRecipients } from '../queue/store.ts';
 import type { TaskKind } from '../tasks/kind.ts';
 import { readUnsubscribeTarget } from './unsubscribe-target.ts';
 
-/** Maximum number of readers who are unsubscribed at the same time. Our own limit: each takes a few writes. */
+/** Maximum number of readers who are unsubscribed at the same time. Each takes a few writes. */
 const CONCURRENCY = 4;
 
 /** Returns the kind of task that unsubscribes readers. A second run changes nothing. */

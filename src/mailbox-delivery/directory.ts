@@ -4,7 +4,7 @@
  * after each message that is committed.
  */
 import type { App } from '../app.ts';
-import { KeptAnswers } from '../db/kept-answers.ts';
+import { AnswerCache } from '../db/answer-cache.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
@@ -34,13 +34,13 @@ export type Directory = TenantQuota &
     scriptsOf(mailboxId: MailboxRow['id']): Promise<MailboxScripts>;
   };
 
-/** Maximum number of names whose receivers are kept: a few MB. */
+/** Maximum number of names whose receivers are cached: a few MB. */
 const MAX_KEPT_NAMES = 10_000;
-/** Maximum number of routes that are kept. They take about 20 MB. */
+/** Maximum number of routes that are cached. They take about 20 MB. */
 const MAX_KEPT_ROUTES = 100_000;
-/** Maximum number of addresses of mailboxes that are kept. They take about 20 MB. */
+/** Maximum number of addresses of mailboxes that are cached. They take about 20 MB. */
 const MAX_KEPT_ADDRESSES = 100_000;
-/** Maximum number of characters of the scripts of mailboxes that are kept. */
+/** Maximum number of characters of the scripts of mailboxes that are cached. */
 const MAX_KEPT_CHARACTERS = 16 * 1024 * 1024;
 /** Size of a mailbox without scripts, in characters: what its entry takes. */
 const ENTRY_CHARACTERS = 200;
@@ -48,25 +48,25 @@ const ENTRY_CHARACTERS = 200;
 /** Returns a directory without answers. */
 export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Directory {
   const { changes, read } = db;
-  const receivers = new KeptAnswers<string, Receiver | undefined>({
+  const receivers = new AnswerCache<string, Receiver | undefined>({
     changes,
     tables: ['domains'],
     maxSize: MAX_KEPT_NAMES,
     sizeOf: () => 1,
   });
-  const routes = new KeptAnswers<TenantId, ReadonlyMap<string, RouteId>>({
+  const routes = new AnswerCache<TenantId, ReadonlyMap<string, RouteId>>({
     changes,
     tables: ['inboundRoutes'],
     maxSize: MAX_KEPT_ROUTES,
     sizeOf: ({ size }) => size + 1,
   });
-  const addresses = new KeptAnswers<string, ReadonlyMap<string, AddressOwner>>({
+  const addresses = new AnswerCache<string, ReadonlyMap<string, AddressOwner>>({
     changes,
     tables: ['mailboxes', 'mailboxAliases'],
     maxSize: MAX_KEPT_ADDRESSES,
     sizeOf: ({ size }) => size + 1,
   });
-  const scripts = new KeptAnswers<MailboxRow['id'], MailboxScripts>({
+  const scripts = new AnswerCache<MailboxRow['id'], MailboxScripts>({
     changes,
     tables: SCRIPT_TABLES,
     maxSize: MAX_KEPT_CHARACTERS,

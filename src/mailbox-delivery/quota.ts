@@ -22,7 +22,7 @@ export type MailboxQuota = {
   noteWaiting(mailboxId: MailboxId, sizeBytes: number): void;
 };
 
-/** Maximum number of mailboxes that are kept: a few MB. */
+/** Maximum number of mailboxes that are cached: a few MB. */
 const MAX_MAILBOXES = 10_000;
 
 /** Returns the check, which knows no mailbox yet. */

@@ -13,7 +13,7 @@ import { recount } from './recount/store.ts';
 
 /** Number of rows of counters in a slice, which take a thread about 10 ms. */
 const ROWS_PER_SLICE = 5_000;
-/** Maximum number of rows of an answer, which then has about 2 MiB. Our own limit: 31 days by hour and provider. */
+/** Maximum number of rows of an answer, which then has about 2 MiB. It covers 31 days by hour and provider. */
 export const MAX_ROWS = 4_000;
 /** Maximum number of tenants whose emails are counted by tag at the same time, one report for each. */
 const MAX_RECOUNTS = 4;

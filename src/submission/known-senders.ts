@@ -3,7 +3,7 @@
  * send. A query instead would read its pages again after each message that is committed.
  */
 import type { App } from '../app.ts';
-import { KeptAnswers } from '../db/kept-answers.ts';
+import { AnswerCache } from '../db/answer-cache.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
 import { findDomainByName } from '../domains/sending-store.ts';
@@ -37,17 +37,17 @@ const MAX_CACHED = 10_000;
 export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): KnownSenders {
   const { changes, read } = app.db;
   const options = { changes, maxSize: MAX_CACHED, sizeOf: () => 1, rowKeyOf };
-  const mailboxes = new KeptAnswers<string, MailboxRow | undefined>({ ...options, tables: ['mailboxes'] });
-  const appPasswords = new KeptAnswers<string, AppPasswordRow | undefined>({
+  const mailboxes = new AnswerCache<string, MailboxRow | undefined>({ ...options, tables: ['mailboxes'] });
+  const appPasswords = new AnswerCache<string, AppPasswordRow | undefined>({
     ...options,
     tables: ['appPasswords'],
   });
-  const owners = new KeptAnswers<string, AddressOwner | undefined>({
+  const owners = new AnswerCache<string, AddressOwner | undefined>({
     ...options,
     tables: ['mailboxes', 'mailboxAliases'],
   });
   // The columns that say whether a domain may send are watched, and no others are used.
-  const domains = new KeptAnswers<string, NamedDomain>({ ...options, tables: ['domains'] });
+  const domains = new AnswerCache<string, NamedDomain>({ ...options, tables: ['domains'] });
 
   async function findOwnMailbox({ id, domain }: Mailbox): Promise<MailboxRow | undefined> {
     const row = await mailboxes.get(`${domain} ${id}`, () => findMailboxById(read, id));

@@ -18,7 +18,7 @@ export type Form = 'html' | 'text' | 'url';
 
 type Range = { from: number; to: number };
 
-/** Maximum number of characters before a placeholder that are read. Our own limit: a URL in mail is seldom longer than 2,000. */
+/** Maximum number of characters before a placeholder that are read. A URL in mail is seldom longer than 2,000. */
 const MAX_LOOK_BACK_CHARACTERS = 4_096;
 /** Maximum number of characters before all placeholders of a text that are read, which takes 20 ms. */
 const MAX_SEARCHED_CHARACTERS = 1024 * 1024;

@@ -22,7 +22,7 @@ export type WebhookCalls = {
 
 /**
  * Maximum heap of the thread. 256 posts in flight with their events take about 20 MB; bodies of answers are cut at 4
- * KB. Our own limit.
+ * KB.
  */
 const HEAP_MEGABYTES = 128;
 

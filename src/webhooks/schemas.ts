@@ -8,7 +8,7 @@ import { MAX_URL_CHARACTERS } from './posting/destination.ts';
 
 /** Maximum length of the list of events in a request. It bounds the work, because duplicates are dropped. */
 const MAX_EVENTS = 100;
-/** Maximum length of a description. Our own limit. */
+/** Maximum length of the description of an endpoint. */
 const MAX_DESCRIPTION_CHARACTERS = 200;
 /** Maximum overlap of secrets, one week: long enough to deploy a secret, short enough to end a leaked one. */
 const MAX_OVERLAP_SECONDS = 604_800;

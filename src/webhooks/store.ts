@@ -16,7 +16,7 @@ import { getKeyDomain } from '../tenants/store.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 import { type Failing, NOT_FAILING } from './posting/suspension.ts';
 
-/** Maximum number of endpoints per tenant, live and test together. Our own limit. */
+/** Maximum number of endpoints per tenant, live and test together. */
 export const MAX_ENDPOINTS = 50;
 
 type Subscription = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { KeptAnswers } from '../../src/db/kept-answers.ts';
+import { AnswerCache } from '../../src/db/answer-cache.ts';
 import { TableChanges } from '../../src/db/table-changes.ts';
 
 /** Opens the watched columns of the tables, and returns the function that counts what was committed. */
@@ -61,7 +61,7 @@ test('many keys share the counters, and one that changes all the time counts for
 /** Answers of a table that changes by hand, and the number of reads. */
 function createKept(count: { value: number }) {
   let reads = 0;
-  const kept = new KeptAnswers<string, string>({
+  const kept = new AnswerCache<string, string>({
     changes: { count: (_table, key) => (key === 'a' ? count.value : 0) },
     tables: ['tenants'],
     maxSize: 10,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KeptAnswers } from '../../src/db/kept-answers.ts';
+import { AnswerCache } from '../../src/db/answer-cache.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { activateScript, putScript, renameScript } from '../../src/mailboxes/scripts/store.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
@@ -96,7 +96,7 @@ test('a route that is created during a lookup is noticed at the next one', async
   const address = 'info@late.example';
   await world.addDomain('late.example');
   const { changes, read } = app.db;
-  const kept = new KeptAnswers<typeof tenantId, ReadonlyMap<string, string>>({
+  const kept = new AnswerCache<typeof tenantId, ReadonlyMap<string, string>>({
     changes,
     tables: ['inboundRoutes'],
     maxSize: 1,

@@ -18,7 +18,7 @@ import { SessionMemory } from './session-memory.ts';
 
 /**
  * Maximum number of names of folders and annotations that wait. Beyond it, a client with NOTIFY gets NOTIFICATIONOVERFLOW and no further
- * news (RFC 5465 section 5.8), and a client with ENABLE METADATA loses the oldest ones. Our own limit; a name has up to 1,000 characters.
+ * changes (RFC 5465 section 5.8), and a client with ENABLE METADATA loses the oldest ones. A name has up to 1,000 characters.
  */
 const MAX_NAMES = 1_000;
 /** Memory of a name, and of the changes of a folder, in bytes. Estimates. */
@@ -142,7 +142,7 @@ export class AccountNotifications {
 
   /** Returns what has happened since the last call; undefined when nothing has. */
   take(): Notifications | undefined {
-    if (!this.#hasNews) return undefined;
+    if (!this.#hasChanges) return undefined;
     const { names, subscriptions, statuses, metadata } = this.#pending;
     const pending = { names, subscriptions, statuses, metadata: [...metadata.values()] };
     const isOverflow = this.#isOverflow;
@@ -157,7 +157,7 @@ export class AccountNotifications {
     return this.#waiting;
   }
 
-  get #hasNews(): boolean {
+  get #hasChanges(): boolean {
     return this.#isOverflow || (this.#waiting !== undefined && !this.#waiting.isEmpty);
   }
 
@@ -170,7 +170,7 @@ export class AccountNotifications {
         if (change.origin === this.#origin) return;
         add(change);
         this.#bound();
-        if (this.#hasNews) this.notify();
+        if (this.#hasChanges) this.notify();
       };
     this.#unsubscribe = [
       changes.subscribe(

@@ -7,7 +7,7 @@ import { type ByteBudget, createByteBudget } from '../../system/guards/byte-budg
 
 /**
  * Maximum size of all binary messages that arrive in the thread at the same time; one account gets half of it. A client may take hours
- * for one. Our own limit: a message has at most 40 MiB.
+ * for one. A message has at most 40 MiB.
  */
 const BINARY_BYTES = 128 * 1024 * 1024;
 const RETRY_SECONDS = 60;

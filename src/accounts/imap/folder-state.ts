@@ -144,11 +144,14 @@ export class FolderState {
    * @returns ids of contents that no session reads for them any more
    */
   forgetRemoved(): number[] {
-    const told = Math.min(this.lastRemoval, ...[...this.views].map(({ reported }) => reported.removal));
+    const lastReported = Math.min(
+      this.lastRemoval,
+      ...[...this.views].map(({ reported }) => reported.removal),
+    );
     const forgotten = new Set<number>();
     const contentIds: number[] = [];
     for (const [uid, { removal, message }] of this.#removed) {
-      if (removal > told) continue;
+      if (removal > lastReported) continue;
       forgotten.add(uid);
       this.#removed.delete(uid);
       if (message) contentIds.push(message.contentId);

@@ -12,7 +12,7 @@ import { firstIdAt } from '../../system/ids.ts';
 import { mayTakeAnother } from '../../system/shares.ts';
 import { addStoredBytes, hasShareFor, subtractStoredBytes } from '../../tenants/stored-mail/store.ts';
 
-/** Maximum number of reports about a domain that are stored in 24 hours. Our own limit: a large domain gets some hundreds. */
+/** Maximum number of reports about a domain that are stored in 24 hours. A large domain gets some hundreds. */
 export const MAX_DAILY_REPORTS = 1_000;
 /**
  * Number of these that the owner of one registered domain may have for each one that is still free. One owner alone gets a twentieth

@@ -3,7 +3,7 @@
 /** Separates the levels of a name. */
 export const SEPARATOR = '/';
 
-/** Maximum length of a pattern. A longer one matches nothing. Our own limit, above that of names. */
+/** Maximum length of a pattern. A longer one matches nothing, since names are shorter. */
 const MAX_PATTERN_CHARACTERS = 1_024;
 
 /**

@@ -27,7 +27,7 @@ const KIB = 1024;
 
 export const DEFAULT_LIMITS: ImapLimits = {
   ...ACCESS_LIMITS,
-  // Providers accept 25 to 50 MB, counted after base64, which adds a third. Our own limit, the same as that of SMTP.
+  // Providers accept 25 to 50 MB, counted after base64, which adds a third. SMTP has the same limit.
   messageBytes: 40 * KIB * KIB,
   // ID has up to 30 values of 1,024 octets (RFC 2971 section 3.3), and a client may send it before it logs in.
   earlyCommandBytes: 64 * KIB,

@@ -97,7 +97,7 @@ function isPlain(text: string): boolean {
 }
 
 const HEADER_END = Buffer.from('\r\n\r\n');
-/** Maximum size of a header that is not ASCII, which is held in memory. Our own limit, that of messages from other servers. */
+/** Maximum size of a header that is not ASCII, which is held in memory. Messages from other servers have the same limit. */
 const MAX_HEADER_OCTETS = 256 * 1024;
 
 /** Yields a message with a header that is ASCII. A longer header that is not ASCII is refused. */

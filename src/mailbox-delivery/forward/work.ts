@@ -11,7 +11,7 @@ import type { TaskKind } from '../../tasks/kind.ts';
 import { type BuiltForward, buildForward, type Forwarding } from './forward.ts';
 import { settleForward } from './settle.ts';
 
-/** Maximum number of messages that are prepared at the same time. Our own limit: each is hashed once, on the main thread. */
+/** Maximum number of messages that are prepared at the same time. Each is hashed once, on the main thread. */
 const CONCURRENCY = 4;
 
 const REASONS: Readonly<Record<Extract<BuiltForward, { kind: 'refused' }>['reason'], string>> = {

@@ -5,7 +5,7 @@ import type { ScriptFailure } from '../../mailboxes/scripts/script-job.ts';
 
 /**
  * Maximum size of all copies of edited headers in a plan, in octets: each folder and each redirect has one. It bounds what a small message
- * becomes. Our own limit: common headers have up to 16 KB.
+ * becomes. Common headers have up to 16 KB.
  */
 const MAX_EDITED_BYTES = 512 * 1024;
 /** Maximum size of a plan as it is stored, in characters. It allows edited headers, in base64, and texts. */

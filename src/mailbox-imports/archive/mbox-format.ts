@@ -9,6 +9,7 @@ import { parseDate } from '../../mail/date.ts';
 const FROM_LINE =
   /^From .{0,998}?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (\d\d:\d\d(?::\d\d)?) (?:([+-]\d{4}|[A-Z]{1,5}) )?(\d{4})(?: ([+-]\d{4}|[A-Z]{1,5}))?\r?\n?$/;
 /** Maximum length of a line that begins a message, in bytes. A sender has at most 254 (RFC 5321 section 4.5.3.1.3). */
+/** Maximum length of a line that begins a message, in bytes. Its sender has at most 254 (RFC 5321 section 4.5.3.1.3). */
 const MAX_FROM_LINE_BYTES = 1_024;
 const FROM = Buffer.from('From ');
 const QUOTE = 0x3e;

@@ -41,7 +41,7 @@ export const MAX_FOLDER_MESSAGES = 800_000;
  * holds the pieces of a response apart, each of which takes some hundred octets of memory.
  */
 const MIN_PIECE_BYTES = 64;
-/** Octets that a server may send without being asked, such as news of other sessions. */
+/** Octets that a server may send without being asked, such as changes by other sessions. */
 const UNASKED_BYTES = 256 * 1024;
 /**
  * Time for the connection and for greeting, STARTTLS, capabilities and login. An attempt that meets no IMAP server always takes all of it.

@@ -77,7 +77,7 @@ export async function describeMessages(
   const described = new Map<number, SourceMessage>();
   for (const message of await fetchAll(connection, { uids, query, limits })) {
     const { uid, size = 0, flags = [], internalDate, labels = [], emailId } = message;
-    // News about flags, which the server sends unasked, has no size.
+    // Changes of flags, which the server sends unasked, have no size.
     if (message.size === undefined) continue;
     described.set(uid, {
       uid,

@@ -60,7 +60,7 @@ export type ScriptAnswer =
 const JOB_MS = 5;
 
 /**
- * Size of the texts whose compiled scripts a thread remembers, of which each tenant has a share. Our own limit: a compiled script takes some
+ * Size of the texts whose compiled scripts a thread remembers, of which each tenant has a share: a compiled script takes some
  * 45 times the size of its text.
  */
 const MAX_REMEMBERED_CHARACTERS = 1024 * 1024;

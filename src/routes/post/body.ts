@@ -16,9 +16,9 @@ import { headersObject, traceFields } from './headers.ts';
 import { readReplyText } from './reply-text.ts';
 import { shortenToJson } from './shorten.ts';
 
-/** Maximum size of a body that contains files. Without files it is smaller (`MAX_TEXT_JSON_BYTES`). Our own limit. */
+/** Maximum size of a body that contains files. Without files it is smaller (`MAX_TEXT_JSON_BYTES`). */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Maximum size of the text, and of the HTML, as JSON. The rest is cut. Our own limit. */
+/** Maximum size of the text, and of the HTML, as JSON. The rest is cut. */
 const MAX_TEXT_JSON_BYTES = 3 * 1024 * 1024;
 
 /** A message with everything that goes into a post. */

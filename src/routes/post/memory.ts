@@ -7,7 +7,7 @@ import { createByteBudget, type Reservation } from '../../system/guards/byte-bud
 import { RoundRobin } from '../../system/round-robin.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 
-/** Bytes of large messages: three of the largest size at once, and a dozen bodies that are being posted. Our own limit. */
+/** Bytes of large messages: three of the largest size at once, and a dozen bodies that are being posted. */
 const LARGE_BYTES = 192 * 1024 * 1024;
 /** Bytes that only small messages may use, so that a few large ones never shut out many small ones. */
 const SMALL_BYTES = 32 * 1024 * 1024;

@@ -4,7 +4,7 @@
  * message in the language of the program. Every line is looked at once, so the time is linear.
  */
 
-/** Maximum length of the text that is looked at, and of the result. Our own limit. */
+/** Maximum length of the text that is searched for the reply, and of the reply. */
 const MAX_REPLY_CHARACTERS = 256 * 1024;
 /** Maximum length of a line that may be one of the lines below. Longer ones are text. */
 const MAX_MARK_CHARACTERS = 400;

@@ -12,8 +12,8 @@ import type { Question, RecordData } from './message.ts';
 export type Resolve = (question: Question) => Promise<Finding>;
 
 type Known = Exclude<Finding, { kind: 'failed' }>;
-type Kept = { finding: Known; expiresAt: number };
-type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
+type Cached = { finding: Known; expiresAt: number };
+type Entry = { cached: Cached | undefined; failure: { reason: string; until: number } | undefined };
 
 /**
  * Maximum memory of the cache, about 65,000 addresses. It prevents a domain with large records, or with thousands of them, from evicting the
@@ -50,7 +50,10 @@ export function createCache(
   function keep(key: string, finding: Known): void {
     if (finding.ttlMs === 0) entries.delete(key);
     else
-      entries.set(key, { kept: { finding, expiresAt: clock.elapsed() + finding.ttlMs }, failure: undefined });
+      entries.set(key, {
+        cached: { finding, expiresAt: clock.elapsed() + finding.ttlMs },
+        failure: undefined,
+      });
   }
 
   async function learn(question: Question, find: Resolve): Promise<Finding> {
@@ -65,10 +68,10 @@ export function createCache(
     if (known) return known;
     const finding = await learn(question, resolve);
     if (finding.kind !== 'failed') return finding;
-    const kept = entries.get(key)?.kept;
-    const stale = staleFinding(clock, kept);
+    const cached = entries.get(key)?.cached;
+    const stale = staleFinding(clock, cached);
     const until = clock.elapsed() + (stale ? STALE_TTL_MS : FAILURE_MS);
-    entries.set(key, { kept, failure: { reason: finding.reason, until } });
+    entries.set(key, { cached, failure: { reason: finding.reason, until } });
     return stale ?? finding;
   }
 
@@ -81,24 +84,25 @@ function keyOf({ type, name }: Question): string {
 
 function remembered(clock: Clock, entry: Entry | undefined): Finding | undefined {
   if (entry === undefined) return undefined;
-  const { kept, failure } = entry;
-  const leftMs = kept ? kept.expiresAt - clock.elapsed() : 0;
-  if (kept && leftMs > 0) return { ...kept.finding, ttlMs: leftMs };
+  const { cached, failure } = entry;
+  const leftMs = cached ? cached.expiresAt - clock.elapsed() : 0;
+  if (cached && leftMs > 0) return { ...cached.finding, ttlMs: leftMs };
   if (!failure || clock.elapsed() >= failure.until) return undefined;
-  return staleFinding(clock, kept) ?? { kind: 'failed', reason: failure.reason };
+  return staleFinding(clock, cached) ?? { kind: 'failed', reason: failure.reason };
 }
 
 /**
  * Returns expired records. It never returns an expired "does not exist": that is a verdict, and mail must not bounce
  * because of an outdated one.
  */
-function staleFinding(clock: Clock, kept: Kept | undefined): Finding | undefined {
-  if (kept?.finding.kind !== 'found' || clock.elapsed() >= kept.expiresAt + MAX_STALE_MS) return undefined;
-  return { ...kept.finding, ttlMs: STALE_TTL_MS };
+function staleFinding(clock: Clock, cached: Cached | undefined): Finding | undefined {
+  if (cached?.finding.kind !== 'found' || clock.elapsed() >= cached.expiresAt + MAX_STALE_MS)
+    return undefined;
+  return { ...cached.finding, ttlMs: STALE_TTL_MS };
 }
 
-function sizeOf({ kept }: Entry): number {
-  const records = kept?.finding.kind === 'found' ? kept.finding.records : [];
+function sizeOf({ cached }: Entry): number {
+  const records = cached?.finding.kind === 'found' ? cached.finding.records : [];
   return records.reduce((sum, record) => sum + RECORD_BYTES + textBytes(record), ENTRY_BYTES);
 }
 

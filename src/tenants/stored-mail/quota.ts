@@ -1,10 +1,11 @@
 /**
- * Decides from memory whether tenants may store another message. What a tenant stores is kept as an upper bound: the sum that was
+ * Decides from memory whether tenants may store another message. What a tenant stores is cached as an upper bound: the sum that was
  * read last, and all mail that was stored since. Mail that is removed lowers the sum and not the bound, so a tenant whose bound is
  * too high is looked up again, and one that is really full is looked up for each message.
  */
+
+import { AnswerCache } from '../../db/answer-cache.ts';
 import type { Db } from '../../db/database.ts';
-import { KeptAnswers } from '../../db/kept-answers.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
 import { UpperBounds } from '../../db/upper-bounds.ts';
 import { findPlanName, findStoredLimit, fits, readStoredBytes } from './store.ts';
@@ -21,7 +22,7 @@ export type TenantQuota = {
   noteStored(tenantId: TenantId, bytes: number): void;
 };
 
-/** Maximum number of tenants that are kept: a few MB. */
+/** Maximum number of tenants that are cached: a few MB. */
 const MAX_TENANTS = 10_000;
 
 /** Returns the check, which knows no tenant yet. */
@@ -30,8 +31,8 @@ export function createTenantQuota(
   { readBytes = readStoredBytes } = {},
 ): TenantQuota {
   const cacheOptions = { changes, maxSize: MAX_TENANTS, sizeOf: () => 1 };
-  const plans = new KeptAnswers<TenantId, string | undefined>({ ...cacheOptions, tables: ['tenants'] });
-  const limits = new KeptAnswers<string, number | null | undefined>({ ...cacheOptions, tables: ['plans'] });
+  const plans = new AnswerCache<TenantId, string | undefined>({ ...cacheOptions, tables: ['tenants'] });
+  const limits = new AnswerCache<string, number | null | undefined>({ ...cacheOptions, tables: ['plans'] });
   const stored = new UpperBounds<TenantId>((tenantId) => readBytes(read, tenantId), MAX_TENANTS);
 
   return {

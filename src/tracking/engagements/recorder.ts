@@ -31,7 +31,7 @@ const WAITING_PER_FREE = 3;
 /** Returns the recorder of an installation. */
 export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'metrics'>): Recorder {
   const lost = metrics.counter('engagements_lost_total', 'Opens and clicks that could not be recorded.', []);
-  const places = new Shares<TenantId>(MAX_WAITING, { perFree: WAITING_PER_FREE });
+  const shares = new Shares<TenantId>(MAX_WAITING, { perFree: WAITING_PER_FREE });
   let waiting: { tenantId: TenantId; request: EngagementRequest }[] = [];
   let writing: Promise<void> | undefined;
 
@@ -39,7 +39,7 @@ export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'm
     while (waiting.length > 0) {
       const next = waiting.slice(0, MAX_PER_WRITE);
       waiting = waiting.slice(MAX_PER_WRITE);
-      for (const { tenantId } of next) places.release(tenantId);
+      for (const { tenantId } of next) shares.release(tenantId);
       const requests = next.map(({ request }) => request);
       try {
         await db.commit(recordEngagements, requests);
@@ -54,7 +54,7 @@ export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'm
 
   return {
     record(tenantId, request) {
-      if (!places.take(tenantId)) return void lost.inc({});
+      if (!shares.take(tenantId)) return void lost.inc({});
       waiting.push({ tenantId, request });
       writing ??= writeAll();
     },

@@ -79,7 +79,7 @@ const continueReplays = defineWrite(
   },
 );
 
-/** Maximum number of deliveries that are counted, which takes a reader thread 0.1 s. Our own limit. */
+/** Maximum number of deliveries that are counted, which takes a reader thread 0.1 s. */
 export const MAX_COUNTED = 1_000_000;
 
 export type Replay = {

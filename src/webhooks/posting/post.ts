@@ -12,7 +12,7 @@ import { type SigningKey, signPayload, signStandard } from './signature.ts';
 
 /** Time limit of a post, from the first packet to the last byte. */
 const POST_TIMEOUT_MS = 15_000;
-/** Maximum number of bytes of an answer that the log of posts keeps. Our own limit. */
+/** Maximum number of bytes of an answer that the log of posts keeps. */
 const MAX_RESPONSE_BYTES = 4_096;
 const MAX_ERROR_CHARACTERS = 500;
 

@@ -6,10 +6,7 @@ import { decodeWords } from '../../message/decode-words.ts';
 import { findValue, type HeaderField } from '../../message/header-block.ts';
 import { type TextForm, writeNstring } from './strings.ts';
 
-/**
- * Maximum number of addresses of one field; further ones are left out. Our own limit, far above the number of recipients that servers
- * accept.
- */
+/** Maximum number of addresses of one field; further ones are left out. Servers accept far fewer recipients of a message. */
 const MAX_ADDRESSES = 10_000;
 
 const ASCII_ONLY = /^[\0-\x7f]*$/;

@@ -4,7 +4,7 @@ import { bad } from '../command-error.ts';
 import { writeAstring } from '../encode/astring.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Maximum depth of a part number. Our own limit, beyond what a stored message can have. */
+/** Maximum depth of a part number, which no stored message reaches. */
 const MAX_PART_DEPTH = 100;
 /** Maximum number of a part in its multipart: 32 bits (RFC 9051 section 9, `nz-number`). */
 const MAX_PART = 2 ** 32 - 1;

@@ -6,7 +6,7 @@ import type { Run } from '../run/run.ts';
 const DAY_SECONDS = 86_400;
 /** Time for which a key is remembered when the script names none (RFC 7352 section 3.3). */
 const DEFAULT_SECONDS = 7 * DAY_SECONDS;
-/** Maximum time. Longer ones become it (RFC 7352 section 3.3). Our own limit. */
+/** Maximum time. A script that asks for more gets this (RFC 7352 section 3.3). */
 const MAX_SECONDS = 30 * DAY_SECONDS;
 /** Maximum number of keys that one run remembers. */
 const MAX_KEYS = 32;

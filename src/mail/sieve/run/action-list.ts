@@ -2,7 +2,7 @@
 import { addressKey } from '../../address.ts';
 import type { Action, Target } from '../actions.ts';
 
-/** Maximum number of redirects of one message. Our own limit, so that a message cannot be multiplied (RFC 5228 section 10). */
+/** Maximum number of redirects of one message, so that it cannot be multiplied (RFC 5228 section 10). */
 export const MAX_REDIRECTS = 4;
 /** Maximum number of actions of one run. */
 const MAX_ACTIONS = 32;
@@ -90,7 +90,7 @@ function isSame(first: Action, second: Action): boolean {
   );
 }
 
-/** Maximum number of notifications of one message, since each goes to any address (RFC 5435 section 8). Our own limit. */
+/** Maximum number of notifications of one message, since each goes to any address (RFC 5435 section 8). */
 const MAX_NOTIFICATIONS = 4;
 
 /** Actions that deliver the message, which contradicts a refusal, or that answer it (RFC 5429 section 2.4). */

@@ -1,8 +1,8 @@
-/** Keeps the answers of a short query in memory until the rows that they come from have changed (db/table-changes.ts). */
+/** Caches the answers of a short query until the rows that they come from have changed (db/table-changes.ts). */
 import { LRUCache } from 'lru-cache';
 import type { TableChanges, WatchedTable } from './table-changes.ts';
 
-type KeptAnswersOptions<Key, Answer> = {
+type AnswerCacheOptions<Key, Answer> = {
   changes: Pick<TableChanges, 'count'>;
   /** The only tables that the answers come from. */
   tables: readonly WatchedTable[];
@@ -15,13 +15,13 @@ type KeptAnswersOptions<Key, Answer> = {
 };
 
 /** An answer, and the count of changes before it was read. */
-type Kept<Answer> = { answer: Answer; count: number };
+type Cached<Answer> = { answer: Answer; count: number };
 
-export class KeptAnswers<Key extends string, Answer> {
-  readonly #answers: LRUCache<Key, Kept<Answer>>;
+export class AnswerCache<Key extends string, Answer> {
+  readonly #answers: LRUCache<Key, Cached<Answer>>;
   readonly #count: (key: Key) => number;
 
-  constructor({ changes, tables, rowKeyOf, maxSize, sizeOf }: KeptAnswersOptions<Key, Answer>) {
+  constructor({ changes, tables, rowKeyOf, maxSize, sizeOf }: AnswerCacheOptions<Key, Answer>) {
     this.#answers = new LRUCache({ maxSize, sizeCalculation: ({ answer }) => sizeOf(answer) });
     // Counts only grow, so that the sum differs after each change of any of the tables.
     this.#count = (key) => {
@@ -30,11 +30,11 @@ export class KeptAnswers<Key extends string, Answer> {
     };
   }
 
-  /** Returns the kept answer, or that of `read`. */
+  /** Returns the cached answer, or that of `read`. */
   async get(key: Key, read: () => Promise<Answer>): Promise<Answer> {
     const count = this.#count(key);
-    const kept = this.#answers.get(key);
-    if (kept?.count === count) return kept.answer;
+    const cached = this.#answers.get(key);
+    if (cached?.count === count) return cached.answer;
     const answer = await read();
     // A change that is committed during the read has a later count, so an answer that may be older than it is not used again.
     this.#answers.set(key, { answer, count });
