@@ -1,16 +1,13 @@
 /**
  * The published cases of espoofer (Chen, Paxson, Jiang: "Composition Kills", USENIX Security 2020): 19 that a stranger
- * sends, and 3 that a user of a mail service sends, which arrive here from a host that its domain permits. Each is put to
- * mailauth as well, to show what depends on the rules around it.
+ * sends, and 3 that a user of a mail service sends, which arrive here from a host that its domain permits.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authenticate } from 'mailauth';
 import { formatResultsField } from '../../../src/mail/auth/results-field.ts';
 import { evaluateMessage } from '../../../src/mail/auth/verdict.ts';
 import { createTestAuthenticator } from '../../support/authenticator.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { nodeResolver } from '../../support/node-resolver.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { rsaTestKey, signTestMessage } from '../../support/sign-message.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
@@ -99,9 +96,12 @@ async function receive(espoofed: Case) {
  */
 const HONEST: readonly string[] = ['a12', 'a13', 'client_a3'];
 
-test('no message of the 22 cases is accepted as one of the domain that it forges', async () => {
+test('no message of the 22 cases is accepted as one of the domain that it forges, or has a result for it', async () => {
   for (const [name, espoofed] of Object.entries(CASES)) {
     const { result, verdict } = await receive(espoofed);
+    const field = formatResultsField('mx.victim.com', result).replace(/"(?:[^"\\]|\\.)*"/g, '~');
+    for (const one of field.split(';')) assert.doesNotMatch(one, /=pass[^;]*legitimate/, `${name}: ${field}`);
+    assert.doesNotMatch(field, /['"()\\\0]/, name);
     if (HONEST.includes(name)) continue;
     assert.equal(verdict.kind, 'refuse', name);
     assert.notEqual(result.dmarc.result, 'pass', name);
@@ -114,34 +114,4 @@ test('a Sender or a Resent-From is no author, and the author is shown as what pa
     assert.deepEqual(result.from.addresses, ['first@attack.com'], name);
     assert.deepEqual([result.dmarc.domain, verdict.kind], ['attack.com', 'accept'], name);
   }
-});
-
-test('no case adds a result for the forged domain to Authentication-Results', async () => {
-  for (const [name, espoofed] of Object.entries(CASES)) {
-    const { result } = await receive(espoofed);
-    const field = formatResultsField('mx.victim.com', result).replace(/"(?:[^"\\]|\\.)*"/g, '~');
-    for (const one of field.split(';')) assert.doesNotMatch(one, /=pass[^;]*legitimate/, `${name}: ${field}`);
-    assert.doesNotMatch(field, /['"()\\\0]/, name);
-  }
-});
-
-test('mailauth gives no result of DMARC for several authors, or one of their common domain; our rules refuse both', async () => {
-  const missing: string[] = [];
-  for (const [name, espoofed] of Object.entries(CASES)) {
-    const { dmarc } = await authenticate(Buffer.from(messageOf(espoofed), 'latin1'), {
-      ip: '192.0.2.1',
-      helo: espoofed.helo ?? 'attack.com',
-      sender: espoofed.sender ?? 'any@attack.com',
-      mta: 'mx.victim.com',
-      resolver: nodeResolver(DNS),
-      strict: true,
-    });
-    if (!dmarc || name === 'client_a2') missing.push(name);
-    else if (!HONEST.includes(name)) assert.notEqual(dmarc.status.result, 'pass', name);
-  }
-  for (const name of missing) {
-    const { verdict } = await receive(CASES[name] ?? assert.fail(name));
-    assert.deepEqual([verdict.kind, 'status' in verdict && verdict.status], ['refuse', '5.6.0'], name);
-  }
-  assert.ok(missing.length >= 8, missing.join());
 });
