@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import { addMessages, type NewMessage } from '../../src/accounts/add.ts';
 import type { FolderChange } from '../../src/accounts/changes.ts';
 import { INLINE_BYTES, prepareContent } from '../../src/accounts/content.ts';
@@ -16,10 +15,7 @@ import { findAccountRow } from '../../src/accounts/store.ts';
 import { pathOf } from '../../src/blobs/files.ts';
 import { addTestMessages, messageOf, openTestAccount, START_MS } from '../support/test-account.ts';
 
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount();
-});
+const account = await openTestAccount();
 after(() => account.close());
 
 async function newMessage(subject: string, size = 0): Promise<NewMessage> {

@@ -1,7 +1,6 @@
 /** Changes of flags in the database, and in the state of the folder, are those that a simple model makes message by message. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import {
   changeFlags,
   changeForeseenFlags,
@@ -20,10 +19,7 @@ import { countTurns } from '../support/count-turns.ts';
 import { createRandom } from '../support/random.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../support/test-account.ts';
 
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount();
-});
+const account = await openTestAccount();
 after(() => account.close());
 
 const NAMES = ['\\Seen', '\\Flagged', '\\Deleted', '$a', '$B', '$b', 'c'];

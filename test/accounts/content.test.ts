@@ -10,8 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import { addMessages } from '../../src/accounts/add.ts';
 import {
   contentChunks,
@@ -32,10 +31,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../support/test-account.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount();
-});
+const account = await openTestAccount();
 after(() => account.close());
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

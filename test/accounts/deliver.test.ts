@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import { INLINE_BYTES, prepareContent } from '../../src/accounts/content.ts';
 import { deliver } from '../../src/accounts/deliver.ts';
 import { contentFolder } from '../../src/accounts/folder.ts';
@@ -19,10 +18,7 @@ import { pathOf } from '../../src/blobs/files.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../support/test-account.ts';
 
 const reached: string[] = [];
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount(createAccountApp({ crashPoint: (name) => reached.push(name) }));
-});
+const account = await openTestAccount(createAccountApp({ crashPoint: (name) => reached.push(name) }));
 after(() => account.close());
 
 const PREFIX = Buffer.from('Return-Path: <a@test.example>\r\n');

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import type { FolderChange } from '../../src/accounts/changes.ts';
 import { MAX_NAME_CHARACTERS } from '../../src/accounts/folder-name.ts';
 import {
@@ -18,10 +17,7 @@ import { findMessage } from '../../src/accounts/message-store.ts';
 import { findAccountRow } from '../../src/accounts/store.ts';
 import { addTestMessages, messageOf, openTestAccount } from '../support/test-account.ts';
 
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount();
-});
+const account = await openTestAccount();
 after(() => account.close());
 
 /** Collects what is told about folders while a test runs. */

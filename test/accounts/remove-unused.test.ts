@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import type { OpenAccount } from '../../src/accounts/account.ts';
 import { INLINE_BYTES } from '../../src/accounts/content.ts';
 import { releaseContents } from '../../src/accounts/content-store.ts';
@@ -25,10 +25,7 @@ import {
 
 const { log, lines } = recordLog('info');
 const app = createAccountApp({ log });
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount(app);
-});
+const account = await openTestAccount(app);
 after(() => account.close());
 
 const count = async (table: 'messages' | 'contents' | 'contentBytes' | 'expunged' | 'deliveries') =>

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { OpenAccount } from '../../src/accounts/account.ts';
+import { after, test } from 'node:test';
 import {
   findKeywords,
   internKeywords,
@@ -10,10 +9,7 @@ import {
 import { nextUidValidity } from '../../src/accounts/store.ts';
 import { openTestAccount, START_MS } from '../support/test-account.ts';
 
-let account: OpenAccount;
-before(async () => {
-  account = await openTestAccount();
-});
+const account = await openTestAccount();
 after(() => account.close());
 
 test('a UIDVALIDITY is never given twice, whatever the clock shows', async () => {

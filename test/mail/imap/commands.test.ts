@@ -68,7 +68,7 @@ test('a user does not see the capabilities that were disabled', async (t) => {
 });
 
 test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t) => {
-  const { dial, sessions } = await startServer(t);
+  const { greeted, sessions } = await startServer(t);
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const plain = base64('\0user@test.example\0secret word');
   for (const steps of [
@@ -79,8 +79,7 @@ test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t)
     ['AUTHENTICATE LOGIN', base64('user@test.example'), base64('secret word')],
     [`AUTHENTICATE LOGIN ${base64('user@test.example')}`, base64('secret word')],
   ]) {
-    const client = dial();
-    await client.line();
+    const client = await greeted();
     assert.match((await client.ask('ID ("name" "x" "y" NIL)')).join(), /^\* ID NIL,OK/);
     let [first = '', ...rest] = steps;
     let answer = await client.ask(first);
@@ -94,8 +93,7 @@ test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t)
     rest = await client.ask(LOGIN);
     assert.deepEqual(rest, ['BAD The user has logged in already']);
   }
-  const client = dial();
-  await client.line();
+  const client = await greeted();
   await refusals(
     client.ask,
     [
@@ -126,10 +124,9 @@ test('LOGIN and AUTHENTICATE log in, and a wrong password is refused', async (t)
 });
 
 test('SCRAM logs in once the client believes the server, and not before', async (t) => {
-  const { dial } = await startServer(t);
+  const { greeted } = await startServer(t);
   const begin = async () => {
-    const client = dial();
-    await client.line();
+    const client = await greeted();
     const scram = createScramClient(USER);
     const [challenge = ''] = await client.ask(`AUTHENTICATE SCRAM-SHA-256 ${encode(scram.first)}`);
     client.send(`${encode(scram.final(decode(challenge)))}\r\n`);
@@ -161,9 +158,8 @@ test('NOOP, CHECK, ID, NAMESPACE, ENABLE and LOGOUT answer', async (t) => {
 });
 
 test('ID accepts 30 values of 1,024 octets before login', async (t) => {
-  const { dial } = await startServer(t);
-  const client = dial();
-  await client.line();
+  const { greeted } = await startServer(t);
+  const client = await greeted();
   const fields = (count: number, octets: number) =>
     `ID (${Array.from({ length: count }, (_, index) => `"n${index}" "${'v'.repeat(octets)}"`).join(' ')})`;
   assert.deepEqual(await client.ask(fields(30, 1_024)), ['* ID NIL', 'OK ID completed']);

@@ -122,6 +122,12 @@ export async function startServer<Mail extends ServedMail = AccountMail>(
     opened.add(client);
     return client;
   }
+  /** Connects, and reads the greeting. */
+  async function greeted(): Promise<TestClient> {
+    const client = dial();
+    await client.line();
+    return client;
+  }
 
   return {
     port,
@@ -131,10 +137,10 @@ export async function startServer<Mail extends ServedMail = AccountMail>(
     listener,
     /** Connects without waiting for the greeting. */
     dial,
+    greeted,
     /** Connects, logs in, and runs these commands. */
     async open(...commands: string[]): Promise<TestClient> {
-      const client = dial();
-      await client.line();
+      const client = await greeted();
       for (const command of [LOGIN, ...commands]) {
         const completion = (await client.ask(command)).at(-1);
         if (!completion?.startsWith('OK')) throw new Error(`${command} was answered ${completion}`);

@@ -28,8 +28,7 @@ test('when the thread of the account has died, its connections end with BYE, and
   const handovers = createHandovers();
   const server = await startServer(t, { handovers });
   const other = await (await startServer(t)).open('SELECT INBOX');
-  const early = server.dial();
-  await early.line();
+  const early = await server.greeted();
   const waiting = await server.open();
   const idle = await server.open('SELECT INBOX');
   await idle.ask('IDLE');
@@ -76,8 +75,7 @@ test('a connection ends with the reason of its account, whatever it does', async
 
 test('an account that ends its sessions before a connection was handed over tells its client', async (t) => {
   const server = await startServer(t);
-  const client = server.dial();
-  await client.line();
+  const client = await server.greeted();
   client.send(`a ${LOGIN}\r\n`);
   await waitUntil(() => server.sessions.users.size > 0);
   for (const user of server.sessions.users) user.end({ code: 'UNAVAILABLE', text: 'The mailbox is closed' });

@@ -15,9 +15,8 @@ const { loginMs, commandMs, dataBlockMs, keepAliveMs, readMs, earlyErrors } = DE
 
 test('a client has 60 s to log in, however busy it is', async (t) => {
   const clock = createFakeClock(0);
-  const { dial, mail } = await startServer(t, { clock });
-  const client = dial();
-  await client.line();
+  const { greeted, mail } = await startServer(t, { clock });
+  const client = await greeted();
   for (let second = 0; second < 50; second += 10) {
     await clock.advance(10_000);
     assert.deepEqual(await client.ask('NOOP'), ['OK NOOP completed']);
@@ -50,9 +49,8 @@ test('a client that stops within a message is ended sooner, and nothing of the m
 });
 
 test('an answer in AUTHENTICATE and a line in IDLE are bounded', async (t) => {
-  const { dial, open } = await startServer(t);
-  const early = dial();
-  await early.line();
+  const { greeted, open } = await startServer(t);
+  const early = await greeted();
   assert.deepEqual(await early.ask('AUTHENTICATE PLAIN'), ['+ ']);
   early.send(`${'A'.repeat(12_292)}\r\n`);
   assert.deepEqual(await early.responses(), ['BAD [LIMIT] An answer has at most 12288 octets']);
@@ -76,9 +74,8 @@ test('a client in IDLE is never ended, and gets a line now and then', async (t) 
 });
 
 test('before login a command has at most 64 KiB, and a literal 4 KiB', async (t) => {
-  const { dial } = await startServer(t);
-  const client = dial();
-  await client.line();
+  const { greeted } = await startServer(t);
+  const client = await greeted();
   const refusal = ['BAD [LIMIT] The command is too large'];
   assert.deepEqual(await client.ask('LOGIN {4097}'), refusal);
   assert.deepEqual(await client.ask(`LOGIN {4097+}\r\n${'x'.repeat(4_097)} {1+}\r\ny`), refusal);
@@ -95,8 +92,7 @@ test('before login a command has at most 64 KiB, and a literal 4 KiB', async (t)
 
 test('a command has at most 50 levels of lists, however many a client opens', async (t) => {
   const server = await startServer(t);
-  const early = server.dial();
-  await early.line();
+  const early = await server.greeted();
   assert.match((await early.ask(`SEARCH ${'('.repeat(60_000)}`)).join(), /^BAD /);
   const client = await server.open('SELECT INBOX');
   const nested = (levels: number) => `SEARCH ${'('.repeat(levels)}ALL${')'.repeat(levels)}`;

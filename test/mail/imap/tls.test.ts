@@ -86,9 +86,8 @@ test('STARTTLS encrypts, and is not offered again', async (t) => {
 });
 
 test('what came in plaintext behind STARTTLS is never run', async (t) => {
-  const { dial, sessions } = await startServer(t, { tls: { mode: 'starttls', certificates } });
-  const client = dial();
-  await client.line();
+  const { greeted, sessions } = await startServer(t, { tls: { mode: 'starttls', certificates } });
+  const client = await greeted();
   client.send(`a STARTTLS\r\nb ${LOGIN}\r\n`);
   assert.deepEqual(await client.rest(), ['a OK Begin TLS now']);
   assert.equal(sessions.client, undefined);

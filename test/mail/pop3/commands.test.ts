@@ -41,9 +41,8 @@ test('a user logs in, lists and reads messages, and leaves', async (t) => {
 });
 
 test('responses are in English, which a client can choose before and after its login', async (t) => {
-  const { dial, open } = await startServer(t, { drop: twoMessages() });
-  const early = dial();
-  await early.line();
+  const { greeted, open } = await startServer(t, { drop: twoMessages() });
+  const early = await greeted();
   for (const client of [early, await open()]) {
     assert.deepEqual(await client.askLong('LANG'), ['+OK Languages', 'en English']);
     for (const range of ['en', 'EN', '*'])
@@ -97,10 +96,9 @@ test('QUIT that could not delete is answered with an error, and ends the connect
 });
 
 test('a maildrop has one session at a time', async (t) => {
-  const { open, dial } = await startServer(t, { drop: twoMessages() });
+  const { open, greeted } = await startServer(t, { drop: twoMessages() });
   const first = await open();
-  const second = dial();
-  await second.line();
+  const second = await greeted();
   await second.ask(LOGIN[0]);
   assert.equal(await second.ask(LOGIN[1]), '-ERR [IN-USE] Another session has the maildrop');
   await first.ask('QUIT');
@@ -109,9 +107,8 @@ test('a maildrop has one session at a time', async (t) => {
 });
 
 test('capabilities are the same before and after login', async (t) => {
-  const { dial } = await startServer(t);
-  const client = dial();
-  await client.line();
+  const { greeted } = await startServer(t);
+  const client = await greeted();
   const early = await client.askLong('CAPA');
   assert.deepEqual(early, [
     ...['+OK Capabilities', 'TOP', 'UIDL', 'PIPELINING', 'RESP-CODES', 'AUTH-RESP-CODE', 'EXPIRE NEVER'],
@@ -122,9 +119,8 @@ test('capabilities are the same before and after login', async (t) => {
 });
 
 test('each command has its state and its arguments', async (t) => {
-  const { open, dial } = await startServer(t, { drop: twoMessages() });
-  const early = dial();
-  await early.line();
+  const { open, greeted } = await startServer(t, { drop: twoMessages() });
+  const early = await greeted();
   for (const command of ['STAT', 'LIST', 'UIDL', 'RETR 1', 'TOP 1 1', 'DELE 1', 'RSET', 'NOOP'])
     assert.equal(await early.ask(command), '-ERR The command needs a login', command);
   assert.equal(await early.ask('PASS x'), '-ERR USER comes first');
@@ -154,12 +150,11 @@ test('each command has its state and its arguments', async (t) => {
 });
 
 test('AUTH takes PLAIN and LOGIN, with and without an initial response, and lists the mechanisms', async (t) => {
-  const { dial } = await startServer(t, { drop: twoMessages() });
+  const { greeted } = await startServer(t, { drop: twoMessages() });
   const { username, password } = USER;
   const answer = plain(`\0${username}\0${password}`);
   const logIn = async (...lines: string[]): Promise<string[]> => {
-    const client = dial();
-    await client.line();
+    const client = await greeted();
     const answers: string[] = [];
     for (const line of lines) answers.push(await client.ask(line));
     if (answers.at(-1)?.startsWith('+OK')) await client.ask('QUIT');
@@ -182,8 +177,7 @@ test('AUTH takes PLAIN and LOGIN, with and without an initial response, and list
   ]);
   assert.deepEqual(await logIn('AUTH CRAM-MD5'), ['-ERR The mechanism is not supported']);
   for (const command of ['AUTH', 'AUTH ']) {
-    const client = dial();
-    await client.line();
+    const client = await greeted();
     assert.deepEqual(await client.askLong(command), [
       ...['+OK Mechanisms', 'SCRAM-SHA-256', 'PLAIN', 'LOGIN'],
     ]);
@@ -191,9 +185,8 @@ test('AUTH takes PLAIN and LOGIN, with and without an initial response, and list
 });
 
 test('AUTH takes SCRAM, and the maildrop is open once the client believes the server', async (t) => {
-  const { dial } = await startServer(t, { drop: twoMessages() });
-  const client = dial();
-  await client.line();
+  const { greeted } = await startServer(t, { drop: twoMessages() });
+  const client = await greeted();
   const scram = createScramClient(USER);
   const read = (line: string) => Buffer.from(line.slice(2), 'base64').toString();
   const challenge = await client.ask(`AUTH SCRAM-SHA-256 ${plain(scram.first)}`);

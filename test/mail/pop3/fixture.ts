@@ -44,17 +44,22 @@ export async function startServer(
     opened.add(client);
     return client;
   }
-  /** Connects and logs in. */
-  async function open(): Promise<Pop3Client> {
+  /** Connects, and reads the greeting. */
+  async function greeted(): Promise<Pop3Client> {
     const client = dial();
     await client.line();
+    return client;
+  }
+  /** Connects and logs in. */
+  async function open(): Promise<Pop3Client> {
+    const client = await greeted();
     for (const command of LOGIN) {
       const answer = await client.ask(command);
       if (!answer.startsWith('+OK')) throw new Error(`${command} was answered ${answer}`);
     }
     return client;
   }
-  return { port, drop, lines, listener, dial, open };
+  return { port, drop, lines, listener, dial, greeted, open };
 }
 
 export type Pop3Client = ReturnType<typeof createClient>;

@@ -14,9 +14,8 @@ const { loginMs, commandMs, readMs, earlyErrors, commandBytes } = DEFAULT_LIMITS
 
 test('a client has a minute to log in, however busy it is, and is then left without a word', async (t) => {
   const clock = createFakeClock(0);
-  const { dial, drop } = await startServer(t, { clock });
-  const client = dial();
-  await client.line();
+  const { greeted, drop } = await startServer(t, { clock });
+  const client = await greeted();
   for (let second = 0; second < 50; second += 10) {
     await clock.advance(10_000);
     assert.match((await client.askLong('CAPA')).join(), /^\+OK/);
@@ -50,9 +49,8 @@ test('a client that has logged in may be silent for nearly 10 minutes, and delet
 });
 
 test('a line that is too long is refused once, and what follows it is read', async (t) => {
-  const { dial, open } = await startServer(t);
-  const early = dial();
-  await early.line();
+  const { greeted, open } = await startServer(t);
+  const early = await greeted();
   assert.equal(await early.ask('x'.repeat(3 * commandBytes)), '-ERR The line is too long');
   assert.equal(await early.ask(`USER ${'x'.repeat(300)}`), '-ERR This is not the name of a user');
   assert.equal(await early.ask('AUTH PLAIN'), '+ ');
@@ -67,9 +65,8 @@ test('a line that is too long is refused once, and what follows it is read', asy
 });
 
 test('a client that guesses is ended', async (t) => {
-  const { dial } = await startServer(t);
-  const client = dial();
-  await client.line();
+  const { greeted } = await startServer(t);
+  const client = await greeted();
   for (let count = 0; count < earlyErrors; count++)
     assert.match(await client.ask(count % 2 === 0 ? 'AUTH PLAIN AGEAYg==' : 'PASS x'), /^-ERR /);
   assert.deepEqual(await client.rest(), ['-ERR [SYS/TEMP] Too many errors']);

@@ -82,15 +82,14 @@ test('a client that asks for UTF8 gets the message as it is, and others get the 
   const latin1 = Buffer.from(message).toString('latin1');
   for (const pieceOctets of [1, 5, 1_000, undefined]) {
     const drop = createMemoryMaildrop([latin1], pieceOctets === undefined ? {} : { pieceOctets });
-    const { dial, open } = await startServer(t, { drop });
+    const { greeted, open } = await startServer(t, { drop });
     const shown = ['+OK', 'Subject: =?UTF-8?B?R3LDvMOfZQ==?=', 'X: y', ''];
     const plain = await open();
     const body = Buffer.from('Über').toString('latin1');
     assert.deepEqual(await plain.askLong('RETR 1'), [...shown, body]);
     assert.deepEqual(await plain.askLong('TOP 1 0'), shown);
     await plain.ask('QUIT');
-    const client = dial();
-    await client.line();
+    const client = await greeted();
     assert.equal(await client.ask('UTF8'), '+OK');
     for (const command of LOGIN) await client.ask(command);
     assert.deepEqual(await client.askLong('RETR 1'), ['+OK', ...latin1.split('\r\n').slice(0, -1)]);

@@ -43,9 +43,8 @@ test('a listener begins with TLS', async (t) => {
 });
 
 test('STLS encrypts, is not offered again, and what was said before is forgotten', async (t) => {
-  const { dial } = await startServer(t, { tls: starttls });
-  const plain = dial();
-  await plain.line();
+  const { greeted } = await startServer(t, { tls: starttls });
+  const plain = await greeted();
   assert.match((await plain.askLong('CAPA')).join(), /,STLS,/);
   await plain.ask(LOGIN[0]);
   assert.equal(await plain.ask('STLS'), '+OK Begin TLS now');
@@ -73,9 +72,8 @@ const injections: readonly [string, string][] = [
 for (const [name, sent] of injections) {
   test(`what came in plaintext is never run: ${name}`, async (t) => {
     const clock = createFakeClock(0);
-    const { dial, drop } = await startServer(t, { tls: starttls, clock });
-    const client = dial();
-    await client.line();
+    const { greeted, drop } = await startServer(t, { tls: starttls, clock });
+    const client = await greeted();
     client.send(sent);
     for (let line = await client.line(); line !== '+OK Begin TLS now'; line = await client.line())
       assert.match(line, /^(?:\+OK|[A-Z]|\.)/);

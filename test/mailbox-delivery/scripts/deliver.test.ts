@@ -39,11 +39,11 @@ async function watchQueue() {
 /** Receives a message for a mailbox, runs what is due, and returns what has entered the queue. */
 async function deliver(...message: Parameters<typeof world.receive>) {
   const queued = await watchQueue();
-  await world.receive(...message);
-  await world.run();
+  await world.deliver(...message);
   return await queued();
 }
 
+const recipientsOf = (mail: readonly { to: string[] }[]) => mail.map(({ to }) => to);
 const places = () => stored.map(({ target, isJunk }) => `${target?.mailbox}${isJunk ? ' junk' : ''}`);
 
 test('a script chooses folders and flags, and the message is stored once in each', async () => {
@@ -89,11 +89,9 @@ test('the body of a message is read where a script asks for it, and the folders 
     if allof (body :contains "needle", mailboxexists "Found") { fileinto "Found"; }`;
   const { address } = await world.add(script);
   folders.push({ name: 'Found', mailboxId: 'F1', specialUse: null });
-  await world.receive(address, { text: `${'hay '.repeat(100)}needle` });
-  await world.run();
+  await world.deliver(address, { text: `${'hay '.repeat(100)}needle` });
   folders.length = 0;
-  await world.receive(address, { text: 'needle' });
-  await world.run();
+  await world.deliver(address, { text: 'needle' });
   assert.deepEqual(places(), ['Found', 'INBOX']);
 });
 
@@ -102,7 +100,7 @@ test('a message is sent on with a rewritten sender and the trace of the mailbox,
     'require "copy"; redirect :copy "bob@other.example"; redirect "carl@other.example";',
   );
   const mail = await deliver(address);
-  assert.deepEqual(mail.map(({ to }) => to).sort(), [['bob@other.example'], ['carl@other.example']]);
+  assert.deepEqual(recipientsOf(mail).sort(), [['bob@other.example'], ['carl@other.example']]);
   for (const { returnPath, trace, text } of mail) {
     assert.match(returnPath ?? '', /^SRS0=.*=ann@bounce\./);
     assert.match(trace, new RegExp(`^ARC-Seal: [\\s\\S]*Delivered-To: ${address}\\r\\n`));
@@ -132,8 +130,7 @@ test('a mark that somebody has copied from a message which was sent on holds for
   const queued = await watchQueue();
   const [name, value = ''] = forwardMark(world.app, address).trim().split(': ');
   const receive = async (mark: string) => {
-    await world.receive(address, { header: [`${name}: ${mark}`] });
-    await world.run();
+    await world.deliver(address, { header: [`${name}: ${mark}`] });
     return (await queued()).length;
   };
   await world.clock.advance(21 * 86_400_000);
@@ -148,10 +145,7 @@ test('a message that another address here has sent on is sent on once more at mo
   const script = 'redirect "bob@other.example"; redirect "carl@other.example";';
   const { address } = await world.add(script);
   const mail = await deliver(address, { header: [forwardMark(world.app, 'dora@people.example').trim()] });
-  assert.deepEqual(
-    mail.map(({ to }) => to),
-    [['bob@other.example']],
-  );
+  assert.deepEqual(recipientsOf(mail), [['bob@other.example']]);
   assert.deepEqual(places(), ['INBOX']);
 });
 
@@ -170,8 +164,7 @@ test('an automatic reply is sent once to a sender, whichever message comes first
   const queued = await watchQueue();
   for (let count = 0; count < 3; count++) await world.receive(address);
   assert.equal(await world.run(), 3);
-  await world.receive(address, { from: 'bob@sender.example' });
-  await world.run();
+  await world.deliver(address, { from: 'bob@sender.example' });
   const [reply, other, ...more] = await queued();
   assert.deepEqual([reply?.to, other?.to, more], [['ann@sender.example'], ['bob@sender.example'], []]);
   assert.equal(reply?.returnPath, '');
@@ -198,8 +191,7 @@ test('after its days have passed, a sender is answered again', async () => {
   const queued = await watchQueue();
   for (const days of [0, 2, 2]) {
     await world.clock.advance(days * 86_400_000);
-    await world.receive(address);
-    await world.run();
+    await world.deliver(address);
   }
   assert.equal((await queued()).length, 2);
 });
@@ -213,8 +205,7 @@ test('a reply comes from an address of its owner, whatever the script says', asy
   const other = await world.add(`require "vacation"; vacation :from "Boss <${own.address}>" "Away.";`);
   const queued = await watchQueue();
   await world.receive(own.address);
-  await world.receive(other.address);
-  await world.run();
+  await world.deliver(other.address);
   const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
   assert.deepEqual(froms.sort(), [`Ann <${own.address.replace('@', '+away@')}>`, other.address].sort());
 });
@@ -248,9 +239,8 @@ test('a mailbox at the sandbox keeps what it would send on to the world, and sen
   const inward = await world.add(`redirect "${friend.address}";`, { address: `hal@${sandbox}` });
   const person = await world.add('redirect "bob@other.example";', { aliases: [`ida@${sandbox}`] });
   const queued = await watchQueue();
-  for (const { address } of [outward, inward, person]) await world.receive(address);
-  await world.run();
-  const recipients = (await queued()).map(({ to }) => to);
+  for (const { address } of [outward, inward, person]) await world.deliver(address);
+  const recipients = recipientsOf(await queued());
   assert.deepEqual(recipients.flat().sort(), ['bob@other.example', friend.address].sort());
   assert.equal(places().length, 1, 'the message for the world is kept');
 });
@@ -263,11 +253,9 @@ test('nothing is sent from a domain whose records are gone for longer than the t
   const script = `require "vacation"; vacation :from "${alias}" "Away.";`;
   const { address } = await world.add(script, { aliases: [alias] });
   const queued = await watchQueue();
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   await clock.advance(GRACE_MS);
-  await world.receive(address, { from: 'ben@sender.example' });
-  await world.run();
+  await world.deliver(address, { from: 'ben@sender.example' });
   const froms = (await queued()).map(({ text }) => /^From: (.*)\r\n/.exec(text)?.[1]);
   assert.deepEqual(froms, [alias, address]);
 });
@@ -278,8 +266,7 @@ test('programs, lists, spam and mail to others are not answered', async () => {
   for (const header of ['Auto-Submitted: auto-generated', 'List-Id: <a.example>', 'Precedence: bulk'])
     await world.receive(address, { header: [header] });
   await world.receive(address, { from: 'no-reply@sender.example' });
-  await world.receive(address, { from: '' });
-  await world.run();
+  await world.deliver(address, { from: '' });
   assert.deepEqual(await queued(), []);
 });
 
@@ -297,13 +284,11 @@ test('a sender that is probably forged is not answered, and the tags of an addre
     spf: { ...PASS.spf, result: 'none' },
     dmarc: { ...PASS.dmarc, ...failed },
   } as typeof PASS;
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual(await queued(), []);
   knobs.result = PASS;
   for (const from of ['ann+1@sender.example', 'Ann+2@sender.example', 'ann@sender.example'])
-    await world.receive(address, { from });
-  await world.run();
+    await world.deliver(address, { from });
   assert.equal((await queued()).length, 1);
 });
 
@@ -312,8 +297,7 @@ test('notifications are sent by mail, except about automatic mail', async () => 
   const { address } = await world.add(script);
   const queued = await watchQueue();
   await world.receive(address);
-  await world.receive(address, { header: ['Auto-Submitted: auto-notified'] });
-  await world.run();
+  await world.deliver(address, { header: ['Auto-Submitted: auto-notified'] });
   const [notification, ...more] = await queued();
   assert.deepEqual([notification?.to, more], [['phone@other.example'], []]);
   assert.match(
@@ -334,8 +318,7 @@ test('scripts of a mailbox in UTF-8 match, send on, answer and notify, and only 
       ?.utf8;
   const sent = async (to: string, from: string) => {
     const queued = await watchQueue();
-    await world.receive(to, { from, header: ['Cc: ju\u0308rgen@people.example'] });
-    await world.run();
+    await world.deliver(to, { from, header: ['Cc: ju\u0308rgen@people.example'] });
     const mail = await queued();
     return Object.fromEntries(
       await Promise.all(
@@ -380,7 +363,7 @@ test('a notification that cannot be composed holds nothing else up', async () =>
   const { address } = await world.add(script, { displayName: 'a'.repeat(1_000) });
   const mail = await deliver(address);
   assert.equal((await world.tasks()).at(-1)?.state, 'done');
-  assert.deepEqual([mail.map(({ to }) => to), places()], [[['bob@other.example']], ['INBOX']]);
+  assert.deepEqual([recipientsOf(mail), places()], [[['bob@other.example']], ['INBOX']]);
 });
 
 test('a notification goes to all addresses of its URI, which sets no Reply-To', async () => {
@@ -417,8 +400,7 @@ test('a mailbox sends on a bounded number of messages a day, keeps the others, a
   const { address } = mailbox;
   const queued = await watchQueue();
   await send({ sentByScripts: MAX_SENT.sentByScripts - 2 }, mailbox);
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual([(await queued()).length, places()], [1, []]);
   // Another delivery sends the last one while this one is built.
   await world.receive(address);
@@ -434,8 +416,7 @@ test('a mailbox sends on a bounded number of messages a day, keeps the others, a
   assert.deepEqual(places(), ['INBOX', 'undefined']);
   assert.match(stored[1]?.text ?? '', /has failed: it sends to more than 1000 recipients a day/);
   await world.clock.advance(86_400_000);
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.equal((await queued()).length, 2);
 });
 
@@ -447,8 +428,7 @@ test('the mailboxes of a tenant send on to a bounded number of recipients a day 
   await world.clock.advance(90_000_000);
   await send({ sentByScripts: recipientsPerDayOfTenant - 2, notified: 1 });
   for (let count = 0; count < 2; count++) {
-    await world.receive(address);
-    await world.run();
+    await world.deliver(address);
   }
   assert.equal((await queued()).length, 1);
   assert.match(
@@ -464,8 +444,7 @@ test('a mailbox sends a bounded number of notifications a day', async () => {
   const queued = await watchQueue();
   await send({ notified: MAX_SENT.notified - 1 }, mailbox);
   for (let count = 0; count < 2; count++) {
-    await world.receive(address);
-    await world.run();
+    await world.deliver(address);
   }
   assert.equal((await queued()).length, 1);
   assert.deepEqual(places(), ['INBOX', 'INBOX']);
@@ -486,8 +465,7 @@ test('a message that is discarded is remembered for the time that the script say
   const { address } = await world.add(script);
   const receive = async () => {
     world.stored.length = 0;
-    await world.receive(address);
-    await world.run();
+    await world.deliver(address);
     return world.stored.map(({ target }) => target?.mailbox);
   };
   assert.deepEqual(await receive(), []);
@@ -508,11 +486,9 @@ test('what scripts ask about the account takes a bounded number of runs', async 
     runs++;
     return await world.runScripts(job, owner);
   };
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual([places(), runs], [['7'], 2]);
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.equal(runs, 5, 'one run for the folders, and one for the keys that are known by now');
   assert.deepEqual(places().slice(1).toSorted(), Array.from({ length: 20 }, (_, n) => `${n}`).toSorted());
 });
@@ -522,8 +498,7 @@ test('a key is not claimed by a run that turns out to be wrong', async () => {
     if duplicate :uniqueid "one" { fileinto "Twice"; } elsif duplicate :header "x-two" { fileinto "Wrong"; }`;
   const { id, address } = await world.add(script);
   await world.receive(address, { header: ['X-Two: a'] });
-  await world.receive(address, { header: ['X-Two: b'] });
-  await world.run();
+  await world.deliver(address, { header: ['X-Two: b'] });
   assert.deepEqual(places(), ['INBOX', 'Twice']);
   const memories = await world.app.db.read.selectFrom('scriptMemories').selectAll().execute();
   assert.equal(memories.filter(({ mailboxId }) => mailboxId === id).length, 2, 'that of X-Two: a, not of b');
@@ -544,14 +519,12 @@ test('a script gets what it includes and nothing else, within a limit', async ()
     for (const { name } of job.included) names.add(name);
     return await world.runScripts(job, owner);
   };
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual([places(), [...names]], [['B'], ['personal/a', 'personal/b']]);
   const large = ['c', 'd', 'e'];
   for (const name of large) await put(name, `keep; # ${'x'.repeat(100_000)}`);
   await put('a', `require ["include"]; ${large.map((name) => `include "${name}";`).join(' ')}`);
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.match(stored.at(-1)?.text ?? '', /scripts that it includes have more than 262144 characters/);
 });
 
@@ -559,8 +532,7 @@ test('a script that fails keeps the message, and its owner is told once a day', 
   const script = 'require "variables"; set "a" "no address"; redirect "$' + '{a}";';
   const { address } = await world.add(script);
   for (let count = 0; count < 2; count++) {
-    await world.receive(address);
-    await world.run();
+    await world.deliver(address);
   }
   assert.deepEqual(
     stored.map(({ deliveryId }) => deliveryId.split('/').length),
@@ -667,10 +639,7 @@ test('a delivery of five actions that is interrupted anywhere is completed as it
     await world.clock.advance(60_000);
     await world.run();
     assert.deepEqual(places(), ['One', 'Two', 'INBOX'], `${index}`);
-    assert.deepEqual((await queued()).map(({ to }) => to).sort(), [
-      ['ann@sender.example'],
-      ['bob@other.example'],
-    ]);
+    assert.deepEqual(recipientsOf(await queued()).sort(), [['ann@sender.example'], ['bob@other.example']]);
     assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
     stored.length = 0;
   }
@@ -687,10 +656,7 @@ test('a run that has lost its lease settles nothing, and the next run does', asy
     return { kind: 'done', actions: [], remembered: [] };
   };
   await world.run();
-  assert.deepEqual(
-    (await queued()).map(({ to }) => to),
-    [['bob@other.example']],
-  );
+  assert.deepEqual(recipientsOf(await queued()), [['bob@other.example']]);
 });
 
 test('what a script has decided is carried out, also when the owner deactivates it before the next attempt', async () => {
@@ -704,10 +670,7 @@ test('what a script has decided is carried out, also when the owner deactivates 
   await world.clock.advance(20 * 60_000);
   await world.run();
   assert.deepEqual(places(), ['Work']);
-  assert.deepEqual(
-    (await queued()).map(({ to }) => to),
-    [['late@other.example']],
-  );
+  assert.deepEqual(recipientsOf(await queued()), [['late@other.example']]);
   assert.deepEqual(await world.app.db.read.selectFrom('deliveryPlans').selectAll().execute(), []);
 });
 
@@ -801,20 +764,17 @@ test('a plan has each edited header once, and scripts fail whose edits make a sm
   for (const { text } of stored) assert.match(text, /^X-3: x x/);
   stored.length = 0;
   const large = await world.add(editingScript(8, 20));
-  await world.receive(large.address);
-  await world.run();
+  await world.deliver(large.address);
   assert.deepEqual(stored.map(({ deliveryId }) => deliveryId.replace(/^.*\//, '')).sort(), ['0', 'note']);
 });
 
 test('copies and edits that a mailbox has no room for are left out', async () => {
   const { address } = await world.add(editingScript(1, 2), { quotaBytes: 10_000 });
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual(places(), ['F0', 'F1'], 'the third copy does not fit');
   stored.length = 0;
   const full = await world.add(editingScript(1, 2), { quotaBytes: 1_000 });
-  await world.receive(full.address);
-  await world.run();
+  await world.deliver(full.address);
   assert.deepEqual(places(), ['F0']);
   assert.doesNotMatch(stored[0]?.text ?? '', /X-0/);
 });

@@ -20,8 +20,7 @@ test('the address book of a mailbox has the addresses that it has written to, an
   const side = openWriting(join(world.test.dataDir, 'postrider.db'), 'NORMAL');
   await recordRecipients(kyselyOn(side), { mailbox: ann, recipients: 1, correspondents, now: 1 });
   side.close();
-  for (const { address } of [ann, ben]) await world.receive(address, { from: 'FRIEND@sender.example' });
-  await world.run();
+  for (const { address } of [ann, ben]) await world.deliver(address, { from: 'FRIEND@sender.example' });
   assert.deepEqual(folders().toSorted(), ['Friends', 'INBOX']);
 });
 
@@ -30,7 +29,6 @@ test('the annotations of the mailbox decide', async () => {
     `require ["mboxmetadata", "fileinto"];
     if metadata "INBOX" "/private/vacation" "on" { fileinto "Away"; }`,
   );
-  await world.receive(address);
-  await world.run();
+  await world.deliver(address);
   assert.deepEqual(folders(), ['Away']);
 });

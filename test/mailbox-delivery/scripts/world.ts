@@ -35,6 +35,8 @@ export type ScriptWorld = MailWorld & {
   receive(to: string, message?: { from?: string; header?: readonly string[]; text?: string }): Promise<void>;
   /** Runs what is due, and returns how many tasks there were. */
   run(): Promise<number>;
+  /** Receives a message, and runs what is due. */
+  deliver: ScriptWorld['receive'];
   /** Runs scripts as they run where `replaced` has no other answer. */
   runScripts: ScriptRunner['run'];
   /** Messages that have entered the queue, with their recipients and texts. */
@@ -97,7 +99,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     await app.db.commit(putScript, { mailboxId, name, content, now: 1 });
     await app.db.commit(activateScript, { mailboxId, name });
   }
-  return {
+  const scriptWorld: ScriptWorld = {
     ...world,
     runScripts,
     stored,
@@ -128,6 +130,10 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
       await world.clock.advance(100);
       return (await runDueTasks(app, kind)).length;
     },
+    async deliver(...message) {
+      await scriptWorld.receive(...message);
+      await scriptWorld.run();
+    },
     async queued() {
       const messages = await app.db.read.selectFrom('messages').selectAll().orderBy('id').execute();
       return Promise.all(
@@ -145,6 +151,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
       );
     },
   };
+  return scriptWorld;
 }
 
 /** Makes the notifications about all messages due that have one, as the failures of the messages do. */

@@ -34,9 +34,8 @@ async function start(t: TestContext, clock: Clock = createFakeClock(0)) {
   return { ...server, asked };
 }
 
-async function encrypted({ dial }: Awaited<ReturnType<typeof start>>): Promise<TestClient> {
-  const client = dial();
-  await client.reply();
+async function encrypted({ greeted }: Awaited<ReturnType<typeof start>>): Promise<TestClient> {
+  const client = await greeted();
   await client.ask('STARTTLS\r\n');
   const secure = await client.encrypt();
   await secure.ask('EHLO client.example\r\n');
@@ -98,10 +97,9 @@ for (const [what, [lines, code]] of Object.entries(REFUSALS))
   });
 
 test('a channel binding is offered only where one works, and a type that does not is no wrong password', async (t) => {
-  const { dial } = await start(t);
+  const { greeted } = await start(t);
   async function begin(session?: Buffer) {
-    const client = dial();
-    await client.reply();
+    const client = await greeted();
     await client.ask('STARTTLS\r\n');
     const secure = await client.encrypt({ maxVersion: 'TLSv1.2', ...(session && { session }) });
     return {
@@ -121,8 +119,7 @@ test('a channel binding is offered only where one works, and a type that does no
 
 test('a login comes once, after EHLO, outside of a message, over TLS, and alone', async (t) => {
   const server = await start(t);
-  const plain = server.dial();
-  await plain.reply();
+  const plain = await server.greeted();
   assert.match(await plain.ask(`AUTH PLAIN ${PLAIN}\r\n`), /^503/);
   await plain.ask('EHLO client.example\r\n');
   assert.match(await plain.ask(`AUTH PLAIN ${PLAIN}\r\n`), /^538 5\.7\.11/);
@@ -173,9 +170,8 @@ test('a client has a minute until its login, and its message is not read before'
 });
 
 test('a listener for mail of strangers offers no login', async (t) => {
-  const { dial } = await startServer(t, { tls: STARTTLS });
-  const client = dial();
-  await client.reply();
+  const { greeted } = await startServer(t, { tls: STARTTLS });
+  const client = await greeted();
   assert.doesNotMatch(await client.ask('EHLO client.example\r\n'), /AUTH|DSN|FUTURERELEASE/);
   assert.match(await client.ask(`AUTH PLAIN ${PLAIN}\r\n`), /^502/);
   assert.match(await client.ask('MAIL FROM:<a@b.example> RET=FULL\r\n'), /^555/);

@@ -126,9 +126,8 @@ test('a session that refuses a chunk refuses the message', async (t) => {
 });
 
 test('a client that ends TLS inside a chunk is gone, and what it sends in plaintext is not read (CVE-2026-45185)', async (t) => {
-  const { dial, sessions } = await startServer(t, { tls: STARTTLS });
-  const plain = dial();
-  await plain.reply();
+  const { greeted, sessions } = await startServer(t, { tls: STARTTLS });
+  const plain = await greeted();
   await plain.ask('EHLO client.example\r\n');
   await plain.ask('STARTTLS\r\n');
   const client = await plain.encrypt();

@@ -52,16 +52,23 @@ export async function startServer(
     for (const client of clients) client.socket.destroy();
     await listener.close();
   });
+  /** Connects without waiting for the banner. */
+  function dial(localAddress = '127.0.0.1'): TestClient {
+    const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
+    clients.add(client);
+    return client;
+  }
   return {
     port,
     sessions,
     lines,
     listener,
     metrics: async () => (await metrics.show()).text,
-    /** Connects without waiting for the banner. */
-    dial(localAddress = '127.0.0.1'): TestClient {
-      const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
-      clients.add(client);
+    dial,
+    /** Connects, and reads the banner. */
+    async greeted(): Promise<TestClient> {
+      const client = dial();
+      await client.reply();
       return client;
     },
   };

@@ -36,9 +36,8 @@ test('a client that talks before the banner is refused', async (t) => {
 });
 
 test('a request of a browser ends the connection before its body is read', async (t) => {
-  const { dial, sessions } = await startServer(t);
-  const client = dial();
-  await client.reply();
+  const { greeted, sessions } = await startServer(t);
+  const client = await greeted();
   client.send(`POST / HTTP/1.1\r\nHost: mx.test\r\n\r\nEHLO client.example\r\n${ENVELOPE}`);
   assert.deepEqual(await client.rest(), ['554', 'closed']);
   assert.equal(sessions.calls.ehlo, 0);

@@ -211,9 +211,8 @@ test('a listener that closes ends idle sessions at once and others after their m
 });
 
 test('a listener that closes during a handshake ends the session after it', async (t) => {
-  const { dial, listener } = await startServer(t, { tls: STARTTLS });
-  const plain = dial();
-  await plain.reply();
+  const { greeted, listener } = await startServer(t, { tls: STARTTLS });
+  const plain = await greeted();
   assert.match(await plain.ask('STARTTLS\r\n'), /^220/);
   const closed = listener.close();
   const client = await plain.encrypt();
@@ -261,9 +260,8 @@ test('LMTP has its own greeting, and answers for each recipient', async (t) => {
 });
 
 test('the protocol of a client is the keyword for the Received field', async (t) => {
-  const { dial, sessions } = await startServer(t);
-  const client = dial();
-  await client.reply();
+  const { greeted, sessions } = await startServer(t);
+  const client = await greeted();
   const send = async (greeting: string, parameters: string) => {
     await client.ask(`${greeting} client.example\r\n`);
     client.send(`MAIL FROM:<a@sender.example>${parameters}\r\nRCPT TO:<b@test.example>\r\nBDAT 1 LAST\r\nx`);

@@ -23,10 +23,9 @@ const INJECTIONS = [
 const GAPS_MS = [0, 1, 5, 50];
 
 test('plaintext after STARTTLS is never run as a command, whenever it comes', async (t) => {
-  const { dial, sessions, metrics } = await startServer(t, { tls: STARTTLS });
+  const { greeted, sessions, metrics } = await startServer(t, { tls: STARTTLS });
   const inject = async (text: string, gapMs: number): Promise<void> => {
-    const client = dial();
-    await client.reply();
+    const client = await greeted();
     await client.ask('EHLO client.example\r\n');
     if (gapMs === 0) client.send(`STARTTLS\r\n${text}`);
     else client.send('STARTTLS\r\n');
@@ -47,9 +46,8 @@ test('plaintext after STARTTLS is never run as a command, whenever it comes', as
 });
 
 test('STARTTLS encrypts, and forgets what was said before', async (t) => {
-  const { dial, sessions } = await startServer(t, { tls: STARTTLS });
-  const plain = dial();
-  await plain.reply();
+  const { greeted, sessions } = await startServer(t, { tls: STARTTLS });
+  const plain = await greeted();
   assert.match(await plain.ask('EHLO client.example\r\n'), /250 STARTTLS/);
   assert.match(await plain.ask('MAIL FROM:<a@sender.example>\r\n'), /^250/);
   assert.match(await plain.ask('STARTTLS\r\n'), /^220 2\.0\.0/);
@@ -74,9 +72,8 @@ test('STARTTLS encrypts, and forgets what was said before', async (t) => {
 
 test('a handshake has its time', async (t) => {
   const clock = createFakeClock(0);
-  const { dial, sessions } = await startServer(t, { tls: STARTTLS, clock });
-  const client = dial();
-  await client.reply();
+  const { greeted, sessions } = await startServer(t, { tls: STARTTLS, clock });
+  const client = await greeted();
   assert.match(await client.ask('STARTTLS\r\n'), /^220/);
   await clock.advance(29_999);
   assert.equal(sessions.openSessions(), 1);
@@ -86,9 +83,8 @@ test('a handshake has its time', async (t) => {
 });
 
 test('STARTTLS has no argument, and is refused where it is not offered', async (t) => {
-  const { dial } = await startServer(t, { tls: STARTTLS });
-  const client = dial();
-  await client.reply();
+  const { greeted } = await startServer(t, { tls: STARTTLS });
+  const client = await greeted();
   assert.match(await client.ask('STARTTLS now\r\n'), /^501/);
 });
 
