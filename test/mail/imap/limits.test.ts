@@ -122,14 +122,14 @@ test('a client that does not read stops the producer of its responses, and is en
   const clock = createFakeClock(0);
   let produced = 0;
   let isEnded = false;
-  const line = Buffer.from(`* OK ${'x'.repeat(64 * 1024)}\r\n`);
+  const line = `* OK ${'x'.repeat(64 * 1024)}\r\n`;
   const mail = await createEmptyMail({
     selected: {
       async *fetch() {
         try {
           for (;;) {
             produced += line.length;
-            yield line;
+            yield Buffer.from(line);
           }
         } finally {
           isEnded = true;
