@@ -10,7 +10,7 @@ import { endMailbox, updateMailbox } from '../../src/mailboxes/store.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../support/test-app.ts';
-import { beginTurns } from './begin.ts';
+import { beginRuns } from './begin.ts';
 
 const clock = createFakeClock(1_800_000_000_000);
 const world = await openTestApp({ system: { clock } });
@@ -35,7 +35,7 @@ test('an import never shows its password, which is sealed and forgotten at the e
   assert.ok(!JSON.stringify(row).includes('very secret'));
   assert.equal(openPassword(world.app, row), 'very secret');
   assert.throws(() => openPassword(world.app, { ...row, id: 'mim_other' }), 'it opens in its own row alone');
-  const [{ lease } = assert.fail()] = await beginTurns(world.app);
+  const [{ lease } = assert.fail()] = await beginRuns(world.app);
   const now = clock.now();
   await db.commit(endImport, { lease, now, status: 'failed', reason: 'login_refused', error: 'No' });
   assert.equal((await findImport(db.read, body.id))?.password, null);
@@ -76,7 +76,7 @@ test('a host must be a name', async () => {
 test('errors are shown as CSV that no spreadsheet executes, one for each message', async () => {
   const { body } = await ask('POST', '', WANTED);
   const { id } = body;
-  await beginTurns(world.app);
+  await beginRuns(world.app);
   const error = (uid: number, message: string) => ({ folder: '=1+1', uid, message });
   const progress = JSON.stringify(NO_COUNTS);
   const advance = (errors: ReturnType<typeof error>[]) => db.commit(advanceImport, { id, progress, errors });
@@ -91,7 +91,7 @@ test('errors are shown as CSV that no spreadsheet executes, one for each message
 
 test('an import has at most 1,000 errors', async () => {
   const { body } = await ask('POST', '', WANTED);
-  await beginTurns(world.app);
+  await beginRuns(world.app);
   const errorsFrom = (first: number) =>
     Array.from({ length: 600 }, (_, index) => ({ folder: 'INBOX', uid: first + index, message: 'No' }));
   const advance = { id: body.id, progress: JSON.stringify(NO_COUNTS) };
@@ -120,7 +120,7 @@ test('a mailbox remembers 10,000 folders, and messages of others are compared by
 
 test('while a mailbox is suspended no import begins, and one that runs stores nothing more', async () => {
   const { body } = await ask('POST', '', WANTED);
-  await beginTurns(world.app);
+  await beginRuns(world.app);
   const changeStatus = (status: 'active' | 'suspended') =>
     db.commit(updateMailbox, {
       ...{ tenantId: world.tenantId, id: mailbox.id },

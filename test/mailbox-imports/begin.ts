@@ -4,7 +4,7 @@ import { beginRun, MAILBOX_IMPORTS, type RunningImport } from '../../src/mailbox
 import { leaseOf } from '../../src/tasks/kind.ts';
 import { leaseTasksOf } from '../support/tasks.ts';
 
-export async function beginTurns(app: Pick<App, 'db' | 'clock' | 'runId'>): Promise<RunningImport[]> {
+export async function beginRuns(app: Pick<App, 'db' | 'clock' | 'runId'>): Promise<RunningImport[]> {
   const tasks = await leaseTasksOf(app, { kind: MAILBOX_IMPORTS });
   const now = app.clock.now();
   const rows = await Promise.all(tasks.map((task) => app.db.commit(beginRun, { lease: leaseOf(task), now })));

@@ -22,7 +22,7 @@ import { ANY_TARGET } from '../support/any-target.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { TRUSTED_HOST, trustCertificate } from '../support/trusted-certificate.ts';
 import { zoneDns } from '../support/zone-dns.ts';
-import { beginTurns } from './begin.ts';
+import { beginRuns } from './begin.ts';
 import { type MemoryContents, memoryContents } from './transfer/memory-contents.ts';
 
 export const HOST = TRUSTED_HOST;
@@ -148,7 +148,7 @@ export async function createImporter(
       const { username: user, password } = USER;
       const wanted = { host: HOST, user, password, security: 'tls' as const, ...settings, port };
       const row = await createImport(app, world.tenantId, { mailboxId: mailbox.id, wanted });
-      const [{ lease } = assert.fail('no import is due')] = await beginTurns(app);
+      const [{ lease } = assert.fail('no import is due')] = await beginRuns(app);
       await beforeTurn?.();
       let counts = NO_COUNTS;
       const errors: { folder: string; uid: number; message: string }[] = [];
