@@ -124,6 +124,14 @@ function functionsOfConditions<Tables extends Described>() {
       );
       return (await readOn<Row<Tables[Of]>, Schema>(tx, query, Object.values(where)))[0];
     },
+    /** Returns the number of rows. */
+    async countRows<Of extends Name>(tx: Tx<Schema>, table: Of, where: Where<Tables[Of]>): Promise<number> {
+      const query = queryOf(
+        `count ${table} ${Object.keys(where)}`,
+        () => sql`SELECT count(*) AS count FROM ${sql.table(table)} WHERE ${conditionOf(where)}`,
+      );
+      return (await readOn<{ count: number }, Schema>(tx, query, Object.values(where)))[0]?.count ?? 0;
+    },
     /** Returns some columns of a row, or undefined when there is none. */
     async findColumns<Of extends Name, Column extends keyof Row<Tables[Of]> & string>(
       tx: Tx<Schema>,
@@ -204,6 +212,7 @@ export const {
   addToRow,
   updateRows,
   deleteRows,
+  countRows,
   findRow,
   findColumns,
   listRows,

@@ -1,7 +1,9 @@
 /** The queries and writes of exports: the limits of their files, and a complete file. */
+
 import { insertBlob } from '../blobs/store.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { countRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { endJob, findRunning, getJob, insertJob, requireFewWaiting } from '../jobs/store.ts';
@@ -26,14 +28,9 @@ export const MAX_KEPT_BYTES = MAX_KEPT_GIB * 1024 ** 3;
 export const insertExport = defineWrite('exports.insert', async (tx, job: JobRow) => {
   const { tenantId } = job;
   await requireFewWaiting(tx, tenantId, 'export');
-  const kept = await tx
-    .selectFrom('jobs')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('tenantId', '=', tenantId)
-    .where('type', '=', 'export')
-    .executeTakeFirstOrThrow();
-  if (kept.count >= MAX_KEPT) {
-    throw limitReached('exports', kept.count, 'delete one, or wait: each is deleted 7 days after it ended');
+  const kept = await countRows(tx, 'jobs', { tenantId, type: 'export' });
+  if (kept >= MAX_KEPT) {
+    throw limitReached('exports', kept, 'delete one, or wait: each is deleted 7 days after it ended');
   }
   await requireFileBytes(tx, tenantId);
   await insertJob(tx, job);

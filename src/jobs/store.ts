@@ -2,11 +2,13 @@
  * Stores jobs: imports and exports. A job is queued, then running, and at last completed or failed; until then it has a task.
  * All SQL of this table is here, and nothing else writes it. Live and test keys share jobs.
  */
+
 import { type SqlBool, sql } from 'kysely';
 import { emptyBlob, type StoredBytes } from '../blobs/store.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { findRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { isIdWithin } from '../domains/reach.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
@@ -120,25 +122,17 @@ export const beginJob = defineWrite(
   },
 );
 
-const running = statement((db, param: Param<Pick<JobRow, 'id'>>) =>
-  db.selectFrom('jobs').selectAll().where('id', '=', param('id')).where('status', '=', 'running'),
-);
-
 /** Returns a running job of any tenant. The id comes from a lease, never from a caller. */
 export function findRunning(tx: Tx, id: JobRow['id']): Promise<JobRow | undefined> {
-  return running.first(tx, { id });
+  return findRow(tx, 'jobs', { id, status: 'running' });
 }
 
-const advance = statement((db, param: Param<Pick<JobRow, 'id' | 'rows' | 'progress'>>) =>
-  db
-    .updateTable('jobs')
-    .set({ rows: param('rows'), progress: param('progress') })
-    .where('id', '=', param('id')),
-);
-
 /** Stores the progress of a running job, as part of a write. */
-export async function advanceJob(tx: Tx, progress: Pick<JobRow, 'id' | 'rows' | 'progress'>): Promise<void> {
-  await advance.all(tx, progress);
+export async function advanceJob(
+  tx: Tx,
+  { id, rows, progress }: Pick<JobRow, 'id' | 'rows' | 'progress'>,
+): Promise<void> {
+  await updateRows(tx, 'jobs', { set: { rows, progress }, where: { id } });
 }
 
 export type Ended = {

@@ -1,7 +1,8 @@
 /** Stores the runs of broadcasts: when, how fast and with what content each is sent. All SQL of this table is here. */
+
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { findRow } from '../db/rows.ts';
 import { cancelTask, type NewTask, scheduleNewTask, scheduleTask } from '../tasks/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
@@ -53,13 +54,9 @@ export async function deleteRun(tx: Tx, broadcastId: BroadcastId): Promise<void>
   await cancelTask(tx, { kind: BROADCAST_TASKS, reference: broadcastId });
 }
 
-const runById = statement((db, param: Param<Pick<BroadcastRunRow, 'broadcastId'>>) =>
-  db.selectFrom('broadcastRuns').selectAll().where('broadcastId', '=', param('broadcastId')),
-);
-
 /** Returns the run of a broadcast, or undefined when it was never scheduled or started. */
 export function findRun(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastRunRow | undefined> {
-  return runById.first(tx, { broadcastId });
+  return findRow(tx, 'broadcastRuns', { broadcastId });
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { MailboxImportFolderRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { findRow } from '../db/rows.ts';
+import { countRows, findRow } from '../db/rows.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { notFound } from '../system/errors.ts';
 import { requireNotSuspended } from './store.ts';
@@ -21,11 +21,7 @@ export async function findOpenFolder(tx: Tx, opened: Opened): Promise<Known | un
   const known = await findFolder(tx, opened);
   if (known)
     return known.uidValidity === opened.uidValidity ? { mayRepeat: known.mayRepeat === 1 } : undefined;
-  const { count } = await tx
-    .selectFrom('mailboxImportFolders')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('mailboxId', '=', opened.mailboxId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, 'mailboxImportFolders', { mailboxId: opened.mailboxId });
   return count >= MAX_KNOWN_FOLDERS ? { mayRepeat: true } : undefined;
 }
 

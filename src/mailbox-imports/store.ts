@@ -5,6 +5,7 @@
 import type { MailboxImportRow, MailboxRow } from '../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { countRows } from '../db/rows.ts';
 import { findMailboxById, getMailbox } from '../mailboxes/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import {
@@ -34,11 +35,7 @@ export const insertImport = defineWrite(
   'mailboxImports.insert',
   async (tx, row: MailboxImportRow): Promise<void> => {
     await getMailbox(tx, row.tenantId, row.mailboxId);
-    const { count } = await tx
-      .selectFrom('mailboxImports')
-      .select((select) => select.fn.countAll<number>().as('count'))
-      .where('mailboxId', '=', row.mailboxId)
-      .executeTakeFirstOrThrow();
+    const count = await countRows(tx, 'mailboxImports', { mailboxId: row.mailboxId });
     if (count >= MAX_IMPORTS) throw limitReached('imports for this mailbox', count);
     await tx.insertInto('mailboxImports').values(row).execute();
     const { id: reference, tenantId, createdAt: dueAt } = row;

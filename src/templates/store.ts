@@ -3,7 +3,7 @@
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { deleteRows, findRow, insertRow } from '../db/rows.ts';
+import { countRows, deleteRows, findRow, insertRow } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
@@ -15,11 +15,7 @@ export const MAX_TEMPLATES = 10_000;
  * @throws AppError validation_error when the tenant has the maximum number of templates
  */
 export const insertTemplate = defineWrite('templates.insert', async (tx, template: TemplateRow) => {
-  const { count } = await tx
-    .selectFrom('templates')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('tenantId', '=', template.tenantId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, 'templates', { tenantId: template.tenantId });
   if (count >= MAX_TEMPLATES) {
     throw limitReached('templates', count);
   }

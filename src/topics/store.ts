@@ -4,7 +4,7 @@ import { hasValues } from '../db/has-values.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
+import { countRows, deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
@@ -16,11 +16,7 @@ export const MAX_TOPICS = 100;
  * @throws AppError validation_error when the tenant has the maximum number of topics
  */
 export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicRow) => {
-  const { count } = await tx
-    .selectFrom('topics')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('tenantId', '=', topic.tenantId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, 'topics', { tenantId: topic.tenantId });
   if (count >= MAX_TOPICS) {
     throw limitReached('topics', count);
   }

@@ -10,7 +10,7 @@ import type { Tx } from '../../src/db/operation.ts';
 
 export type MemoryDatabase = { database: Database; tx: Tx; close(): void };
 
-/** The bytes of a database that is migrated once, because the migrations cost 30 ms of CPU time. */
+/** The bytes of a database that is created once, because creating it costs 10 ms of CPU time. */
 let template: Buffer | undefined;
 
 /** Opens an empty database. The caller closes it. */

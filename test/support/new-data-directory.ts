@@ -1,6 +1,6 @@
 /**
- * Makes data directories for tests. Each has a copy of a database that this process has migrated once, because the
- * migrations cost 200 ms of CPU time. That database was made in 1970, so that the clock of no test is
+ * Makes data directories for tests. Each has a copy of a database that this process has created once, because the
+ * files cost more CPU time than most tests. That database was made in 1970, so that the clock of no test is
  * behind it, and stopped cleanly. It has no master key yet.
  */
 import { copyFileSync } from 'node:fs';

@@ -4,11 +4,18 @@
  * contacts it finds.
  */
 
-import type { BroadcastRow, ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables.ts';
+import type { BroadcastRow, ContactRow, SegmentRow } from '../../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
-import { deleteRows, findColumns, findRow, insertRow, updateRows } from '../../db/rows.ts';
-import { type Param, statement } from '../../db/statement.ts';
+import {
+  countRows,
+  deleteRows,
+  findColumns,
+  findRow,
+  insertRow,
+  listRows,
+  updateRows,
+} from '../../db/rows.ts';
 import { realClock } from '../../system/clock.ts';
 import { invalid, limitReached, orNotFound } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
@@ -34,11 +41,7 @@ export const createSegment = defineWrite(
     const { tenantId } = given;
     const audienceId = await requireAudience(tx, tenantId, given.audienceId);
     await requireReferences(tx, tenantId, filter);
-    const { count } = await tx
-      .selectFrom('segments')
-      .select((select) => select.fn.countAll<number>().as('count'))
-      .where('tenantId', '=', tenantId)
-      .executeTakeFirstOrThrow();
+    const count = await countRows(tx, 'segments', { tenantId });
     if (count >= MAX_SEGMENTS) {
       throw limitReached('segments', count);
     }
@@ -251,12 +254,8 @@ export async function selectMatching(
   return inRange.where(segmentCondition(filter, await readFilterContext(tx, { ...query, filter })));
 }
 
-const defaultsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>) =>
-  db.selectFrom('topics').select(['id', 'defaultOptIn']).where('tenantId', '=', param('tenantId')),
-);
-
 async function readFilterContext(tx: Tx, { tenantId, filter, now }: SegmentQuery): Promise<FilterContext> {
   const namesTopics = referencesOf(filter).some(({ kind }) => kind === 'topic');
-  const topics = namesTopics ? await defaultsOfTenant.all(tx, { tenantId }) : [];
+  const topics = namesTopics ? await listRows(tx, 'topics', { where: { tenantId }, orderBy: 'id' }) : [];
   return { now, topicDefaults: new Map(topics.map(({ id, defaultOptIn }) => [id, defaultOptIn === 1])) };
 }

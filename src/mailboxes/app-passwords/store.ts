@@ -3,7 +3,7 @@
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
-import { deleteRows, findRow, insertRow, listRows, updateRows } from '../../db/rows.ts';
+import { countRows, deleteRows, findRow, insertRow, listRows, updateRows } from '../../db/rows.ts';
 import { cancelWithdrawn } from '../../queue/state/cancel-submitted.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { isMember } from '../member-store.ts';
@@ -38,11 +38,7 @@ export const insertAppPassword = defineWrite(
  * @throws AppError validation_error
  */
 export async function requireAppPasswordLimit(tx: Tx, mailboxId: MailboxRow['id']): Promise<void> {
-  const { count } = await tx
-    .selectFrom('appPasswords')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('mailboxId', '=', mailboxId)
-    .executeTakeFirstOrThrow();
+  const count = await countRows(tx, 'appPasswords', { mailboxId });
   if (count >= MAX_APP_PASSWORDS)
     throw limitReached('app passwords for this mailbox', count, 'revoke one before you add another');
 }
