@@ -24,7 +24,7 @@ import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/run.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
-import { moveQueue } from './queue/state/set-back.ts';
+import { moveQueue } from './queue/state/recover.ts';
 import { recoverQueue, startDelivering } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';

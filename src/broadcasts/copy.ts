@@ -32,9 +32,18 @@ import { completeTask, type Lease, retryTask, type TaskEnd } from '../tasks/stor
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';
 import { type Frozen, frozenOf } from './frozen.ts';
-import { evaluateHealth, type HealthCounts } from './health.ts';
 import { type Pace, planCopies } from './pace.ts';
 import { changeStatus } from './runs/state.ts';
+
+/** Counts that the rates follow from. */
+type HealthCounts = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;
+
+/** Number of attempted copies from which the rates are evaluated. A few bounces of a few copies mean nothing. */
+const MIN_ATTEMPTED_COPIES = 500;
+/** Maximum share of copies that bounce for good. Large receivers and providers act at about this share. */
+const MAX_BOUNCE_RATE = 0.05;
+/** Maximum share of copies that are reported as spam (Gmail's and Yahoo's rules for bulk senders). */
+const MAX_COMPLAINT_RATE = 0.003;
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
@@ -239,4 +248,21 @@ function decisionOf(copy: Copy | Refusal): Pick<LedgerDecision, 'state' | 'email
   if ('email' in copy)
     return { state: 'queued', emailId: copy.email.id satisfies EmailRow['id'], reason: null };
   return { ...copy, emailId: null };
+}
+
+/**
+ * Returns why a broadcast must be paused, or undefined when it may go on. `since` are the counts at the last resume:
+ * whoever resumes has accepted what happened before, so only what comes later is evaluated, again from 500 copies on.
+ * Receivers judge a sender by these rates, so sending on would harm all later mail.
+ */
+export function evaluateHealth(
+  counts: HealthCounts,
+  since: HealthCounts | undefined,
+): Extract<BroadcastRunRow['pausedReason'], 'bounces' | 'complaints'> | undefined {
+  const sent = counts.sent - (since?.sent ?? 0);
+  if (sent < MIN_ATTEMPTED_COPIES) return undefined;
+  const bounced = counts.bouncedPermanently - (since?.bouncedPermanently ?? 0);
+  if (bounced / sent > MAX_BOUNCE_RATE) return 'bounces';
+  const complained = counts.complained - (since?.complained ?? 0);
+  return complained / sent > MAX_COMPLAINT_RATE ? 'complaints' : undefined;
 }

@@ -15,8 +15,7 @@ import { type Clock, DAY_MS } from '../system/clock.ts';
 import { periodic, startWork } from '../system/worker.ts';
 import { logFields } from './certificate.ts';
 import { CertificateSet, type Listed } from './certificate-set.ts';
-import { type CertificateStatus, showCertificates } from './show.ts';
-import { tlsaRecords } from './tlsa.ts';
+import { type CertificateStatus, showCertificates, tlsaRecords } from './show.ts';
 
 /** Shows the certificates to the operator, with a running daemon or without one. */
 export type CertificateAdmin = {

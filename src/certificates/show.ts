@@ -1,8 +1,10 @@
 /** Shows certificates to the operator. */
+
+import type { OperatorRecord } from '../domains/operator-records.ts';
+import { createCertificateStore } from '../system/certificates.ts';
 import { isoTime } from '../system/clock.ts';
-import type { Problem } from './certificate.ts';
+import type { Certificate, Problem } from './certificate.ts';
 import type { Listed } from './certificate-set.ts';
-import { tlsaValue } from './tlsa.ts';
 
 /** `names`, `keyType`, `expiresAt` and `tlsa` are null while no certificate can be used. */
 export type CertificateStatus = {
@@ -28,5 +30,28 @@ export function showCertificates(listed: readonly Listed[]): CertificateStatus[]
     expiresAt: certificate ? isoTime(certificate.expiresAt) : null,
     tlsa: certificate ? tlsaValue(certificate) : null,
     problem: problem ?? null,
+  }));
+}
+
+/**
+ * Returns the data of a record: DANE-EE(3), SPKI(1), SHA2-256(1), which RFC 7672 section 3.1 recommends. It names the key
+ * and not the certificate, so it stays right when a certificate is renewed with the same key.
+ */
+function tlsaValue({ publicKeyHash }: Certificate): string {
+  return `3 1 1 ${publicKeyHash}`;
+}
+
+/** Returns one record for each key that a sender sees who asks for the hostname (RFC 6698 section 3). */
+export function tlsaRecords(hostname: string, certificates: readonly Certificate[]): OperatorRecord[] {
+  if (certificates.length === 0) return [];
+  const shown = createCertificateStore(certificates).pairsFor(hostname);
+  const values = certificates
+    .filter(({ chain }) => shown.some((pair) => pair.chain === chain))
+    .map((certificate) => tlsaValue(certificate));
+  return [...new Set(values)].map((value) => ({
+    type: 'TLSA',
+    name: `_25._tcp.${hostname.toLowerCase()}`,
+    value,
+    purpose: 'DANE: senders that check it deliver only to this key; publish it only in a zone with DNSSEC',
   }));
 }

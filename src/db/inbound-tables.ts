@@ -122,7 +122,7 @@ export const receivedRecipients = clusteredTable({
   address: text(),
   kind: text<ReceivedRecipientKind>(),
   /**
-   * Route, mailbox, email, recipient of an email (mail-reports/unsubscribe-target.ts), sender, or id or name of a domain that the address
+   * Route, mailbox, email, recipient of an email (mail-reports/unsubscribe.ts), sender, or id or name of a domain that the address
    * stands for.
    */
   targetId: text(),

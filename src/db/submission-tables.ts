@@ -65,7 +65,7 @@ export type RecipientCountRow = Row<typeof recipientCounts>;
 /** Written by submission/limits/store.ts: an address that a mailbox has written to. It ends with the mailbox. */
 export const correspondents = clusteredTable({
   mailboxId: key(belongsTo('mailboxes', id('mbx'))),
-  /** Hash of the address with a key of this installation (submission/limits/correspondents.ts). */
+  /** Hash of the address with a key of this installation (submission/limits/limits.ts). */
   addressHash: key(text()),
   /** Time of the last message to it, or of one that came up to a day before. */
   lastAt: integer(),

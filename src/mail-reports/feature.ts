@@ -2,11 +2,11 @@
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import type { Replies } from '../queue/outcome/replies/replies.ts';
-import { createBounceKind } from './bounces.ts';
 import { createComplaintKind } from './complaints.ts';
 import { createDmarcReportWork } from './dmarc-reports/work.ts';
 import { registerReportsApi } from './reports/api.ts';
 import { createReportKind } from './reports/work.ts';
+import { createBounceKind } from './returned-mail.ts';
 import { createUnsubscribeKind } from './unsubscribe.ts';
 
 export const mailReports = {

@@ -4,10 +4,16 @@
  */
 import type { App } from '../app.ts';
 import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
+import type { EmailRow } from '../db/email-tables.ts';
+import type { RecipientRow } from '../db/tables.ts';
 import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../inbound/tasks/kind.ts';
 import { findMessage, listRecipients } from '../queue/store.ts';
+import { isId } from '../system/ids.ts';
 import type { TaskKind } from '../tasks/kind.ts';
-import { readUnsubscribeTarget } from './unsubscribe-target.ts';
+
+type UnsubscribingReader = { emailId: EmailRow['id']; position: RecipientRow['position'] };
+
+const SEPARATOR = '/';
 
 /** Maximum number of readers who are unsubscribed at the same time. Each takes a few writes. */
 const CONCURRENCY = 4;
@@ -35,4 +41,22 @@ export function createUnsubscribeKind(app: App): TaskKind {
   }
 
   return createReceivedKind(app, { kind: 'unsubscribe', concurrency: CONCURRENCY, run });
+}
+
+/**
+ * Returns the target of the task that unsubscribes a reader. A message to the addresses of several recipients of one
+ * email has a task for each of them, because tasks with the same target are one.
+ */
+export function unsubscribeTarget({ emailId, position }: UnsubscribingReader): string {
+  return `${emailId}${SEPARATOR}${position}`;
+}
+
+/**
+ * Returns the reader that a target names.
+ * @throws Error for a text that is no target
+ */
+function readUnsubscribeTarget(targetId: string): UnsubscribingReader {
+  const [emailId = '', position] = targetId.split(SEPARATOR);
+  if (!isId('em', emailId) || position === undefined) throw new Error(`${targetId} names no recipient`);
+  return { emailId, position: Number(position) };
 }

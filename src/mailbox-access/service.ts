@@ -2,7 +2,10 @@
  * The mailboxes of a running daemon: threads of accounts, and a thread with the listeners. An installation without mailboxes has none
  * of them; the listeners open with the first mailbox.
  */
+
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
 import type { AccountSettings } from '../accounts/open-accounts.ts';
 import { ACCOUNT_PART, type AccountCalls, type ReportCalls } from '../accounts/part.ts';
 import type { App } from '../app.ts';
@@ -18,10 +21,22 @@ import { AppError } from '../system/errors.ts';
 import type { PartThread } from '../system/thread.ts';
 import type { Work } from '../system/worker.ts';
 import { createSystemPart } from '../thread-app.ts';
-import { createLinks } from './links.ts';
 import type { AccessAddresses } from './listeners.ts';
 import { ACCESS_PART, type AccessCalls } from './part.ts';
 import type { LoginAnswer, LoginCalls } from './session.ts';
+
+type Connect = (
+  input: { link: string; port: MessagePort },
+  transfer: readonly Transferable[],
+) => Promise<void>;
+type Connectable = { calls: { connect: Connect } };
+
+type Links = {
+  /** Returns the link to a thread of accounts. @throws AppError unavailable while one of the threads is being started */
+  get(thread: number): Promise<string>;
+  /** Forgets a link that the thread of accounts does not know, because one of the two threads has started again. */
+  forget(thread: number): void;
+};
 
 export type Mailboxes = {
   accounts: Accounts;
@@ -199,4 +214,33 @@ function createAccessThread(
   };
   const thread = createSystemPart(app, ACCESS_PART, { inThreads, host: calls, data });
   return thread;
+}
+
+/** Returns links between these threads, none of which is connected. */
+export function createLinks(access: Connectable, accounts: readonly Connectable[]): Links {
+  const links = new Map<number, Promise<string>>();
+
+  async function connect(thread: number): Promise<string> {
+    const link = randomUUID();
+    const { port1, port2 } = new MessageChannel();
+    await Promise.all([
+      access.calls.connect({ link, port: port1 }, [port1]),
+      accounts[thread]?.calls.connect({ link, port: port2 }, [port2]),
+    ]);
+    return link;
+  }
+
+  return {
+    async get(thread) {
+      const link = links.get(thread) ?? connect(thread);
+      links.set(thread, link);
+      try {
+        return await link;
+      } catch (error) {
+        if (links.get(thread) === link) links.delete(thread);
+        throw error;
+      }
+    },
+    forget: (thread) => void links.delete(thread),
+  };
 }

@@ -5,8 +5,11 @@
  */
 import type { App } from '../app.ts';
 import { AnswerCache } from '../db/answer-cache.ts';
+import type { ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { Tx } from '../db/operation.ts';
 import type { DomainRow } from '../db/tables.ts';
+import { UpperBounds } from '../db/upper-bounds.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
 import { type AddressOwner, mapAddresses } from '../mailboxes/addresses/store.ts';
 import {
@@ -15,9 +18,30 @@ import {
   scriptsOf,
   sizeOfScripts,
 } from '../mailboxes/scripts/of-mailbox.ts';
+import { findMailboxById } from '../mailboxes/store.ts';
 import { mapRoutes, type RouteId } from '../routes/store.ts';
 import { createTenantQuota, type TenantQuota } from '../tenants/stored-mail/quota.ts';
-import { createMailboxQuota, type MailboxQuota } from './quota.ts';
+import { readWaitingBytes } from './store.ts';
+
+type Refusal = { code: 450 | 452 | 550; status: string; text: string };
+
+type MailboxId = MailboxRow['id'];
+
+type MailboxQuota = {
+  /**
+   * Returns true when a message fits into the quota of a mailbox together with what waits for it. What the mailbox has stored in the last
+   * seconds may not be counted yet, so it can exceed its quota a little.
+   */
+  isWithinQuota(
+    mailbox: Pick<MailboxRow, 'id' | 'usedBytes' | 'quotaBytes'>,
+    sizeBytes: number,
+  ): Promise<boolean>;
+  /** Takes a message into account that waits for a mailbox from now on. */
+  noteWaiting(mailboxId: MailboxId, sizeBytes: number): void;
+};
+
+/** Maximum number of mailboxes that are cached: a few MB. */
+const MAX_MAILBOXES = 10_000;
 
 type TenantId = DomainRow['tenantId'];
 type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
@@ -91,4 +115,40 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
     ...createTenantQuota(db),
     ...createMailboxQuota(db),
   };
+}
+
+/**
+ * Returns the check, which knows no mailbox yet. It answers mostly from memory: a mailbox to which mail comes faster
+ * than it is delivered would otherwise have all that waits added up for each message.
+ */
+function createMailboxQuota({ read }: { read: Tx }): MailboxQuota {
+  const waiting = new UpperBounds<MailboxId>((id) => readWaitingBytes(read, id), MAX_MAILBOXES);
+  return {
+    isWithinQuota: ({ id, usedBytes, quotaBytes }, sizeBytes) =>
+      waiting.doesFit(id, (waitingBytes) => {
+        const bytes = usedBytes + waitingBytes;
+        return bytes < quotaBytes && bytes + sizeBytes <= quotaBytes;
+      }),
+    noteWaiting: (mailboxId, sizeBytes) => waiting.add(mailboxId, sizeBytes),
+  };
+}
+
+/**
+ * Returns the refusal of a recipient that is a mailbox; undefined when it takes the message, and for other
+ * recipients. A message whose size the client has not declared counts as empty. A full mailbox is refused here alone:
+ * its quota is not compared again when the message is delivered.
+ */
+export async function refusalOfMailbox(
+  { db: { read }, directory }: { db: { read: Tx }; directory: Pick<MailboxQuota, 'isWithinQuota'> },
+  { kind, targetId }: Pick<ReceivedRecipientRow, 'kind' | 'targetId'>,
+  sizeBytes = 0,
+): Promise<Refusal | undefined> {
+  if (kind !== 'mailbox') return undefined;
+  const mailbox = await findMailboxById(read, targetId as MailboxRow['id']);
+  if (!mailbox) return { code: 550, status: '5.1.1', text: 'there is no such recipient here' };
+  // A suspension can end, so the client keeps the message and tries again (RFC 3463 section 3.3).
+  if (mailbox.status === 'suspended')
+    return { code: 450, status: '4.2.1', text: 'the mailbox takes no mail at the moment' };
+  if (await directory.isWithinQuota(mailbox, sizeBytes)) return undefined;
+  return { code: 452, status: '4.2.2', text: 'the mailbox is full' };
 }

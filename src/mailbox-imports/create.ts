@@ -8,9 +8,10 @@ import { isHostName } from '../system/dns.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { NO_COUNTS } from './counts.ts';
-import { sealPassword } from './password.ts';
 import type { NewImport } from './schemas.ts';
 import { insertImport } from './store.ts';
+
+type SealedFor = Pick<MailboxImportRow, 'tenantId' | 'id'>;
 
 /** Ports of IMAP (RFC 8314 section 7, RFC 9051 section 2.1). */
 const PORTS = { tls: 993, starttls: 143 } as const;
@@ -68,4 +69,18 @@ function readHost(text: string): string {
 function requirePort(port: number): void {
   if (port >= FIRST_FREE_PORT || port === PORTS.tls || port === PORTS.starttls) return;
   throw invalid('port', '`port` must be 993, 143 or at least 1024');
+}
+
+/** Returns a password as it is stored. */
+function sealPassword({ sealer }: Pick<App, 'sealer'>, { tenantId, id }: SealedFor, text: string): string {
+  return sealer.seal(text, [tenantId, id]);
+}
+
+/** Returns the password of an import that has not ended. */
+export function openPassword(
+  { sealer }: Pick<App, 'sealer'>,
+  { tenantId, id, password }: SealedFor & Pick<MailboxImportRow, 'password'>,
+): string {
+  if (password === null) throw new Error('an import that has ended has no password');
+  return sealer.open(password, [tenantId, id]);
 }

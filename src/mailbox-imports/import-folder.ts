@@ -6,7 +6,6 @@ import { hash } from 'node:crypto';
 import type { AddedMessage } from '../accounts/contents.ts';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
-import type { SourceIds } from './message-ids.ts';
 import type { RunRequest, TargetCalls } from './run.ts';
 import type { RunProgress } from './run-progress.ts';
 import type { SourceConnection } from './source/connection.ts';
@@ -23,6 +22,20 @@ import {
 import { CommandRefused, SourceError } from './source/source-error.ts';
 import type { Spool } from './spool.ts';
 import { MAX_RECORD_BYTES } from './transfer/records.ts';
+
+/** The user of a server whose mail is imported. */
+type SourceIdentity = { host: string; user: string };
+
+type SourceIds = {
+  /** Returns the key of a folder, whatever its UIDVALIDITY is. */
+  folderKey(path: string): string;
+  /** Returns the id of a message by its UID in a folder. */
+  byUid(folder: { path: string; uidValidity: string }, uid: number): string;
+  /** Returns the id of a message that has the same id in all folders. */
+  byLabelledId(labelledId: string): string;
+  /** Returns the id of a message by its content, for a folder whose UIDs have changed. */
+  byContent(path: string, contentSha256: string): string;
+};
 
 /** Values that the parts of a run share. */
 export type Run = {
@@ -371,4 +384,16 @@ function pack(contents: readonly Buffer[]): Uint8Array<ArrayBuffer>[] {
     offset += content.length;
     return copy;
   });
+}
+
+/** Returns the ids of the messages of a user. A user of another server, and another user, has other ids. */
+export function createSourceIds({ host, user }: SourceIdentity): SourceIds {
+  const idOf = (...parts: readonly (string | number)[]) =>
+    `imap/${hash('sha256', JSON.stringify([host, user, ...parts]), 'hex')}`;
+  return {
+    folderKey: (path) => idOf('folder', path),
+    byUid: ({ path, uidValidity }, uid) => idOf('uid', path, uidValidity, uid),
+    byLabelledId: (labelledId) => idOf('label', labelledId),
+    byContent: (path, contentSha256) => idOf('content', path, contentSha256),
+  };
 }

@@ -1,15 +1,32 @@
 /** Makes one run of an import: it connects to the other server and imports its folders, until all are done or the run is over. */
+
+import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import type { System } from '../system/system.ts';
-import { concernsFolder, importFolder, MAX_MESSAGE_MS, type Run } from './import-folder.ts';
-import { createSourceIds } from './message-ids.ts';
+import { concernsFolder, createSourceIds, importFolder, MAX_MESSAGE_MS, type Run } from './import-folder.ts';
 import { INTERNAL_FAILURE, type RunEnd, type RunRequest, type TargetCalls } from './run.ts';
 import { RunProgress, StaleImportError } from './run-progress.ts';
-import { watchRun } from './run-watch.ts';
 import { connectSource, type SourceConnection } from './source/connection.ts';
 import { listSourceFolders } from './source/folders.ts';
 import { CommandRefused, SourceError } from './source/source-error.ts';
 import { Spool } from './spool.ts';
+
+/** Time between two reports, each of which extends the lease and tells whether the import was deleted. */
+const WATCH_INTERVAL_MS = 10_000;
+
+type Watched = {
+  progress: Pick<RunProgress, 'report'>;
+  /** Time after which the run is ended. */
+  maxMs: number;
+  /** Ends what the run waits for. */
+  onEnd(): void;
+};
+
+type RunWatch = {
+  /** Why the run was ended; undefined while it may go on. */
+  readonly failure: Error | undefined;
+  stop(): void;
+};
 
 /** Parts of the thread in which imports run. */
 type RunParts = {
@@ -153,4 +170,35 @@ function endOf(error: unknown, hasImported: boolean): RunEnd | undefined {
   if (error.code === 'not_found') return { kind: 'stale' };
   if (error.code === 'invalid_state') return { kind: 'failed', reason: 'mailbox_full', error: error.message };
   return { kind: 'interrupted', error: error.message, hasImported };
+}
+
+/** Ends a run that takes too long, and one whose import was deleted. */
+export function watchRun(clock: Clock, { progress, maxMs, onEnd }: Watched): RunWatch {
+  let failure: Error | undefined;
+  let isStopped = false;
+  const end = (cause: Error): void => {
+    if (isStopped) return;
+    failure ??= cause;
+    onEnd();
+  };
+  const deadline = clock.after(maxMs, () => {
+    end(new SourceError('source_unavailable', 'The server is too slow'));
+  });
+  const wait = () =>
+    clock.after(WATCH_INTERVAL_MS, () => {
+      progress.report().then(() => {
+        if (!isStopped) timer = wait();
+      }, end);
+    });
+  let timer = wait();
+  return {
+    get failure() {
+      return failure;
+    },
+    stop() {
+      isStopped = true;
+      deadline.cancel();
+      timer.cancel();
+    },
+  };
 }

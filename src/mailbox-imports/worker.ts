@@ -12,8 +12,8 @@ import { periodic, type Work } from '../system/worker.ts';
 import { leaseOf, type TaskKind } from '../tasks/kind.ts';
 import type { TaskEnd } from '../tasks/store.ts';
 import { readCounts } from './counts.ts';
+import { openPassword } from './create.ts';
 import { listErrors } from './error-store.ts';
-import { openPassword } from './password.ts';
 import { type ImportCalls, INTERNAL_FAILURE, type RunEnd } from './run.ts';
 import { clearSpools, spoolFolder } from './spool.ts';
 import {

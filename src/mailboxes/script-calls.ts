@@ -1,5 +1,5 @@
 /**
- * Manages the scripts of a mailbox for its owner, on the main thread (mailbox-access/script-session.ts calls it). Each command asks
+ * Manages the scripts of a mailbox for its owner, on the main thread (mailbox-access/listeners.ts calls it). Each command asks
  * again whether its login still holds, so that a new password or a suspension ends what the old one could do.
  */
 import type { App } from '../app.ts';

@@ -3,6 +3,7 @@
  * that no tenant sees the recipients of another.
  */
 
+import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import type {
   ReceivedMessageRow,
@@ -11,18 +12,34 @@ import type {
   ReceivedTaskKind,
 } from '../db/inbound-tables.ts';
 import { findEmailHead } from '../emails/store.ts';
-import { shortResults } from '../inbound/authentication.ts';
-import type { ReceivedRows } from '../inbound/received-rows.ts';
+import { type ReceivedRows, shortResults } from '../inbound/received-rows.ts';
 import type { NewTask } from '../inbound/tasks/store.ts';
 import { addressForSql, parseMailbox } from '../mail/address.ts';
 import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
+import { formatDate } from '../mail/message/headers.ts';
+import type { SmtpClient } from '../mail/smtp/server/session.ts';
+import { isHostName } from '../system/dns.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { ReceivedContent } from './content.ts';
 import type { Evaluation, ReceivedEnvelope } from './envelope.ts';
 import type { AcceptedRecipient } from './recipient.ts';
 import type { SpamVerdict } from './spam.ts';
-import { formatTrace } from './trace.ts';
+
+type Trace = {
+  /** The client that sent the message; undefined for mail of this installation itself. */
+  client: Pick<SmtpClient, 'address' | 'helo' | 'protocol' | 'tls'> | undefined;
+  hostname: string;
+  id: string;
+  sender: string;
+  /** The only recipient. Undefined when there are several, because some of them may be blind copies. */
+  recipient: string | undefined;
+  /** Name that DNS confirms for the address of the client; undefined when it confirms none. */
+  confirmedName: string | undefined;
+  /** Authentication-Results field with its CRLF. */
+  results: string;
+  now: number;
+};
 
 type Build = {
   envelope: ReceivedEnvelope;
@@ -184,4 +201,29 @@ async function findAnswered(
     if (await findEmailHead(db.read, tenantId, { mode: 'live', domainId: null, id })) return id;
   }
   return null;
+}
+
+/** Returns Return-Path, Authentication-Results and Received, each with its CRLF, in the order in which they stand. */
+function formatTrace(trace: Trace): string {
+  return `Return-Path: <${trace.sender}>\r\n${trace.results}${formatReceived(trace)}`;
+}
+
+/** Formats the Received field (RFC 5321 section 4.4). The server accepts only names that need no quotes here. */
+function formatReceived({ id, recipient, now, ...hop }: Trace): string {
+  const purpose = recipient === undefined ? '' : ` for <${recipient}>`;
+  const lines = [...hopLines(hop), `id ${id}${purpose}`];
+  return `Received: ${lines.join('\r\n\t')};\r\n\t${formatDate(now)}\r\n`;
+}
+
+function hopLines({
+  client,
+  hostname,
+  confirmedName,
+}: Pick<Trace, 'client' | 'hostname' | 'confirmedName'>): string[] {
+  if (!client) return [`by ${hostname}`];
+  const { helo, address, protocol, tls } = client;
+  const literal = isIPv6(address) ? `[IPv6:${address}]` : `[${address}]`;
+  const security = tls ? ` (${tls.version} ${tls.cipher})` : '';
+  const name = confirmedName !== undefined && isHostName(confirmedName) ? `${confirmedName} ` : '';
+  return [`from ${helo ?? literal} (${name}${literal})`, `by ${hostname} with ${protocol}${security}`];
 }

@@ -6,11 +6,10 @@ import { type Authenticator, createAuthenticator } from '../mail/auth/authentica
 import { createReportReader, type ReportReader } from '../mail/reports/reader.ts';
 import type { SenderRewriting } from '../mail/srs.ts';
 import { createDirectory, type Directory } from '../mailbox-delivery/directory.ts';
-import { senderRewritingOf } from '../mailbox-delivery/forward/rewriting.ts';
+import { senderRewritingOf } from '../mailbox-delivery/forward/proven-sender.ts';
 import type { DecidingApp } from '../mailbox-delivery/scripts/delivery.ts';
 import { type ReturnAddressKey, returnAddressKeyOf } from '../queue/return-path.ts';
-import type { TargetGuard } from '../system/blocklist.ts';
-import { blockList } from '../system/blocklist.ts';
+import { blockList, type TargetGuard } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
 import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';

@@ -15,8 +15,8 @@ import {
   maxBytesFor,
 } from '../inbound/space.ts';
 import { addressForSql, addressKey, withoutTag } from '../mail/address.ts';
-import { unsubscribeTarget } from '../mail-reports/unsubscribe-target.ts';
-import { refusalOfMailbox } from '../mailbox-delivery/recipient.ts';
+import { unsubscribeTarget } from '../mail-reports/unsubscribe.ts';
+import { refusalOfMailbox } from '../mailbox-delivery/directory.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { findMessage } from '../queue/store.ts';

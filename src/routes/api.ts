@@ -10,15 +10,17 @@ import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { requireChangeable } from '../domains/test-keys.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { findPostWaitingSince } from '../inbound/tasks/read-store.ts';
-import { invalid } from '../system/errors.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
+import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
-import { callerOf, reachOf } from '../tenants/authenticate.ts';
+import { callerOf, type Reach, reachOf } from '../tenants/authenticate.ts';
 import { checkDestination } from '../webhooks/posting/destination.ts';
+import { resultOf } from '../webhooks/posting/post.ts';
 import { newSecret } from '../webhooks/posting/signature.ts';
-import type { Lag } from '../webhooks/schemas.ts';
-import { testResultSchema } from '../webhooks/schemas.ts';
+import { type Lag, type TestResult, testResultSchema } from '../webhooks/schemas.ts';
 import { type RouteAddress, readRouteAddress } from './address.ts';
 import type { RouteCalls } from './post/part.ts';
+import { sampleBody } from './post/sample.ts';
 import {
   type NewRoute,
   newRouteSchema,
@@ -28,7 +30,6 @@ import {
   secretRouteSchema,
   showRoute,
 } from './schemas.ts';
-import { createTestRoute, type TestRoute } from './send-test.ts';
 import {
   type Changer,
   changeRoute,
@@ -39,6 +40,11 @@ import {
   listRoutes,
   type RouteChange,
 } from './store.ts';
+
+type TestRoute = (reach: Reach, id: string) => Promise<TestResult>;
+
+/** Maximum number of concurrent tests, shared among tenants: each may hold a connection for 15 seconds. */
+const MAX_TESTS = 32;
 
 type Shown = InboundRouteRow & Lag;
 type NewRow = Shown & { secret: string };
@@ -201,4 +207,31 @@ function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeS
     ...(destination !== undefined && { destination }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
   };
+}
+
+/**
+ * Returns the function that posts tests, one of a route at a time. A test is not stored and is never retried. Its
+ * result, even a 410, does not change the route.
+ */
+function createTestRoute(app: Pick<App, 'db' | 'clock'>, { post }: RouteCalls): TestRoute {
+  const underWay = new Set<string>();
+  const limiter = new ConcurrencyLimiter({ maxRunning: MAX_TESTS, perFree: 1, maxWaiting: 0 });
+  const run = async (route: InboundRouteRow): Promise<TestResult> => {
+    const now = app.clock.now();
+    const outcome = await post({ route, deliveryId: newId('tsk', now), body: sampleBody(route, now) });
+    const { responseStatus, responseTimeMs, error } = resultOf(outcome);
+    return { delivered: outcome.kind === 'delivered', responseStatus, responseTimeMs, error };
+  };
+  return async (reach, id) => {
+    const route = await getRoute(app.db.read, reach, id);
+    if (underWay.has(id)) throw tooSoon('A test of this route is still running; wait until it ends');
+    const running = limiter.tryRun(() => run(route), { owner: reach.tenantId });
+    if (running === undefined) throw tooSoon('Many tests of routes are running; wait until one of them ends');
+    underWay.add(id);
+    return running.finally(() => underWay.delete(id));
+  };
+}
+
+function tooSoon(message: string): AppError {
+  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -2,8 +2,7 @@
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import { registerInboundRoutesApi } from './api.ts';
-import { registerReceivedApi } from './messages/api.ts';
-import { serveDownloads } from './messages/downloads.ts';
+import { registerReceivedApi, serveDownloads } from './messages/api.ts';
 import { createPostStart, type PostThread } from './post/start.ts';
 
 export const routes = {

@@ -14,7 +14,7 @@ type Accepting = {
   mailbox: Pick<MailboxRow, 'id' | 'address' | 'tenantId'>;
   handedInWith: HandedInWith;
   recipients: readonly NewRecipient[];
-  /** Hash of the address of each recipient (limits/correspondents.ts). */
+  /** Hash of the address of each recipient (limits/limits.ts). */
   addressHashes: readonly string[];
   limits: Limits;
   /** Time at which a delay is first reported to the writer, in Unix milliseconds; null for a message that is never reported. */

@@ -5,15 +5,18 @@ import type { MessageRow } from '../db/tables.ts';
 import type { SenderDomain } from '../domains/sender.ts';
 import type { EmailRows } from '../emails/accept.ts';
 import { policyOf } from '../emails/build-rows.ts';
+import { maxAgeMs } from '../emails/request/schedule.ts';
 import { readTags, type Tag } from '../emails/request/tags.ts';
 import { addressKey } from '../mail/address.ts';
 import { readAddressList } from '../mail/message/address-list.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
+import { newMessage } from '../queue/new-message.ts';
 import { invalid } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
-import { buildMessage } from './build-message.ts';
 import { findText, type SubmittedHeader, TAG_FIELD } from './header.ts';
-import type { Submission } from './user.ts';
+import { needsUtf8, type Submission } from './user.ts';
+
+type Sender = Pick<MessageRow, 'tenantId' | 'mode' | 'domainId'>;
 
 type Building = { submission: Submission; sender: SenderDomain; simulatorOnly: boolean };
 
@@ -147,4 +150,29 @@ function tagsOf({ options }: SubmittedHeader): Tag[] {
     return [key, value] as const;
   });
   return readTags(Object.fromEntries(tags));
+}
+
+/** Returns the row of a message whose bounces come to a return path of this installation, and which no mailbox has written. */
+export function buildMessage(
+  { config, clock }: Pick<App, 'config' | 'clock'>,
+  submission: Submission,
+  { tenantId, mode, domainId }: Sender,
+): MessageRow {
+  const { id, blob, headerBytes, bodyHash, header, envelope } = submission;
+  const now = clock.now();
+  return newMessage({
+    id,
+    tenantId,
+    mode,
+    sender: header.from.address,
+    domainId,
+    blobId: blob.id,
+    headerBytes,
+    bodyHash,
+    now,
+    datedAt: Math.max(envelope.releaseAt ?? now, now),
+    maxAgeMs: maxAgeMs(config, 'transactional'),
+    requireTls: envelope.requireTls ? 1 : 0,
+    utf8: needsUtf8(submission),
+  });
 }

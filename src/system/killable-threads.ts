@@ -13,9 +13,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
-import { Heartbeat } from './killable-threads/heartbeat.ts';
 import type { JobOptions, KillableThreadsOptions } from './killable-threads/options.ts';
-import { JobOutbox } from './killable-threads/outbox.ts';
+import { Heartbeat, JobOutbox } from './killable-threads/outbox.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
 import { createLru } from './lru.ts';
 import { RoundRobin } from './round-robin.ts';

@@ -2,20 +2,42 @@
  * The outside world as one value. Functions name the part that they need, such as `Pick<System, 'clock' | 'dial'>`;
  * tests replace these parts and nothing else.
  */
+
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createTargetGuard, type TargetGuard } from './blocklist.ts';
-import { type Clock, realClock } from './clock.ts';
+import { createTargetGuard, RefusedTargetError, type TargetGuard } from './blocklist.ts';
+import { type Clock, realClock, TimeoutError } from './clock.ts';
 import { type CrashPoint, createCrashPoint } from './crash-point.ts';
-import { createDial, type Dial } from './dial.ts';
 import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
+import { createLru } from './lru.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type Random, realRandom } from './random.ts';
-import { createRefusalLog } from './refusal-log.ts';
 import { createTlsProbe, type TlsProbe } from './tls-probe.ts';
 import { createWakeups, type Wakeups } from './wakeups.ts';
+
+export type DialTarget = {
+  /** IP literal. Names are resolved by the caller. */
+  address: string;
+  port: number;
+  timeoutMs: number;
+};
+
+/**
+ * Resolves with a connected socket. The socket already has an `error` listener: an error between the resolution and
+ * the caller's own listener sets `socket.destroyed` and `socket.errored`, and is never uncaught.
+ * @throws RefusedTargetError, TimeoutError, or the error of the connection
+ */
+export type Dial = (target: DialTarget) => Promise<Socket>;
+
+/** Maximum number of addresses in a line. */
+const MAX_LOGGED_ADDRESSES = 5;
+/** Minimum time between two lines about the same host. */
+const MIN_INTERVAL_MS = 60_000;
+/** Maximum number of hosts that are remembered. */
+const MAX_HOSTS = 1_000;
 
 export type System = {
   clock: Clock;
@@ -74,4 +96,53 @@ function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),
   );
+}
+
+/**
+ * Returns the function that logs the refused addresses of a host. Tenants choose hosts and addresses, so the log
+ * volume of one request is limited: a few addresses, and each host once a minute.
+ */
+export function createRefusalLog(
+  clock: Clock,
+  log: Pick<Log, 'info'>,
+): (host: string, addresses: readonly string[]) => void {
+  const loggedAt = createLru<string, number>(MAX_HOSTS);
+  return (host, addresses) => {
+    const now = clock.elapsed();
+    const last = loggedAt.get(host);
+    if (last !== undefined && now - last < MIN_INTERVAL_MS) return;
+    loggedAt.set(host, now);
+    log.info(
+      { host, addresses: addresses.slice(0, MAX_LOGGED_ADDRESSES), refused: addresses.length },
+      'addresses that are not public were refused',
+    );
+  };
+}
+
+/**
+ * Returns a dialer that connects only to addresses that the guard allows. Every connection to a mail server is opened
+ * here, so the guard cannot be bypassed.
+ */
+export function createDial(guard: TargetGuard, clock: Clock): Dial {
+  return (target) =>
+    new Promise((resolve, reject) => {
+      if (guard.keepAllowed(target.address, [target.address]).length === 0) {
+        // The error does not name the peer's address, because this text may reach the sender of the mail.
+        reject(new RefusedTargetError('the host'));
+        return;
+      }
+      const socket = connect({ host: target.address, port: target.port, noDelay: true });
+      const timer = clock.after(target.timeoutMs, () =>
+        socket.destroy(new TimeoutError(`connect took longer than ${target.timeoutMs} ms`)),
+      );
+      // After the connection is open, the rejection has no effect, but the listener stays.
+      socket.on('error', (error) => {
+        timer.cancel();
+        reject(error);
+      });
+      socket.once('connect', () => {
+        timer.cancel();
+        resolve(socket);
+      });
+    });
 }

@@ -2,9 +2,25 @@
  * Classifies whether a person or a machine made a request for the pixel or a link. Security gateways open mail and follow its
  * links, and mail apps load images ahead of their readers. Such requests are reported, but not counted as a person's.
  */
+
+import { type BlockList, isIP } from 'node:net';
 import { isbot } from 'isbot';
+import { readDataFile } from '../data-files.ts';
+import type { EngagementRow } from '../db/tracking-tables.ts';
+import { blockList } from '../system/blocklist.ts';
 import type { DueEngagement, EmailFacts } from './classification/store.ts';
-import type { ScannerNetworks } from './scanner-networks.ts';
+
+type Kind = EngagementRow['kind'];
+
+/** One entry of the file. */
+type NetworkEntry = { name: string; scope: string; cidrs: readonly string[] };
+
+const FILE = 'scanner-networks.json';
+
+type ScannerNetworks = {
+  /** Returns true when the address belongs to a network whose scope is this kind. Other texts never do. */
+  includes(address: string | null, kind: Kind): boolean;
+};
 
 /** Reasons for the verdict that a machine made the request. The first that applies is reported. */
 export const MACHINE_REASONS = [
@@ -71,4 +87,32 @@ function isBotName(kind: DueEngagement['kind'], userAgent: string | null): boole
   if (userAgent === null) return kind === 'click';
   if (kind === 'open' && READS_FOR_PEOPLE.test(userAgent)) return false;
   return isbot(userAgent);
+}
+
+/**
+ * Returns the networks of the file.
+ * @throws Error naming the entry that has an unknown scope or a CIDR that cannot be parsed
+ */
+export function readScannerNetworks(entries: readonly NetworkEntry[] = entriesOfFile()): ScannerNetworks {
+  const lists = { open: listOf(entries, 'open'), click: listOf(entries, 'click') };
+  return {
+    includes(address, kind) {
+      const family = isIP(address ?? '');
+      if (address === null || family === 0) return false;
+      return lists[kind].check(address, family === 4 ? 'ipv4' : 'ipv6');
+    },
+  };
+}
+
+function entriesOfFile(): readonly NetworkEntry[] {
+  return (readDataFile(FILE) as { networks: readonly NetworkEntry[] }).networks;
+}
+
+function listOf(entries: readonly NetworkEntry[], kind: Kind): BlockList {
+  const unknown = entries.find(({ scope }) => !['open', 'click', 'both'].includes(scope));
+  if (unknown)
+    throw new Error(`the scanner network "${unknown.name}" has the unknown scope "${unknown.scope}"`);
+  return blockList(
+    entries.filter(({ scope }) => scope === kind || scope === 'both').flatMap(({ cidrs }) => cidrs),
+  );
 }

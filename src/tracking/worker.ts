@@ -3,9 +3,8 @@ import type { App } from '../app.ts';
 import type { EngagementRow } from '../db/tracking-tables.ts';
 import type { Work } from '../system/worker.ts';
 import { findNextClassificationAt, listDueEngagements } from './classification/store.ts';
-import { classify } from './classify.ts';
+import { classify, readScannerNetworks } from './classify.ts';
 import { CLASSIFICATION_DELAY_MS } from './engagements/record.ts';
-import { readScannerNetworks } from './scanner-networks.ts';
 import { type Classification, settleEngagements } from './settle.ts';
 
 /** Maximum number of engagements that are settled in one write, which then takes about 10 ms. */

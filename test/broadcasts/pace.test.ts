@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { evaluateHealth } from '../../src/broadcasts/health.ts';
+import { evaluateHealth } from '../../src/broadcasts/copy.ts';
 import { type Pace, planCopies, readPace } from '../../src/broadcasts/pace.ts';
 import { AppError } from '../../src/system/errors.ts';
 

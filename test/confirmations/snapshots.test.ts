@@ -1,7 +1,7 @@
 /** A pending contact gets no marketing mail: it is in no ledger and no preflight, and no attempt to deliver reaches it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createConfirmationKind } from '../../src/confirmations/worker.ts';
+import { createConfirmationKind } from '../../src/confirmations/feature.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { runDueTasks } from '../support/tasks.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import type { App } from '../../src/app.ts';
 import { CONFIRMATIONS } from '../../src/audiences/opt-in/store.ts';
-import { createConfirmationKind } from '../../src/confirmations/worker.ts';
+import { createConfirmationKind } from '../../src/confirmations/feature.ts';
 import { failDomain } from '../broadcasts/fixtures.ts';
 import { exportCsv, importCsv } from '../imports/jobs.ts';
 import { storePlan } from '../support/store-plan.ts';

@@ -1,7 +1,7 @@
 /** A tenant with double opt-in: an audience with a sender, the work that sends confirmation mail, and the public pages. */
 import assert from 'node:assert/strict';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { createConfirmationKind } from '../../src/confirmations/worker.ts';
+import { createConfirmationKind } from '../../src/confirmations/feature.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { runDueTasks } from '../support/tasks.ts';

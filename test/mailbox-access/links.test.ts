@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagePort } from 'node:worker_threads';
-import { createLinks } from '../../src/mailbox-access/links.ts';
+import { createLinks } from '../../src/mailbox-access/service.ts';
 
 /** Returns a thread that notes its links. */
 function threadOf() {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Account, Refusal } from '../../src/mail/managesieve/session.ts';
+import { createScriptSession } from '../../src/mailbox-access/listeners.ts';
 import { createOpenLogins } from '../../src/mailbox-access/open-logins.ts';
-import { createScriptSession } from '../../src/mailbox-access/script-session.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';

@@ -6,7 +6,7 @@ import { connect } from '../../src/queue/sessions/connect.ts';
 import { simulateDelivery } from '../../src/queue/sessions/decided-transport.ts';
 import { transact } from '../../src/queue/sessions/transact.ts';
 import { settle } from '../../src/queue/settle.ts';
-import { Addresses } from '../../src/queue/site/addresses.ts';
+import { Addresses } from '../../src/queue/site/site.ts';
 import { type Attempt, notSent } from '../../src/queue/transport.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';

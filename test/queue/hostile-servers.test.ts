@@ -6,7 +6,7 @@ import type { Claim } from '../../src/queue/claim.ts';
 import type { Outcome } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
 import { transact } from '../../src/queue/sessions/transact.ts';
-import { Addresses } from '../../src/queue/site/addresses.ts';
+import { Addresses } from '../../src/queue/site/site.ts';
 import { type Script, type ScriptPhase, startScriptedPeer } from '../mail/smtp/client/scripted-peer.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { type Hosts, listenOnLoopback } from '../support/loopback.ts';

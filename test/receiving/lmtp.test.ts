@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { recordUsage, updateMailbox } from '../../src/mailboxes/store.ts';
-import { openLmtp } from '../../src/receiving/lmtp.ts';
+import { openLmtp } from '../../src/receiving/listener.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { openMailWorld } from '../inbound/mail-world.ts';
 import { createClient, type TestClient } from '../mail/smtp/server/fixture.ts';

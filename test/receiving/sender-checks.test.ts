@@ -7,7 +7,7 @@ import { createBlocklists, type Listing } from '../../src/receiving/sender/dnsbl
 import { createGreylist } from '../../src/receiving/sender/greylist.ts';
 import { deferAttempt, MAX_ATTEMPTS_PER_NETWORK } from '../../src/receiving/sender/store.ts';
 import { createGreylistSweep } from '../../src/receiving/sender/worker.ts';
-import { createSenderChecks } from '../../src/receiving/sender-checks.ts';
+import { createSenderChecks } from '../../src/receiving/session.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import { openMailWorld, PASS, sendMail } from '../inbound/mail-world.ts';
 import { createTestAuthenticator } from '../support/authenticator.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HeaderCollector } from '../../src/submission/header-collector.ts';
+import { HeaderCollector } from '../../src/submission/message.ts';
 
 /** Returns the header and the rest of a message that arrives in pieces of this size. */
 function split(message: string, pieceBytes: number): string[] | undefined {

@@ -6,7 +6,7 @@ import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { type Credential, markOf, OWN_PASSWORD } from '../../src/mailboxes/credential.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
-import { createKnownSenders } from '../../src/submission/known-senders.ts';
+import { createKnownSenders } from '../../src/submission/submission-app.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';

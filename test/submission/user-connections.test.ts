@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createUserConnections } from '../../src/submission/user-connections.ts';
+import { createUserConnections } from '../../src/submission/submission-app.ts';
 import { dialPlain, openSubmissionWorld, PASSWORD, plain } from './submission-world.ts';
 
 test('a user and a tenant have a share of the connections, and get it back', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRefusalLog } from '../../src/system/refusal-log.ts';
+import { createRefusalLog } from '../../src/system/system.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function world() {

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findBursts } from '../../src/tracking/classification/bursts.ts';
-import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
+import {
+  findBursts,
+  findNextClassificationAt,
+  listDueEngagements,
+} from '../../src/tracking/classification/store.ts';
 import { type EngagementRequest, recordEngagements } from '../../src/tracking/engagements/record.ts';
 import { explain } from '../support/explain.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';

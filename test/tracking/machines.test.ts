@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { findBursts } from '../../src/tracking/classification/bursts.ts';
-import type { DueEngagement, EmailFacts } from '../../src/tracking/classification/store.ts';
-import { classify } from '../../src/tracking/classify.ts';
-import { readScannerNetworks } from '../../src/tracking/scanner-networks.ts';
+import { type DueEngagement, type EmailFacts, findBursts } from '../../src/tracking/classification/store.ts';
+import { classify, readScannerNetworks } from '../../src/tracking/classify.ts';
 import { MACHINE_CASES, type MachineCase } from '../fixtures/machines.ts';
 
 const ACCEPTED_AT = Date.UTC(2026, 10, 23, 9);

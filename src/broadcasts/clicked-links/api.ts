@@ -8,8 +8,7 @@ import { pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { getBroadcast } from '../store.ts';
-import type { LinkExportFilter } from './export.ts';
-import { listClickedLinks } from './list.ts';
+import { type LinkExportFilter, listClickedLinks } from './export.ts';
 
 const clickedLinkSchema = Type.Object(
   {

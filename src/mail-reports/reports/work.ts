@@ -3,12 +3,13 @@
  * the address of a domain that a tenant has, and as far as it is about that domain.
  */
 import type { App } from '../../app.ts';
-import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
+import type { ReceivedMessageRow, ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { sandboxDomain } from '../../domains/name.ts';
 import { findNamedDomain } from '../../domains/receiving/store.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { MAX_RETURNED_BYTES } from '../../inbound/space.ts';
 import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../../inbound/tasks/kind.ts';
+import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { registrableDomain } from '../../mail/domain-names.ts';
 import type { ReportReader } from '../../mail/reports/reader.ts';
 import type { Report } from '../../mail/reports/report.ts';
@@ -17,7 +18,6 @@ import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { isId, newId } from '../../system/ids.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
 import { openReturnedMail, type ReturnedMail } from '../returned-mail.ts';
-import { storedReporterOf } from './reporter.ts';
 import { selectFor } from './select.ts';
 import { insertReport, reportBytesOf } from './store.ts';
 
@@ -115,4 +115,26 @@ function logOwn({ log, config }: Pick<App, 'log' | 'config'>, { reporter }: Repo
       const shown = failures.slice(0, MAX_LOGGED_FAILURES);
       log.warn({ reporter, domain, succeeded, failed, failures: shown }, 'other servers could not use TLS');
     }
+}
+
+/** Returns the domain that stands for a report: by DMARC, or else by a signature; undefined when nothing proves one. */
+export function reporterOf({
+  dmarc,
+  dkim,
+}: Pick<AuthenticationResult, 'dmarc' | 'dkim'>): string | undefined {
+  if (dmarc.result === 'pass') return dmarc.domain;
+  const signature = dkim.find(({ result, domain }) => result === 'pass' && domain !== '');
+  return signature?.domain;
+}
+
+/**
+ * Returns the domain that stands for the report in a stored message. The author of mail that was written on this machine is known: it
+ * is the installation, or a tenant, and these send from no other domain than one that they have verified.
+ */
+export function storedReporterOf({
+  auth,
+  headerFrom,
+}: Pick<ReceivedMessageRow, 'auth' | 'headerFrom'>): string | undefined {
+  if (auth !== null) return reporterOf(JSON.parse(auth) as AuthenticationResult);
+  return headerFrom?.slice(headerFrom.lastIndexOf('@') + 1).toLowerCase();
 }

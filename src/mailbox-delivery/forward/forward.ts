@@ -22,9 +22,8 @@ import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
 import { forwardMark, readForwardMarks } from './mark.ts';
-import { provenSenderOf } from './proven-sender.ts';
-import { senderRewritingOf } from './rewriting.ts';
-import { newRecipient, OF_INSTALLATION } from './rows.ts';
+import { newRecipient, OF_INSTALLATION } from './own-mail.ts';
+import { provenSenderOf, senderRewritingOf } from './proven-sender.ts';
 
 export type Forwarding = {
   /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */

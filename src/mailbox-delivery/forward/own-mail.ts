@@ -7,7 +7,10 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { postmasterOf } from '../../mail/postmaster.ts';
 import { newMessage } from '../../queue/new-message.ts';
 import type { NewRecipient } from '../../queue/store.ts';
-import { newRecipient, OF_INSTALLATION } from './rows.ts';
+import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
+
+/** Columns of a message without a sender among the tenants. */
+export const OF_INSTALLATION = { tenantId: INSTALLATION_TENANT, mode: 'live' } as const;
 
 export type OwnMail = { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] };
 
@@ -43,4 +46,10 @@ export async function buildOwnMail(
     utf8: isAscii(bytes.subarray(0, headerBytes)) ? 0 : 1,
   });
   return { blob, message, recipients: to.map((one) => newRecipient(one, scheduledFor)) };
+}
+
+/** Returns the recipient with this address. By default it waits in the queue of the installation. */
+export function newRecipient(address: string, scheduledFor?: string): NewRecipient {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  return { field: 'to', address, domain, suppressed: null, scheduledFor };
 }

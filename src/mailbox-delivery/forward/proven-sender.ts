@@ -2,6 +2,8 @@
  * Decides who is told when a forwarded message cannot be delivered. Anybody can write any sender into MAIL FROM, and would otherwise
  * have this installation send mail to strangers (backscatter), so only a sender that was proven when the message came is told.
  */
+
+import { hkdfSync } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { bounceDomain } from '../../domains/records.ts';
@@ -9,7 +11,11 @@ import { type Mailbox, parseMailbox } from '../../mail/address.ts';
 import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { fieldValue, type HeaderField } from '../../mail/dkim/verify/header-fields.ts';
 import { registrableDomain } from '../../mail/domain-names.ts';
-import { senderRewritingOf } from './rewriting.ts';
+import { createSenderRewriting, type SenderRewriting } from '../../mail/srs.ts';
+
+const KEY_BYTES = 32;
+
+const rewritings = new WeakMap<App['sealer'], SenderRewriting>();
 
 type Received = Pick<ReceivedMessageRow, 'sender' | 'remoteAddress' | 'auth'>;
 
@@ -62,4 +68,16 @@ async function isProven({ auth, remoteAddress }: Received, { domain }: Mailbox):
   return (
     dmarc.result === 'pass' && (await registrableDomain(dmarc.domain)) === (await registrableDomain(domain))
   );
+}
+
+/** Returns the rewriting of an installation. Its key is derived from the master key, so that a backup keeps addresses valid. */
+export function senderRewritingOf({ sealer }: Pick<App, 'sealer'>): SenderRewriting {
+  const known = rewritings.get(sealer);
+  if (known) return known;
+  const key = Buffer.from(
+    hkdfSync('sha256', sealer.key.export(), '', 'inbound: rewritten senders', KEY_BYTES),
+  );
+  const rewriting = createSenderRewriting(key);
+  rewritings.set(sealer, rewriting);
+  return rewriting;
 }

@@ -6,10 +6,16 @@ import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { findDomainByName } from '../../domains/sending-store.ts';
 import { maySend } from '../../domains/states.ts';
 import { type Mailbox, parseMailbox } from '../../mail/address.ts';
+import type { ComposedMail } from '../../mail/auto-reply.ts';
 import { mayUseAddress } from '../../mailboxes/sender-addresses.ts';
+import type { Id } from '../../system/ids.ts';
+import { buildOwnMail, type OwnMail } from '../forward/own-mail.ts';
+import type { ScriptApp, ScriptedDelivery } from './delivery.ts';
+
+type PersonalMail = { id: Id<'em'>; author: Author; composed: ComposedMail; to: readonly string[] };
 
 /** An address with the domain whose key signs its mail; null for the sandbox domain, which has no key. */
-export type Author = { from: Mailbox; domainId: MessageRow['domainId'] };
+type Author = { from: Mailbox; domainId: MessageRow['domainId'] };
 
 /**
  * Returns the author of mail to these recipients: the address that the script names, if the owner may use it (RFC 5230 section 4.3), or else
@@ -41,4 +47,19 @@ async function asAuthor(
     return to.every(({ domain }) => isLocalDomain(config, domain)) ? { from, domainId: null } : undefined;
   const domain = await findDomainByName(db.read, tenantId, from.domain);
   return domain && maySend(domain, clock.now()) ? { from, domainId: domain.id } : undefined;
+}
+
+/**
+ * Returns the rows of a composed message, which has the null sender, so that nothing answers it (RFC 3834 section 3.3). It is signed by
+ * the key of its author's domain.
+ */
+export async function buildPersonalMail(
+  app: ScriptApp,
+  { mailbox }: Pick<ScriptedDelivery, 'mailbox'>,
+  { id, author, composed, to }: PersonalMail,
+): Promise<OwnMail> {
+  const { id: mailboxId, tenantId } = mailbox;
+  const { from, domainId } = author;
+  const mail = await buildOwnMail(app, { id, ...composed, to, returnPath: '' });
+  return { ...mail, message: { ...mail.message, mailboxId, tenantId, domainId, sender: from.address } };
 }

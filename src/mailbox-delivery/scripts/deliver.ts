@@ -14,17 +14,23 @@ import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript } from '../../mailboxes/scripts/named-script.ts';
 import type { TaskEnd } from '../../tasks/store.ts';
+import { readWaitingBytes } from '../store.ts';
 import { type BuiltMail, blobsOf } from './built-mail.ts';
 import { type Decision, decide } from './decide.ts';
-import { readHeader, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
+import {
+  type DecidingApp,
+  readHeader,
+  type ScriptApp,
+  type ScriptedDelivery,
+  type ScriptedMessage,
+} from './delivery.ts';
 import { noteFailure } from './failure-note.ts';
 import { fileMessage } from './file.ts';
 import { withinLimits } from './limit.ts';
 import { buildOutgoing } from './outgoing.ts';
-import { hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
+import { type Filing, hasSeveralSteps, keptUnless, type Plan } from './plan.ts';
 import { findPlan, storePlan } from './plan-store.ts';
 import { settleDelivery } from './settle.ts';
-import { withinQuota } from './within-quota.ts';
 
 export type ScriptedTask = {
   task: RunningReceivedTask;
@@ -184,4 +190,29 @@ async function settle(
 
 function withoutCopy(built: BuiltMail): BuiltMail {
   return built.kind === 'redirect' ? built : { ...built, copy: undefined };
+}
+
+/**
+ * Returns the plan with the copies that fit into the quota. The message itself was compared with the quota before it was accepted, so
+ * its first copy is always stored, with its own header where the edited one is too large.
+ */
+async function withinQuota(
+  { db }: Pick<DecidingApp, 'db'>,
+  { mailbox, header, content }: Pick<ScriptedMessage, 'mailbox' | 'header' | 'content'>,
+  plan: Plan,
+): Promise<Plan> {
+  const [first, ...others] = plan.filings;
+  if (!first || (others.length === 0 && first.header === null)) return plan;
+  // The message itself is among those that wait.
+  let freeBytes = mailbox.quotaBytes - mailbox.usedBytes - (await readWaitingBytes(db.read, mailbox.id));
+  const growthOf = (filing: Filing) =>
+    filing.header === null ? 0 : Buffer.byteLength(filing.header, 'base64') - header.length;
+  const fits = (bytes: number) => {
+    if (bytes > Math.max(freeBytes, 0)) return false;
+    freeBytes -= bytes;
+    return true;
+  };
+  const kept = fits(growthOf(first)) ? first : { ...first, header: null };
+  const copies = others.filter((filing) => fits(content.sizeBytes + growthOf(filing)));
+  return { ...plan, filings: [kept, ...copies] };
 }

@@ -3,7 +3,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { type NamedScript, namedScript } from '../../mailboxes/scripts/named-script.ts';
 import type { Needed, RunJob } from '../../mailboxes/scripts/script-job.ts';
 import { findScript } from '../../mailboxes/scripts/store.ts';
-import { hashCorrespondent } from '../../submission/limits/correspondents.ts';
+import { hashCorrespondent } from '../../submission/limits/limits.ts';
 import { compareCorrespondents } from '../../submission/limits/store.ts';
 import type { DecidingApp } from './delivery.ts';
 

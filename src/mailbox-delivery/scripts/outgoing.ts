@@ -22,7 +22,7 @@ import { buildForward } from '../forward/forward.ts';
 import { GIVE_BACK } from '../forward/give-back.ts';
 import { buildOwnMail } from '../forward/own-mail.ts';
 import { isProbablyForged, provenSenderOf } from '../forward/proven-sender.ts';
-import { findAuthor } from './author.ts';
+import { buildPersonalMail, findAuthor } from './author.ts';
 import {
   type BuiltAnswer,
   type BuiltMail,
@@ -32,7 +32,6 @@ import {
 } from './built-mail.ts';
 import { fieldsOf, type ScriptApp, type ScriptedDelivery } from './delivery.ts';
 import { EditedMessages, repeatsOrigin, withoutPrefix } from './edited-message.ts';
-import { buildPersonalMail } from './personal-mail.ts';
 import type { Notification, Outgoing, Plan, Redirect, Rejection, Vacation } from './plan.ts';
 
 /** Maximum number of recipients of the notifications about a message. */

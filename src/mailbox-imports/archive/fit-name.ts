@@ -1,5 +1,6 @@
 /** Shortens names that are longer than a file system or a mailbox allows. */
 import { createHash } from 'node:crypto';
+import { INBOX_IN_INBOX, MAX_NAME_CHARACTERS } from '../../accounts/folder-name.ts';
 
 /** Maximum length of a name in file systems, in octets (NAME_MAX of Linux). */
 export const MAX_FILE_OCTETS = 255;
@@ -14,4 +15,16 @@ export function fitName(name: string, maxOctets: number): string {
   const beginning = octets.toString('utf8', 0, maxOctets - HASH_DIGITS - 1);
   // A cut inside of a character leaves replacement characters.
   return `${beginning.replace(/\uFFFD+$/, '')}~${hash}`;
+}
+
+/** Returns a name that a mailbox allows: names of elsewhere may have control characters, levels without a name, and any length. */
+export function validFolderName(name: string): string {
+  const levels = name
+    .replace(/\p{Cc}/gu, '_')
+    .toWellFormed()
+    .split('/');
+  const valid = (levels.filter((level) => level !== '').join('/') || 'INBOX')
+    .replace(/^INBOX(?=\/|$)/i, 'INBOX')
+    .replace(INBOX_IN_INBOX, 'INBOX/INBOX_');
+  return valid.length > MAX_NAME_CHARACTERS ? fitName(valid, MAX_NAME_CHARACTERS) : valid;
 }

@@ -4,6 +4,20 @@
  * more `>`, so that every line can be restored.
  */
 import { parseDate } from '../../mail/date.ts';
+import { LF } from '../../mail/octets.ts';
+import { fitName, MAX_FILE_OCTETS } from './fit-name.ts';
+import { PIECE_BYTES } from './message.ts';
+
+/** A line with its end, or a part of a line that is too long to be held. */
+export type LinePiece = {
+  bytes: Buffer;
+  isStart: boolean;
+};
+
+/** Maximum length of a line that is yielded whole, in bytes. Lines of messages have at most 998 characters (RFC 5322 section 2.1.1). */
+const MAX_WHOLE_BYTES = PIECE_BYTES;
+
+const ENDING = '.mbox';
 
 /** Matches `From sender date`. The date is that of asctime, and some programs add a zone to it. */
 const FROM_LINE =
@@ -71,4 +85,53 @@ export function formatStatusFields(flags: readonly string[]): string {
     ...(lettersOf('x-status') === '' ? [] : [`X-Status: ${lettersOf('x-status')}\n`]),
     ...(keywords.length === 0 ? [] : [`X-Keywords: ${keywords.join(' ')}\n`]),
   ].join('');
+}
+
+/** Returns the path of the file of a folder, relative to the archive. It leads to no other place, whatever the folder is called. */
+export function fileOfFolder(folder: string): string {
+  const levels = folder.split('/').map((level, index, { length }) => {
+    // A level such as `..` would be another directory, and one with a dot in front a hidden one.
+    const escaped = level.replaceAll('%', '%25').replace(/^\./, '%2E');
+    if (index === length - 1) return fitName(escaped, MAX_FILE_OCTETS - ENDING.length);
+    // A directory that ends like a file could have the name of the file of another folder.
+    return fitName(escaped.replace(/\.(?=mbox$)/i, '%2E'), MAX_FILE_OCTETS);
+  });
+  return `${levels.join('/')}${ENDING}`;
+}
+
+/** Returns the folder of a file, whose path is relative to the archive. */
+export function folderOfFile(path: string): string {
+  const levels = path.split('/').map((level, index, { length }) => {
+    const name = index === length - 1 ? level.replace(/\.mbox$/i, '') : level.replace(/\.sbd$/, '');
+    return name.replaceAll('%2E', '.').replaceAll('%25', '%');
+  });
+  const name = levels.join('/');
+  return name.replace(/^inbox(?=\/|$)/i, 'INBOX');
+}
+
+/**
+ * Yields the lines of the chunks in groups, one group for each chunk. The last line may lack its LF. A line of more than 64 KiB comes
+ * in several pieces.
+ */
+export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LinePiece[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let isStart = true;
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
+    const pieces: LinePiece[] = [];
+    let from = 0;
+    for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, from)) {
+      pieces.push({ bytes: bytes.subarray(from, end + 1), isStart });
+      isStart = true;
+      from = end + 1;
+    }
+    rest = bytes.subarray(from);
+    if (rest.length > MAX_WHOLE_BYTES) {
+      pieces.push({ bytes: rest, isStart });
+      isStart = false;
+      rest = Buffer.alloc(0);
+    }
+    if (pieces.length > 0) yield pieces;
+  }
+  if (rest.length > 0) yield [{ bytes: rest, isStart }];
 }

@@ -2,9 +2,15 @@
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
 import { LineEnds } from '../../mail/message/crlf.ts';
 import { SPACE, TAB } from '../../mail/octets.ts';
-import { quotesOf, readFromLine, readStatusField, STATUS_FIELDS } from './mbox-format.ts';
+import {
+  type LinePiece,
+  quotesOf,
+  readFromLine,
+  readLines,
+  readStatusField,
+  STATUS_FIELDS,
+} from './mbox-format.ts';
 import { type ArchivedMessage, PIECE_BYTES } from './message.ts';
-import { type LinePiece, readLines } from './read-lines.ts';
 
 /** Reports a file that does not begin as mbox files do. */
 export class NotMboxError extends Error {

@@ -2,12 +2,11 @@
 import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readFromLine } from './mbox-format.ts';
-import { folderOfFile } from './mbox-names.ts';
+import { validFolderName } from './fit-name.ts';
+import { folderOfFile, readFromLine } from './mbox-format.ts';
 import { type ArchivedMessage, PIECE_BYTES } from './message.ts';
 import { isMaildir, readMaildir } from './read-maildir.ts';
 import { readMbox } from './read-mbox.ts';
-import { validFolderName } from './valid-folder-name.ts';
 
 /** Reports a path that holds no mail in a known format. */
 export class UnknownArchiveError extends Error {

@@ -5,9 +5,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { flushDirectory } from '../../db/flush-files.ts';
-import { formatFromLine, formatStatusFields, quotesOf } from './mbox-format.ts';
-import { fileOfFolder } from './mbox-names.ts';
-import { readLines } from './read-lines.ts';
+import { fileOfFolder, formatFromLine, formatStatusFields, quotesOf, readLines } from './mbox-format.ts';
 import { type ArchiveWriter, DIRECTORY_MODE, FILE_MODE, type WrittenMessage, withLf } from './write.ts';
 
 /** Sizes of the files in bytes, by folder, as far as they are complete. */

@@ -1,7 +1,7 @@
 /** Finds the folders of a server, and decides which folder of the mailbox takes the messages of each. */
 import type { ListResponse } from 'imapflow';
 import type { Folder } from '../../mail/sieve/run/account.ts';
-import { validFolderName } from '../archive/valid-folder-name.ts';
+import { validFolderName } from '../archive/fit-name.ts';
 import type { ExchangeLimits, SourceConnection } from './connection.ts';
 
 /** A folder of a server, and the one that takes its messages. */

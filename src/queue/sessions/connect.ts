@@ -25,8 +25,8 @@ import type { Claim } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
-import type { Addresses } from '../site/addresses.ts';
 import type { Hosts } from '../site/route.ts';
+import type { Addresses } from '../site/site.ts';
 import { isAuthenticName, understands } from './requirements.ts';
 
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };

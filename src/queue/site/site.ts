@@ -5,12 +5,16 @@
  */
 import type { Claim } from '../claim.ts';
 import { parseQueueKey } from '../queue-key.ts';
-import { Addresses } from './addresses.ts';
 import { Claimer, type ClaimerEvents, type SiteApp } from './claimer.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { Pace } from './pace.ts';
 import type { Route } from './route.ts';
 import type { Slot } from './slots.ts';
+
+/** Time for which mail for an address is sent in plain text after TLS has failed with it. */
+const PLAIN_TEXT_FOR_MS = 24 * 3_600_000;
+/** Time for which an address that broke off a session is avoided while the site has others. */
+const AVOID_MS = 60_000;
 
 /** Number of deliveries in memory ahead of each session, so that none waits for a commit. */
 const AHEAD_PER_SESSION = 2;
@@ -257,5 +261,36 @@ export class Site {
     const isUrgent = claim.message.kind === 'transactional';
     const before = isUrgent ? this.#claimed.findIndex(({ message }) => message.kind === 'broadcast') : -1;
     this.#claimed.splice(before < 0 ? this.#claimed.length : before, 0, claim);
+  }
+}
+
+/**
+ * Remembers which addresses of a site are avoided or need plain text. Times are milliseconds of the monotonic clock.
+ */
+export class Addresses {
+  readonly #avoidedUntil = new Map<string, number>();
+  readonly #plainTextUntil = new Map<string, number>();
+
+  avoid(address: string, now: number): void {
+    this.#avoidedUntil.set(address, now + AVOID_MS);
+  }
+
+  isAvoided(address: string, now: number): boolean {
+    return (this.#avoidedUntil.get(address) ?? 0) > now;
+  }
+
+  rememberPlainText(address: string, now: number): void {
+    this.#plainTextUntil.set(address, now + PLAIN_TEXT_FOR_MS);
+  }
+
+  needsPlainText(address: string, now: number): boolean {
+    return (this.#plainTextUntil.get(address) ?? 0) > now;
+  }
+
+  /** Forgets all addresses that are not in the set, because they no longer belong to the site. */
+  keepOnly(addresses: ReadonlySet<string>): void {
+    for (const map of [this.#avoidedUntil, this.#plainTextUntil]) {
+      for (const address of map.keys()) if (!addresses.has(address)) map.delete(address);
+    }
   }
 }

@@ -2,11 +2,15 @@
  * Puts mail back into the queue that a crash left in flight. It runs at the start of the daemon, and for leases that
  * expired during this start.
  */
+
+import type { Db } from '../../db/database.ts';
+import { inSlices, type SetBack } from '../../db/due-times.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { insertAttempt } from '../attempts-store.ts';
 import { getMail } from '../mail-store.ts';
-import { listAbandoned, listInFlight } from '../store.ts';
+import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
+import { type DueRow, listAbandoned, listInFlight, moveDueRecipients } from '../store.ts';
 import { type Change, changeEach, changeRecipients } from './change.ts';
 import { type HeldRecipient, heldRecipient } from './hold.ts';
 import { MAX_INTERRUPTIONS } from './suspect.ts';
@@ -115,3 +119,12 @@ export const releaseUnsent = defineWrite(
     return unsent.length;
   },
 );
+
+/** Moves the due times of retries after the wall clock was set back. Scheduled mail keeps its time. */
+export async function moveQueue(db: Db, setBack: SetBack): Promise<void> {
+  const { now, setBackMs } = setBack;
+  const until = now + setBackMs + MAX_RETRY_DELAY_MS;
+  await inSlices<DueRow>({ id: 'rcp_', dueAt: now }, (after) =>
+    db.commit(moveDueRecipients, { ...setBack, after, until: Math.round(until) }),
+  );
+}

@@ -7,10 +7,13 @@ import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
+import { chargeResponse } from '../../http/transport/response-budget.ts';
+import { findReceived } from '../../inbound/store.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { notFound } from '../../system/errors.ts';
 import { type Reach, reachOf } from '../../tenants/authenticate.ts';
 import { showMessage } from '../post/body.ts';
+import { createDownloadLinks, DOWNLOAD_PATH } from '../post/links.ts';
 import type { ReceivedContents } from './content.ts';
 import { listReceived, type ReceivedQuery, readReceivedFilter } from './list.ts';
 import { replayReceived } from './replay.ts';
@@ -183,4 +186,28 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
 
 function binaryAnswer(type: string, description: string) {
   return { description, content: { [type]: { schema: Type.Unsafe({ type: 'string', format: 'binary' }) } } };
+}
+
+/**
+ * Registers the route of the downloads. It is not part of the OpenAPI document, as nobody writes such links. The
+ * links need no key: a token in the link is valid for one file and 24 hours (links/download-token.ts). They are part
+ * of the HTTP API and not of the public pages, since programs follow them and `http.publicUrl` names the API.
+ */
+export function serveDownloads(server: FastifyInstance, app: App & { contents: ReceivedContents }): void {
+  const links = createDownloadLinks(app);
+  server.get<{ Params: { token: string } }>(
+    `${DOWNLOAD_PATH}/:token`,
+    { schema: { hide: true } },
+    async (request, reply) => {
+      const download = links.open(request.params.token);
+      const message = download && (await findReceived(app.db.read, download.messageId));
+      if (!message) throw notFound('Download');
+      // A file may be larger than the share of the responses to an address.
+      if (message.tenantId !== null) chargeResponse(request, message.tenantId);
+      reply.header('cache-control', 'private, no-store');
+      return download.file === 0
+        ? sendRaw(reply, app, message)
+        : sendFile(reply, await app.contents.openFile(message, download.file));
+    },
+  );
 }

@@ -5,16 +5,21 @@
 
 import type { EmailRow } from '../../db/email-tables.ts';
 import type { ReceivedMessageRow, ReceivedRecipientRow } from '../../db/inbound-tables.ts';
-import { type Authentication, readShortResults } from '../../inbound/authentication.ts';
-import { addressesOf } from '../../inbound/received-rows.ts';
+import { type Authentication, addressesOf, readShortResults } from '../../inbound/received-rows.ts';
 import type { SpamReason } from '../../inbound/spam-signals.ts';
+import { findField, type HeaderField, readHeaderFields } from '../../mail/message/parse/header-fields.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';
-import { isAutoSubmitted } from './auto-submitted.ts';
-import { headersObject, traceFields } from './headers.ts';
 import { readReplyText } from './reply-text.ts';
-import { shortenToJson } from './shorten.ts';
+
+/** Fields that programs set which do not know RFC 3834. */
+const AUTOMATIC_FIELDS = ['x-autoreply', 'x-autorespond', 'x-auto-reply', 'x-mail-autoreply'] as const;
+
+/** Maximum number of bytes of one UTF-16 code unit in JSON, that of a control character. */
+const MAX_BYTES_PER_UNIT = 6;
+/** Part of the expected length that is kept, so that the cut seldom has to be repeated. */
+const KEPT = 0.95;
 
 /** Maximum size of a body that contains files. Without files it is smaller (`MAX_TEXT_JSON_BYTES`). */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -171,4 +176,60 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
     replyText: readReplyText(text),
     autoSubmitted: isAutoSubmitted(message, content.fields),
   };
+}
+
+/** Returns the beginning of a text whose JSON has at most about this many bytes. */
+function shortenToJson(text: string, maxBytes: number): string {
+  if (text.length * MAX_BYTES_PER_UNIT <= maxBytes) return text;
+  let shortened = text;
+  for (let bytes = jsonBytes(shortened); bytes > maxBytes; bytes = jsonBytes(shortened))
+    shortened = shortened.slice(0, Math.floor((shortened.length * maxBytes * KEPT) / bytes)).toWellFormed();
+  return shortened;
+}
+
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text));
+}
+
+/** Returns true when a program sent the message in response to another one, or about one. */
+function isAutoSubmitted(
+  { sender }: Pick<ReceivedMessageRow, 'sender'>,
+  fields: readonly HeaderField[],
+): boolean {
+  // Notifications have the null sender, so that nobody answers them (RFC 5321 section 4.5.5).
+  if (sender === '') return true;
+  // Every value but `no` means automatic, whatever parameters follow it (RFC 3834 section 5).
+  const keyword = /^[a-z-]*/i.exec(findField(fields, 'auto-submitted')?.value ?? 'no')?.[0].toLowerCase();
+  if (keyword !== 'no') return true;
+  const precedence = findField(fields, 'precedence')?.value.toLowerCase();
+  return precedence === 'auto_reply' || AUTOMATIC_FIELDS.some((name) => findField(fields, name));
+}
+
+/** Returns the fields that were added when the message arrived. */
+function traceFields({ trace }: Pick<ReceivedMessageRow, 'trace'>): HeaderField[] {
+  return readHeaderFields(Buffer.from(trace));
+}
+
+/**
+ * Returns the values by name. Names are in lower case, and the values of repeated names are joined by a line feed. The
+ * object has no prototype, because a field may be named like a property of every object.
+ */
+function headersObject(fields: readonly HeaderField[]): Record<string, string> {
+  const values = new Map<string, string[]>();
+  for (const { name, text } of fields) {
+    const key = name.toLowerCase();
+    const known = values.get(key);
+    if (known) known.push(text);
+    else values.set(key, [text]);
+  }
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, texts] of values) {
+    Object.defineProperty(headers, name, {
+      value: texts.join('\n'),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return headers;
 }

@@ -3,17 +3,23 @@
  * signed in tens of milliseconds, which must delay neither the API nor the posts of webhooks, and what large messages need
  * is bounded here.
  */
+
+import { findOldestPost, findReceivedTask } from '../../inbound/tasks/read-store.ts';
+import { POST_TASKS, type TaskId } from '../../inbound/tasks/store.ts';
 import { createHtmlText } from '../../mail/message/html-text.ts';
 import { createMessageParser } from '../../mail/message/parse/parser.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { startTasks } from '../../tasks/engine.ts';
+import type { TaskKind } from '../../tasks/kind.ts';
 import type { PartApp } from '../../thread-app.ts';
+import { createPostKind } from '../../webhooks/posting/kind.ts';
 import type { PostOutcome } from '../../webhooks/posting/post.ts';
-import { postToRoute, type RoutePost } from './deliver.ts';
+import { endRouteSuspensions } from '../store.ts';
+import { type DeliveringApp, deliverToRoute, postToRoute, type RoutePost } from './deliver.ts';
 import { createDownloadLinks } from './links.ts';
 import { PostMemory } from './memory.ts';
-import { createRoutePostKind } from './posts.ts';
+import { CLOSED, findReceiver, settlePost } from './settle.ts';
 
 export type RouteCalls = {
   /** Posts once, for a test of a route. */
@@ -52,4 +58,34 @@ export const POST_PART = {
 /** Returns the calls, for a process that does not run the work. */
 export function routeCalls(app: PartApp): RouteCalls {
   return { post: (request) => postToRoute(app, request) };
+}
+
+/** Returns the kind of the posts to routes. */
+export function createRoutePostKind(app: DeliveringApp): TaskKind {
+  app.metrics.gauge(
+    'inbound_post_bytes',
+    'Bytes of messages that are being posted.',
+    () => app.memory.usedBytes,
+  );
+  return createPostKind(app, {
+    name: POST_TASKS,
+    what: 'inbound route',
+    idField: 'routeId',
+    find: findReceiver,
+    closed: CLOSED,
+    metric: { name: 'inbound_posts_total', help: 'Posts to inbound routes.' },
+    lagMetric: {
+      name: 'inbound_oldest_post_seconds',
+      help: 'Age of the oldest message that waits to be posted.',
+    },
+    findOldest: findOldestPost,
+    settle: settlePost,
+    endSuspensions: endRouteSuspensions,
+    async post({ reference }, route) {
+      const id = reference as TaskId;
+      const task = await findReceivedTask(app.db.read, id);
+      if (!task) return { kind: 'unpostable', error: 'The message is no longer kept' };
+      return deliverToRoute(app, { task, route });
+    },
+  });
 }

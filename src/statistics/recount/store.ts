@@ -5,7 +5,7 @@
 
 import { sql } from 'kysely';
 import type { CountedSpan, CountFilter, CountQuery, Counts } from '../../counts/store.ts';
-import { COUNTERS, HOUR_MS, type Increments, SPAN_MS, Tally } from '../../counts/tally.ts';
+import { COUNTERS, type Counter, HOUR_MS, type Increments, SPAN_MS, Tally } from '../../counts/tally.ts';
 import type { EmailTagRow } from '../../db/email-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { findColumns } from '../../db/rows.ts';
@@ -13,7 +13,32 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { Tag } from '../../emails/request/tags.ts';
 import { firstIdAt } from '../../system/ids.ts';
-import { type CountableEvent, createClassifier } from './counters.ts';
+
+/** An event of an email, with what its data says. */
+type CountableEvent = {
+  emailId: string;
+  type: string;
+  createdAt: number;
+  /** Recipient of the event. */
+  to: string;
+  bounceType: string | null;
+  /** 1 when a machine opened the email or clicked. Null for other events. */
+  isMachine: 0 | 1 | null;
+};
+
+const BOUNCES: Readonly<Record<string, Counter>> = {
+  permanent: 'bouncedPermanent',
+  transient: 'bouncedTransient',
+  undetermined: 'bouncedUndetermined',
+};
+
+const SIMPLE: Readonly<Record<string, Counter>> = {
+  'email.queued': 'accepted',
+  'email.delivered': 'delivered',
+  'email.complained': 'complained',
+  'email.suppressed': 'suppressed',
+  'email.canceled': 'canceled',
+};
 
 /** Maximum numbers of emails and of events in a slice, which takes a thread about 10 ms. */
 const EMAILS_PER_SLICE = 250;
@@ -140,4 +165,35 @@ function spansOf(
 
 function noCounts(): Counts {
   return Object.fromEntries(COUNTERS.map((counter) => [counter, 0])) as Counts;
+}
+
+/**
+ * Returns the function that gives the counters of each event. The events of an email come in their order: a later delay, open
+ * or click of the same recipient is not the first one.
+ */
+function createClassifier(): (event: CountableEvent) => readonly Counter[] {
+  const seen = new Set<string>();
+  const isFirst = ({ emailId, to, type }: CountableEvent): boolean => {
+    const name = `${emailId} ${type} ${to}`;
+    const isNew = !seen.has(name);
+    seen.add(name);
+    return isNew;
+  };
+  return (event) => {
+    const { type, bounceType, isMachine } = event;
+    switch (type) {
+      case 'email.bounced':
+        return [BOUNCES[bounceType ?? ''] ?? 'bouncedUndetermined'];
+      case 'email.delivery_delayed':
+        return isFirst(event) ? ['delayed'] : [];
+      case 'email.opened':
+        if (isMachine === 1) return ['machineOpened'];
+        return isFirst(event) ? ['opened', 'uniqueOpened'] : ['opened'];
+      case 'email.clicked':
+        if (isMachine === 1) return ['machineClicked'];
+        return isFirst(event) ? ['clicked', 'uniqueClicked'] : ['clicked'];
+      default:
+        return SIMPLE[type] === undefined ? [] : [SIMPLE[type]];
+    }
+  };
 }

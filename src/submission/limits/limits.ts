@@ -2,15 +2,23 @@
  * Limits how many recipients a mailbox writes to: whoever steals a password must not be able to send spam to the world. A person writes to
  * fewer, and most of them again and again.
  */
+
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
+import { addressKey } from '../../mail/address.ts';
 import { readUnsent } from '../../queue/submitted/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { BYTES_PER_MEGABYTE, findStoredLimitOf } from '../../tenants/stored-mail/store.ts';
-import { hashCorrespondent } from './correspondents.ts';
 import { type Counted, compareCorrespondents, readUse, recordRecipients, type Use } from './store.ts';
+
+const KEY_BYTES = 32;
+/** Number of characters of a hash in base64url, which have 6 bits each. */
+const HASH_CHARACTERS = 22;
+
+const keys = new WeakMap<App['sealer'], KeyObject>();
 
 /**
  * Size of the messages of a mailbox that wait for their recipients, from which no more are taken. Mail that is held for weeks, or that no
@@ -119,7 +127,7 @@ export class RecipientCheck {
 
 type Counting = {
   mailbox: Writer;
-  /** Hash of each recipient's address (correspondents.ts). */
+  /** Hash of each recipient's address (`hashCorrespondent`). */
   addressHashes: readonly string[];
   limits: Limits;
   now: number;
@@ -159,4 +167,29 @@ export async function requireSpaceOfTenant(
     'quota_exceeded',
     'Too much mail of the mailboxes of your tenant waits for its recipients',
   );
+}
+
+/** Returns the key, which is derived from the master key. After a change of that one, all addresses are new to a mailbox again. */
+function keyOf({ sealer }: Pick<App, 'sealer'>): KeyObject {
+  const known = keys.get(sealer);
+  if (known) return known;
+  const bytes = hkdfSync('sha256', sealer.key.export(), '', 'submission: correspondents', KEY_BYTES);
+  // With the bytes instead of this object, a hash would cost five times as much.
+  const key = createSecretKey(Buffer.from(bytes));
+  keys.set(sealer, key);
+  return key;
+}
+
+/**
+ * Returns the hash of an address, which is another one for each mailbox. Whoever reads the database without the
+ * master key, for instance in a backup, cannot tell to whom people write: their messages are deleted once they have
+ * arrived, and would otherwise leave the addresses behind for a year.
+ */
+export function hashCorrespondent(
+  app: Pick<App, 'sealer'>,
+  mailboxId: MailboxRow['id'],
+  address: string,
+): string {
+  const hmac = createHmac('sha256', keyOf(app)).update(`${mailboxId} ${addressKey(address)}`);
+  return hmac.digest('base64url').slice(0, HASH_CHARACTERS);
 }

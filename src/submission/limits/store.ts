@@ -54,7 +54,7 @@ function hourOf(now: number): number {
   return Math.floor(now / HOUR_MS);
 }
 
-/** Addresses by their hashes (correspondents.ts). */
+/** Addresses by their hashes (limits.ts). */
 type Correspondents = {
   /** Addresses that the mailbox has not written to before. */
   unknown: readonly string[];

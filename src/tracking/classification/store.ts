@@ -4,7 +4,15 @@ import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
 import { CLASSIFICATION_DELAY_MS } from '../engagements/record.ts';
-import { BURST_MS, type Burst, findBursts } from './bursts.ts';
+
+/** A person does not follow this many different links of an email within this time. */
+const BURST_LINKS = 3;
+const BURST_MS = 10_000;
+
+type Click = Pick<EngagementRow, 'at' | 'link' | 'ip'>;
+
+/** A time from the first to the last click that are too many, with the addresses of their clients. */
+type Burst = { from: number; to: number; ips: readonly (string | null)[] };
 
 export type DueEngagement = Omit<
   EngagementRow,
@@ -121,4 +129,28 @@ const nextDue = statement((db, _param: Param<object>) =>
 /** Returns the time of the next classification in Unix milliseconds; undefined when none is due. */
 export async function findNextClassificationAt(tx: Tx): Promise<number | undefined> {
   return (await nextDue.first(tx, {}))?.dueAt ?? undefined;
+}
+
+/** Returns the bursts among the clicks of one email, which are in the order of their times. It takes linear time. */
+export function findBursts(clicks: readonly Click[]): Burst[] {
+  const spans: { from: number; to: number }[] = [];
+  const links = new Map<number | null, number>();
+  let start = 0;
+  for (const { at: to, link } of clicks) {
+    links.set(link, (links.get(link) ?? 0) + 1);
+    for (let first = clicks[start]; first && first.at < to - BURST_MS; first = clicks[++start]) {
+      const left = (links.get(first.link) ?? 0) - 1;
+      if (left > 0) links.set(first.link, left);
+      else links.delete(first.link);
+    }
+    if (links.size < BURST_LINKS) continue;
+    const from = clicks[start]?.at ?? to;
+    const last = spans.at(-1);
+    if (last && from <= last.to) last.to = to;
+    else spans.push({ from, to });
+  }
+  return spans.map(({ from, to }) => {
+    const within = clicks.filter(({ at }) => at >= from && at <= to);
+    return { from, to, ips: [...new Set(within.map(({ ip }) => ip))] };
+  });
 }

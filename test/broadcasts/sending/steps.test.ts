@@ -4,7 +4,7 @@ import { after, afterEach, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
-import { moveQueue } from '../../../src/queue/state/set-back.ts';
+import { moveQueue } from '../../../src/queue/state/recover.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { moveTasks } from '../../../src/tasks/upkeep.ts';
 import { importCsv } from '../../imports/jobs.ts';

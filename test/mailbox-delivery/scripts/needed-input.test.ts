@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
-import { hashCorrespondent } from '../../../src/submission/limits/correspondents.ts';
+import { hashCorrespondent } from '../../../src/submission/limits/limits.ts';
 import { recordRecipients } from '../../../src/submission/limits/store.ts';
 import { openScriptWorld } from './world.ts';
 

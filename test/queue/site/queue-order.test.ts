@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { queueKeyOf } from '../../../src/queue/queue-key.ts';
+import { QueueOrder } from '../../../src/queue/site/claimer.ts';
 import { DeliveryQueue } from '../../../src/queue/site/delivery-queue.ts';
-import { QueueOrder } from '../../../src/queue/site/queue-order.ts';
 
 const nobody = () => false;
 

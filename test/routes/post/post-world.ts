@@ -9,7 +9,7 @@ import { insertTask } from '../../../src/inbound/tasks/store.ts';
 import { createMessageParser, type MessageParser } from '../../../src/mail/message/parse/parser.ts';
 import { createDownloadLinks } from '../../../src/routes/post/links.ts';
 import { PostMemory } from '../../../src/routes/post/memory.ts';
-import { createRoutePostKind } from '../../../src/routes/post/posts.ts';
+import { createRoutePostKind } from '../../../src/routes/post/part.ts';
 import { IN_GOOD_STANDING } from '../../../src/routes/store.ts';
 import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../../src/system/fetch.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MailboxRow } from '../../../src/db/mailbox-tables.ts';
 import { endMailbox } from '../../../src/mailboxes/store.ts';
-import { submissionSteps } from '../../../src/submission/expire.ts';
-import { hashCorrespondent } from '../../../src/submission/limits/correspondents.ts';
+import { submissionSteps } from '../../../src/submission/feature.ts';
+import { hashCorrespondent } from '../../../src/submission/limits/limits.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { openSubmissionWorld, submit } from '../submission-world.ts';
 
