@@ -5,10 +5,10 @@ import type { MailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import type { System } from '../system/system.ts';
 import type { AccountChanges } from './changes.ts';
+import type { UseCounts } from './counts.ts';
 import type { AccountTables } from './rows.ts';
 import type { SearchDatabase } from './search-database.ts';
 import type { FlagSettler } from './settle-flags.ts';
-import type { UseCounts } from './use-counts.ts';
 
 /** The parts of the application that accounts use. */
 export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'> & {

@@ -3,11 +3,12 @@
  * `/` separates levels, and no separator stands at the end. Levels above a folder exist too; when they are deleted, the folder
  * stays.
  */
+
 import { defineWrite } from '../db/operation.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import type { OpenAccount } from './account.ts';
 import type { FolderChange } from './changes.ts';
-import { problemOfName } from './folder-name.ts';
+import { problemOfName } from './folder.ts';
 import {
   changeCounts,
   deleteFolderRow,

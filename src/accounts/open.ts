@@ -1,4 +1,5 @@
 /** Opens the account of a mailbox: its folder, its database and what its sessions share. The thread that opens it owns it. */
+
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { flushPath } from '../db/flush-files.ts';
@@ -9,21 +10,23 @@ import {
   type PrivateDatabase,
   releaseMemory,
 } from '../db/private-database.ts';
+import { DAY_MS, type Timer } from '../system/clock.ts';
+import { runForOwner } from '../system/slices.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
 import { createAccountChanges } from './changes.ts';
 import { findStructuralDamage } from './check-store.ts';
+import { UseCounts } from './counts.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
 import { indexFile, searchFile } from './folder.ts';
 import { insertFolder, insertSubscription, listFolderRows } from './folder-store.ts';
 import { ACCOUNT_SCHEMA } from './migrations.ts';
 import { setUidValidity } from './rebuild-store.ts';
+import { removeUnused, sweepStrayFiles } from './remove-unused.ts';
 import type { AccountTables } from './rows.ts';
 import { SearchDatabase } from './search-database.ts';
 import { createFlagSettler } from './settle-flags.ts';
 import { type AccountTx, beginAnew, findAccountRow, insertAccount, nextUidValidity } from './store.ts';
 import type { AccountRow } from './tables.ts';
-import { startUpkeep } from './upkeep.ts';
-import { UseCounts } from './use-counts.ts';
 
 type Opening = {
   id: string;
@@ -135,4 +138,51 @@ function hasWal(file: string): boolean {
 async function checkQuickly(db: PrivateDatabase<AccountTables>): Promise<void> {
   const [damage] = await db.maintain((connection) => findStructuralDamage(connection, { isQuick: true }));
   if (damage !== undefined) throw new DamagedDatabaseError(db.file, `${db.file} is damaged: ${damage}`);
+}
+
+/** Removes regularly what an open account no longer needs (remove-unused.ts). */
+
+/** Time between two runs, and between the opening and the first one. Our own. */
+const UPKEEP_PERIOD_MS = 600_000;
+
+type Upkeep = {
+  /** Ends the runs, waits for the one that is under way, and runs once more. */
+  stop(): Promise<void>;
+};
+
+/** Starts the upkeep of an account. */
+function startUpkeep(account: OpenAccount): Upkeep {
+  const { clock } = account.app;
+  let timer: Timer;
+  let running = Promise.resolve();
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  const schedule = () => {
+    timer = clock.after(UPKEEP_PERIOD_MS, () => {
+      running = run(account, async () => {
+        await removeUnused(account);
+        await releaseMemory(account.db);
+        if (clock.elapsed() - sweptAt < DAY_MS) return;
+        sweptAt = clock.elapsed();
+        await sweepStrayFiles(account);
+      }).then(schedule);
+    });
+  };
+  schedule();
+  return {
+    async stop() {
+      timer.cancel();
+      await running;
+      timer.cancel();
+      await run(account, () => removeUnused(account));
+    },
+  };
+}
+
+/** A failure is logged, since the next run may succeed. Damage of the database is reported by the account itself. */
+async function run({ id, app: { log } }: OpenAccount, work: () => Promise<void>): Promise<void> {
+  try {
+    await runForOwner(id, work);
+  } catch (error) {
+    log.warn({ err: error, mailbox: id }, 'the upkeep of a mailbox failed');
+  }
 }

@@ -2,6 +2,7 @@
  * The accounts as a part of the daemon, in threads of their own: all SQL of mailboxes runs there, so that a long search delays
  * neither the API nor other accounts. The main thread decides which thread has an account (account-assignment.ts).
  */
+
 import type { MessagePort, Transferable } from 'node:worker_threads';
 import { createMailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { Annotations, Folder } from '../mail/sieve/run/account.ts';
@@ -14,7 +15,7 @@ import type { OpenAccount } from './account.ts';
 import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
 import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from './contents.ts';
-import { deliver } from './deliver.ts';
+import { deliver, findTarget, listTargets, readAnnotations } from './deliver.ts';
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
 import { SESSION_MEMORY } from './imap/session-memory.ts';
@@ -22,7 +23,6 @@ import { type AccountReports, type AccountSettings, OpenAccounts } from './open-
 import { type RepairReport, repairAccount } from './repair.ts';
 import type { SessionCredential } from './session-credential.ts';
 import { type Admitted, createSessions, type SessionRequest } from './sessions.ts';
-import { findTarget, listTargets, readAnnotations } from './targets.ts';
 import { findMissing, importMessages, listForExport, readForExport, rememberDeliveries } from './transfer.ts';
 
 /** Functions of the main thread for this one. */

@@ -2,6 +2,7 @@
  * Removes what nobody needs any more: messages of deleted folders, contents without messages, sets of keywords that no message has, old
  * ids of deliveries, and files that a crash left behind. Rows go first and files last, in small writes, so that sessions hardly notice.
  */
+
 import { sweepFiles } from '../blobs/sweep.ts';
 import { defineWrite } from '../db/operation.ts';
 import { DAY_MS } from '../system/clock.ts';

@@ -3,6 +3,7 @@ import { defineWrite } from '../db/operation.ts';
 import type { PrivateDatabase } from '../db/private-database.ts';
 import type { Timer } from '../system/clock.ts';
 import type { System } from '../system/system.ts';
+import { updateRecentFrom } from './folder-store.ts';
 import { applyNextEdit, applyPendingEdits, countPendingEdits } from './pending-edit-store.ts';
 import type { AccountTables } from './rows.ts';
 import type { AccountTx } from './store.ts';
@@ -68,3 +69,17 @@ export function createFlagSettler(
     },
   };
 }
+
+type Recent = {
+  folderId: number;
+  /** First UID that no session has seen. */
+  recentFrom: number;
+};
+
+/** Stores the first UID that no session has seen as `\Recent`, which is recent for the next session. */
+export const setRecentFrom = defineWrite(
+  'account.setRecentFrom',
+  async (tx: AccountTx, { folderId, recentFrom }: Recent): Promise<void> => {
+    await updateRecentFrom(tx, { id: folderId, recentFrom });
+  },
+);

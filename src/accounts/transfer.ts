@@ -1,4 +1,5 @@
 /** Imports mail into an account, and reads it for an export (accounts/contents.ts). */
+
 import { defineWrite } from '../db/operation.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { OpenAccount } from './account.ts';

@@ -4,7 +4,7 @@ import { Handover } from '../mail/access/handover.ts';
 import type { Client } from '../mail/connection/client.ts';
 import type { Refusal as ImapRefusal, Session as ImapSession } from '../mail/imap/session.ts';
 import type { MaildropSize, Refusal as Pop3Refusal, Session as Pop3Session } from '../mail/pop3/session.ts';
-import type { LoginSession } from '../mail/sasl/login-session.ts';
+import type { LoginSession } from '../mail/sasl/mechanisms.ts';
 import type { ScramKey } from '../mail/sasl/scram.ts';
 import type { LoginRequest } from '../mailboxes/authenticate.ts';
 import type { LoginRefusal } from '../mailboxes/credential.ts';

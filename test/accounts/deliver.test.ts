@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { INLINE_BYTES, prepareContent } from '../../src/accounts/content.ts';
-import { deliver } from '../../src/accounts/deliver.ts';
+import { deliver, findTarget } from '../../src/accounts/deliver.ts';
 import { contentFolder } from '../../src/accounts/folder.ts';
 import {
   createFolder,
@@ -13,7 +13,6 @@ import {
   renameFolder,
 } from '../../src/accounts/folders.ts';
 import { findMessage } from '../../src/accounts/message-store.ts';
-import { findTarget } from '../../src/accounts/targets.ts';
 import { pathOf } from '../../src/blobs/files.ts';
 import { createAccountApp, messageOf, openTestAccount, START_MS } from '../support/test-account.ts';
 

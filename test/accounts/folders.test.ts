@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { FolderChange } from '../../src/accounts/changes.ts';
-import { MAX_NAME_CHARACTERS } from '../../src/accounts/folder-name.ts';
+import { MAX_NAME_CHARACTERS } from '../../src/accounts/folder.ts';
 import {
   createFolder,
   deleteFolder,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { readAnnotations } from '../../src/accounts/deliver.ts';
 import { createFolder, deleteFolder, findFolder, INBOX, renameFolder } from '../../src/accounts/folders.ts';
 import { setMetadata } from '../../src/accounts/metadata.ts';
 import { listEntries } from '../../src/accounts/metadata-store.ts';
-import { readAnnotations } from '../../src/accounts/targets.ts';
 import { MAX_ENTRIES, MAX_VALUE_OCTETS } from '../../src/mail/imap/metadata.ts';
 import { startServer } from '../mail/imap/fixture.ts';
 import { createAccountMail } from '../support/account-mail.ts';

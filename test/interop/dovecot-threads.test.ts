@@ -2,12 +2,13 @@
  * Compares the order and the threads of generated messages with the answers of Dovecot. Dates without a time are left out: they are
  * midnight (RFC 5256 section 2.2), and Dovecot does not read them.
  */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writeThreads } from '../../src/mail/imap/encode/threads.ts';
+import { writeThreads } from '../../src/mail/imap/encode/search.ts';
 import { Cursor } from '../../src/mail/imap/parser/cursor.ts';
-import { parseSort } from '../../src/mail/imap/parser/sort.ts';
+import { parseSort } from '../../src/mail/imap/parser/search.ts';
 import { sortMessages } from '../../src/mail/imap/sort.ts';
 import { threadMessages } from '../../src/mail/imap/thread.ts';
 import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';

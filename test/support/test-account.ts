@@ -1,4 +1,5 @@
 /** Opens accounts in temporary folders. Messages are parsed in the same thread. */
+
 import { join } from 'node:path';
 import type { AccountApp, OpenAccount } from '../../src/accounts/account.ts';
 import { addMessages, type NewMessage } from '../../src/accounts/add.ts';

@@ -2,6 +2,7 @@
  * Keeps what has happened in an account, beyond the messages of the selected folder, until it is reported to the client of one session
  * (RFC 5465, RFC 5464 section 4.4.2). Many changes of the same thing are reported once, so what waits for a slow client is bounded.
  */
+
 import {
   ALL_OF_SELECTED,
   compileGroups,

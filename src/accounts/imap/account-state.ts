@@ -1,12 +1,12 @@
 /** Keeps what all IMAP sessions of an open account share: the states of folders, and the keywords of messages. */
+
 import { nextSlice } from '../../system/slices.ts';
 import type { OpenAccount } from '../account.ts';
 import type { FolderChange } from '../changes.ts';
 import { findFolderById } from '../folder-store.ts';
 import { listKeywordSets, NO_KEYWORDS } from '../keyword-store.ts';
 import { listSummaries } from '../message-store.ts';
-import { setRecentFrom } from '../set-recent.ts';
-import { settleFlags } from '../settle-flags.ts';
+import { setRecentFrom, settleFlags } from '../settle-flags.ts';
 import { FolderState } from './folder-state.ts';
 import type { View } from './view.ts';
 

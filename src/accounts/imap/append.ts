@@ -16,7 +16,7 @@ import { findFolderByName } from '../folder-store.ts';
 import { findAccountRow } from '../store.ts';
 import { canonicalContent } from './append-content.ts';
 import { type Limit, prepareCatenated } from './catenate.ts';
-import { missingTarget, overQuota } from './refusals.ts';
+import { missingTarget, overQuota } from './responses.ts';
 
 /** Maximum number of messages of one command, and of octets before further messages are refused. */
 const MAX_MESSAGES = 500;

@@ -1,4 +1,5 @@
 /** Puts messages together from texts of the client and from parts of stored messages of the same account (RFC 4469). */
+
 import { badUrl, type MessageUrl, parseMessageUrl } from '../../mail/imap/message-url.ts';
 import type { AppendCatenation, Refusal } from '../../mail/imap/session.ts';
 import { LineEnds } from '../../mail/message/crlf.ts';

@@ -1,11 +1,12 @@
 /** COPY and MOVE over an account (RFC 9051 sections 6.4.7 and 6.4.8). */
-import { refusalFor } from '../../mail/imap/refusal.ts';
+
+import { refusalFor } from '../../mail/imap/command-error.ts';
 import { formatNumbers, type SequenceRange } from '../../mail/imap/sequence-set.ts';
 import type { CopyQuery, CopyResult, Refusal } from '../../mail/imap/session.ts';
 import { AppError } from '../../system/errors.ts';
 import { copyOrMove, type MessageCopy, type MessagesCopied } from '../copy-messages.ts';
 import { findFolderByName } from '../folder-store.ts';
-import { missingTarget, outOfRange, overQuota } from './refusals.ts';
+import { missingTarget, outOfRange, overQuota } from './responses.ts';
 import type { SelectedState } from './session-state.ts';
 import { groupsOf, slicesOf } from './slices.ts';
 

@@ -2,6 +2,7 @@
  * Keeps the changing facts of the messages of a folder in memory, with the ids of their contents. All sessions that have selected the
  * folder share it. Messages are in the order of their UIDs. A message that was removed stays until every session has told its client.
  */
+
 import type { ForeseenChange } from '../change-flags.ts';
 import type { AddedMessage, FlagEdit, FolderChange, MessageSummary } from '../changes.ts';
 import { DELETED, SEEN } from '../flags.ts';

@@ -1,4 +1,5 @@
 /** The mail of a user who has logged in by IMAP, over an open account. */
+
 import { type TextForm, textFormOf } from '../../mail/imap/encode/strings.ts';
 import type { MetadataQuery } from '../../mail/imap/metadata.ts';
 import type { NotifyRequest } from '../../mail/imap/notify.ts';
@@ -13,9 +14,9 @@ import { type AccountState, stateOf } from './account-state.ts';
 import { appendMessages } from './append.ts';
 import { listFolders } from './list.ts';
 import { listMetadata, setEntries } from './metadata.ts';
-import { missingMailbox } from './refusals.ts';
 import { replaceIn } from './replace.ts';
 import { listStatuses, reportNotifications } from './report-notifications.ts';
+import { missingMailbox } from './responses.ts';
 import { SearchContexts } from './search-contexts.ts';
 import { Selected } from './selected.ts';
 import { SessionMemory } from './session-memory.ts';

@@ -1,13 +1,13 @@
 /** GETMETADATA and SETMETADATA over an account (RFC 5464). */
-import { writeMetadata } from '../../mail/imap/encode/metadata.ts';
+
+import { writeMetadata } from '../../mail/imap/encode/mailboxes.ts';
 import type { TextForm } from '../../mail/imap/encode/strings.ts';
 import { chooseEntries, type MetadataQuery } from '../../mail/imap/metadata.ts';
 import type { Account, Chunks, Refusal } from '../../mail/imap/session.ts';
 import type { OpenAccount } from '../account.ts';
 import { findSubject, type NotSet, setMetadata } from '../metadata.ts';
 import { findValue, listEntries } from '../metadata-store.ts';
-import { missingMailbox } from './refusals.ts';
-import { Responses } from './responses.ts';
+import { missingMailbox, Responses } from './responses.ts';
 
 /** Octets of values after which a response ends, about those of a chunk. */
 const BATCH_OCTETS = 64 * 1024;

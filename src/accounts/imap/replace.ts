@@ -1,10 +1,11 @@
 /** REPLACE over an account (RFC 8508). */
+
 import type { Messages, Refusal } from '../../mail/imap/session.ts';
 import { type NewMessage, publishAdded, settle } from '../add.ts';
 import { listSummaries } from '../message-store.ts';
 import { replaceMessage } from '../replace-message.ts';
 import { type Append, type AppendAnswer, describeAdded, readAll, refusalOf } from './append.ts';
-import { outOfRange } from './refusals.ts';
+import { outOfRange } from './responses.ts';
 import type { SelectedState } from './session-state.ts';
 
 /** Adds a message, and removes another one of the selected folder. Its size does not count against the quota. */

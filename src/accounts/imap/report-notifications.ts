@@ -1,6 +1,5 @@
 /** Tells the client of a session what has happened in its account (RFC 5465 section 5, RFC 5464 section 4.4.2). */
-import { writeListed, writeStatus } from '../../mail/imap/encode/mailboxes.ts';
-import { writeMetadataNames } from '../../mail/imap/encode/metadata.ts';
+import { writeListed, writeMetadataNames, writeStatus } from '../../mail/imap/encode/mailboxes.ts';
 import { textFormOf } from '../../mail/imap/encode/strings.ts';
 import type { NotifyEvent } from '../../mail/imap/notify.ts';
 import type { Chunks, Features, StatusItem } from '../../mail/imap/session.ts';

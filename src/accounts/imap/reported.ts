@@ -2,6 +2,7 @@
  * The state of the selected folder that the client of a session knows since the last report: the sequence numbers of its messages, which of them are
  * `\Recent`, and up to which change. Each report replaces it as a whole.
  */
+
 import type { SequenceRange } from '../../mail/imap/sequence-set.ts';
 import type { FolderState } from './folder-state.ts';
 import { lowerBound } from './sorted-uids.ts';

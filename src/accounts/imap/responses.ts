@@ -1,4 +1,5 @@
 /** Collects responses into chunks for the wire. Octets of messages are not copied before a chunk is taken. */
+import type { Refusal } from '../../mail/imap/session.ts';
 
 /** Size of a chunk. Larger ones gain nothing, and clients wait longer for the first. */
 const CHUNK_BYTES = 64 * 1024;
@@ -75,4 +76,26 @@ export class Responses {
     this.#pieces.push(octets);
     this.#bytes += octets.length;
   }
+}
+
+/** Refusals of IMAP commands that several methods of a session give. */
+
+/** Returns the refusal of a sequence number that does not exist. */
+export function outOfRange(): Refusal {
+  return { refused: 'BAD', text: 'A sequence number does not exist' };
+}
+
+/** Returns the refusal of a mailbox that does not exist. */
+export function missingMailbox(): Refusal {
+  return { refused: 'NO', code: 'NONEXISTENT', text: 'The mailbox does not exist' };
+}
+
+/** Returns the refusal of a target that does not exist, which the client may create (RFC 9051 section 7.1). */
+export function missingTarget(): Refusal {
+  return { refused: 'NO', code: 'TRYCREATE', text: 'The mailbox does not exist' };
+}
+
+/** Returns the refusal of messages that exceed the quota of the account (RFC 9208 section 4.3.1). */
+export function overQuota(): Refusal {
+  return { refused: 'NO', code: 'OVERQUOTA', text: 'The account has no room for the messages' };
 }

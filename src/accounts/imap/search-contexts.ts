@@ -2,6 +2,7 @@
  * The searches of a session whose results are updated (RFC 5267 section 4.3): what the client was told of each. Updates are found in
  * update-contexts.ts.
  */
+
 import { type ResultRun, writeSearchUpdate } from '../../mail/imap/encode/search.ts';
 import type { FetchItem } from '../../mail/imap/fetch-item.ts';
 import type { SearchKey } from '../../mail/imap/search-key.ts';

@@ -2,7 +2,7 @@
  * Decides whether messages match search criteria (RFC 9051 section 6.4.4). A criterion needs a certain part of a message; as long as
  * that part was not read, the answer is undefined. Most messages are decided by the parts that cost little.
  */
-import type { SearchKey } from '../../mail/imap/search-key.ts';
+import { leavesOf, type SearchKey, type SearchLeaf } from '../../mail/imap/search-key.ts';
 import { resolveRanges, type SequenceRange } from '../../mail/imap/sequence-set.ts';
 import { foldText } from '../../mail/message/fold.ts';
 import { readValues } from '../../mail/message/header-block.ts';
@@ -45,87 +45,62 @@ const MINUTE_MS = 60_000;
 
 /** Returns the parts that a criterion needs, in the order in which they are read. */
 export function partsOf(key: SearchKey): Part[] {
-  const needed = neededParts(key);
-  return PARTS.filter((part) => needed.has(part));
+  const needed = leavesOf(key).flatMap(partsOfLeaf);
+  return PARTS.filter((part) => needed.includes(part));
 }
 
-function neededParts(key: SearchKey): Set<Part> {
-  switch (key.kind) {
-    case 'date':
-    case 'larger':
-    case 'smaller':
-    case 'older':
-    case 'younger':
-    case 'emailId':
-      return new Set(['facts']);
-    case 'header':
-      return new Set(isSearchField(key.field) ? ['fields', 'header'] : ['header']);
-    case 'text':
-    case 'body':
-      return new Set(['text']);
-    case 'not':
-      return neededParts(key.key);
-    case 'and':
-    case 'or':
-      return new Set(key.keys.flatMap((one) => [...neededParts(one)]));
-    default:
-      return new Set();
-  }
+function partsOfLeaf(leaf: SearchLeaf): readonly Part[] {
+  if (leaf.kind === 'header') return isFieldKey(leaf) ? ['fields', 'header'] : ['header'];
+  if (isTextKey(leaf)) return ['text'];
+  return columnsOf(leaf).length > 0 ? ['facts'] : [];
 }
 
 /** Returns the criteria that look in the text of messages. */
 export function textKeysOf(key: SearchKey): TextKey[] {
-  if (key.kind === 'not') return textKeysOf(key.key);
-  if (key.kind === 'and' || key.kind === 'or') return key.keys.flatMap(textKeysOf);
-  return key.kind === 'text' || key.kind === 'body' ? [key] : [];
+  return leavesOf(key).filter(isTextKey);
 }
 
 /** Returns the criteria that look in header fields that are stored for searches. */
 export function fieldKeysOf(key: SearchKey): FieldKey[] {
-  if (key.kind === 'not') return fieldKeysOf(key.key);
-  if (key.kind === 'and' || key.kind === 'or') return key.keys.flatMap(fieldKeysOf);
-  return key.kind === 'header' && isFieldKey(key) ? [key] : [];
+  return leavesOf(key).filter(isFieldKey);
 }
 
 /** Returns those of these criteria that every message must fulfil. */
 export function requiredFieldKeysOf(key: SearchKey): FieldKey[] {
   if (key.kind === 'and') return key.keys.flatMap(requiredFieldKeysOf);
-  return key.kind === 'header' && isFieldKey(key) ? [key] : [];
+  return isFieldKey(key) ? [key] : [];
 }
 
 /** Returns true when nothing is decided by the state of the folder alone. */
 export function asksOnlyParts(key: SearchKey): boolean {
-  if (key.kind === 'not') return asksOnlyParts(key.key);
-  if (key.kind === 'and' || key.kind === 'or') return key.keys.length > 0 && key.keys.every(asksOnlyParts);
-  return neededParts(key).size > 0;
+  const leaves = leavesOf(key);
+  return leaves.length > 0 && leaves.every((leaf) => partsOfLeaf(leaf).length > 0);
 }
 
-function isFieldKey(key: SearchKey & { kind: 'header' }): key is FieldKey {
-  return isSearchField(key.field);
+function isTextKey(key: SearchKey): key is TextKey {
+  return key.kind === 'text' || key.kind === 'body';
+}
+
+function isFieldKey(key: SearchKey): key is FieldKey {
+  return key.kind === 'header' && isSearchField(key.field);
 }
 
 /** Returns the columns that the facts must have for a criterion. */
 export function factColumnsOf(key: SearchKey): ReadonlySet<Column> {
-  switch (key.kind) {
-    case 'larger':
-    case 'smaller':
-      return new Set(['sizeBytes']);
-    case 'older':
-    case 'younger':
-      return new Set(['internalAt']);
-    case 'emailId':
-      return new Set(['emailId']);
-    case 'date':
-      return new Set(COLUMNS_OF_DATES[key.of]);
-    case 'not':
-      return factColumnsOf(key.key);
-    case 'and':
-    case 'or':
-      return new Set(key.keys.flatMap((one) => [...factColumnsOf(one)]));
-    default:
-      return new Set();
-  }
+  return new Set(leavesOf(key).flatMap(columnsOf));
 }
+
+function columnsOf(leaf: SearchLeaf): readonly Column[] {
+  return leaf.kind === 'date' ? COLUMNS_OF_DATES[leaf.of] : (COLUMNS[leaf.kind] ?? []);
+}
+
+const COLUMNS: Partial<Record<SearchLeaf['kind'], readonly Column[]>> = {
+  larger: ['sizeBytes'],
+  smaller: ['sizeBytes'],
+  older: ['internalAt'],
+  younger: ['internalAt'],
+  emailId: ['emailId'],
+};
 
 /** The sent date is a part of the sort keys. */
 const COLUMNS_OF_DATES = {

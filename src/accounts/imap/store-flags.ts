@@ -1,4 +1,5 @@
 /** STORE over an account (RFC 9051 section 6.4.6, RFC 7162 section 3.1.3). */
+
 import { formatNumbers, type SequenceRange } from '../../mail/imap/sequence-set.ts';
 import type { Chunks, StoreQuery } from '../../mail/imap/session.ts';
 import { createPause, nextSlice } from '../../system/slices.ts';
@@ -9,8 +10,7 @@ import {
   type FlagsChanged,
   makePlainEdits,
 } from '../change-flags.ts';
-import { outOfRange } from './refusals.ts';
-import { Responses } from './responses.ts';
+import { outOfRange, Responses } from './responses.ts';
 import { flagsItem, loadKeywords, type SelectedState } from './session-state.ts';
 import { groupsOf, slicesOf } from './slices.ts';
 import type { Entry, View } from './view.ts';

@@ -1,8 +1,8 @@
 /** Groups messages that a search has found into threads (RFC 5256). */
-import { writeThreads } from '../../mail/imap/encode/threads.ts';
+import { writeThreads } from '../../mail/imap/encode/search.ts';
 import type { Arrangement } from '../../mail/imap/session.ts';
+import type { ThreadRow } from '../../mail/imap/thread.ts';
 import { threadMessages } from '../../mail/imap/thread.ts';
-import type { ThreadRow } from '../../mail/imap/thread-row.ts';
 import { MAX_REFERENCES, type SortKeys } from '../../mail/message/sort-keys.ts';
 import { nextSlice } from '../../system/slices.ts';
 import type { Column } from '../stored-message-store.ts';

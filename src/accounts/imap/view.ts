@@ -1,4 +1,5 @@
 /** The selected folder as the client of one session sees it: what was reported (reported.ts), and what the next reports bring (pending.ts). */
+
 import { resolveRanges, type SequenceRange, type SequenceSet } from '../../mail/imap/sequence-set.ts';
 import type { FolderChange } from '../changes.ts';
 import { type FolderState, GONE } from './folder-state.ts';

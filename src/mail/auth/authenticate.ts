@@ -3,6 +3,8 @@
  * signatures, in lookups and in time, and an error in one part does not change the results of another.
  */
 import ipaddr from 'ipaddr.js';
+import type { DMARCResult, DNSResolver } from 'mailauth';
+import { bimi } from 'mailauth/lib/bimi/index.js';
 import { blockList } from '../../system/blocklist.ts';
 import type { Clock } from '../../system/clock.ts';
 import { type DnsLookups, isHostName } from '../../system/dns.ts';
@@ -13,12 +15,11 @@ import { parseSignature } from '../dkim/verify/signature.ts';
 import { type SignatureOutcome, type SignedMessage, verifySignature } from '../dkim/verify/verify.ts';
 import { isSameOrBelow } from '../domain-names.ts';
 import { checkArc } from './arc.ts';
-import { checkBimi } from './bimi.ts';
 import { type Client, checkReverseDns, findClient } from './client.ts';
 import { checkDmarc } from './dmarc.ts';
 import { readFrom } from './from.ts';
 import { createMessageLookups, createResolver } from './resolver.ts';
-import type { AuthenticationResult, ReverseDnsOutcome, SpfOutcome } from './result.ts';
+import type { AuthenticationResult, BimiOutcome, ReverseDnsOutcome, SpfOutcome } from './result.ts';
 import { checkSpf } from './spf.ts';
 
 /** A message whose data has arrived. It is plain data that crosses between threads. */
@@ -169,4 +170,43 @@ function chooseSignatures(signatures: readonly HeaderField[], authorDomain: stri
 function unverified(field: HeaderField): SignatureOutcome {
   const { domain, selector, algorithm } = parseSignature(fieldValue(field), 'dkim');
   return { result: 'policy', domain, selector, algorithm, reason: 'the message has too many signatures' };
+}
+
+/**
+ * BIMI (draft-brand-indicators-for-message-identification) by mailauth: where the author's domain publishes its logo.
+ * Only a message that passes DMARC under an enforcing policy needs a lookup. Neither the logo nor its certificate is
+ * fetched.
+ */
+const READ_FIELDS: readonly string[] = ['from', 'bimi-selector'];
+
+/** Looks up the logo of the author's domain. It never rejects. */
+export async function checkBimi(
+  resolver: DNSResolver,
+  fields: readonly HeaderField[],
+  dmarc: DMARCResult | undefined,
+): Promise<BimiOutcome> {
+  if (dmarc?.status.result !== 'pass') return outcome('skipped');
+  const rows = fields
+    .filter(({ name }) => READ_FIELDS.includes(name))
+    .map(({ name, text }) => ({ key: name, casedKey: name, line: Buffer.from(text, 'latin1') }));
+  try {
+    const found = await bimi({ dmarc, headers: { parsed: rows }, resolver, strict: true });
+    const { status, location, authority } = found || { status: { result: 'skipped' } };
+    switch (status.result) {
+      case 'pass':
+        return { result: 'pass', location, authority };
+      case 'none':
+      case 'fail':
+      case 'temperror':
+        return outcome(status.result);
+      default:
+        return outcome('skipped');
+    }
+  } catch {
+    return outcome('temperror');
+  }
+}
+
+function outcome(result: BimiOutcome['result']): BimiOutcome {
+  return { result, location: undefined, authority: undefined };
 }

@@ -17,26 +17,24 @@ export function createResolver(
 ): DNSResolver {
   return async (name, type) => {
     if (!canExist(name)) throw refusal('ENOTFOUND');
-    switch (type) {
-      case 'TXT':
-        return found(await dns.txt(name)).map((text) => [text]);
-      case 'A':
-        return found(await dns.a(name));
-      case 'AAAA':
-        return found(await dns.aaaa(name));
-      case 'MX':
-        return mxRecords(found(await dns.mx(name)));
-      case 'CNAME':
-        return found(await dns.cname(name));
-      case 'PTR':
-        return found(await dns.ptr(name));
-      default:
-        throw refusal('ENOTIMP');
-    }
+    const look = LOOKUPS.get(type);
+    if (!look) throw refusal('ENOTIMP');
+    return await look(dns, name);
   };
 }
 
 /** The types of the library do not name these records, although its SPF reads them. */
+type Lookup = (dns: DnsLookups, name: string) => Promise<string[] | string[][]>;
+
+const LOOKUPS: ReadonlyMap<string, Lookup> = new Map<string, Lookup>([
+  ['TXT', async (dns, name) => found(await dns.txt(name)).map((text) => [text])],
+  ['A', async (dns, name) => found(await dns.a(name))],
+  ['AAAA', async (dns, name) => found(await dns.aaaa(name))],
+  ['MX', async (dns, name) => mxRecords(found(await dns.mx(name)))],
+  ['CNAME', async (dns, name) => found(await dns.cname(name))],
+  ['PTR', async (dns, name) => found(await dns.ptr(name))],
+]);
+
 function mxRecords(records: readonly MxRecord[]): string[] {
   const nodeRecords: unknown[] = records.map(({ exchange, preference }) => ({
     exchange,

@@ -3,6 +3,7 @@
  * loop leaves in one write. A client that does not read what is sent gets no more of it, and its commands wait. Each protocol finds its
  * lines and commands in the octets by itself.
  */
+
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../system/clock.ts';
 import { ClientGone } from './client-gone.ts';

@@ -1,4 +1,5 @@
 /** Reads a message that came back to a return path, first its machine-readable part (RFC 3464 section 2, RFC 6533 section 4). */
+
 import { addressKey } from '../address.ts';
 import { parseDate } from '../date.ts';
 import { findValue, type HeaderField, readHeader, toLines } from '../message/lenient-header.ts';

@@ -4,10 +4,11 @@
  * A compressor takes 256 KiB, and most connections wait for something. So each write has a compressor of its own, which ends with a sync
  * flush, and the next one continues where it stopped: it can refer to what was sent last, which is kept.
  */
+
 import { Duplex, type Writable } from 'node:stream';
 import { constants, createInflateRaw, deflateRaw, type InflateRaw } from 'node:zlib';
 import { discardInput } from '../connection/discard-input.ts';
-import { unpooled } from '../connection/unpooled.ts';
+import { unpooled } from '../connection/pieces.ts';
 
 /** Level of compression. RFC 4978 section 4 expects 25 to 40 % of the size from the cheapest one. */
 const LEVEL = constants.Z_BEST_SPEED;

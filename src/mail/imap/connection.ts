@@ -2,6 +2,7 @@
  * One connection: TLS, greeting, commands. Commands run one after the other, and each is answered
  * before the next one begins, also when a client sends many at once. Each command has a file in `commands/`.
  */
+
 import type { Socket } from 'node:net';
 import { AppError } from '../../system/errors.ts';
 import type { PortStream } from '../../system/thread/port-stream.ts';
@@ -12,8 +13,7 @@ import type { ServedConnection } from '../access/server.ts';
 import { clientOf } from '../connection/client.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { attach, encrypt } from './attach.ts';
-import { bad, CommandError } from './command-error.ts';
-import { currentCapabilities } from './commands/capability.ts';
+import { bad, CommandError, refusalFor } from './command-error.ts';
 import {
   type Command,
   framingLimits,
@@ -23,6 +23,7 @@ import {
   userOf,
 } from './commands/command.ts';
 import { sendChanges } from './commands/idle.ts';
+import { currentCapabilities } from './commands/session.ts';
 import { COMMANDS } from './commands/table.ts';
 import type {
   Connection,
@@ -33,7 +34,6 @@ import type {
 } from './connection-state.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
-import { refusalFor } from './refusal.ts';
 import { type Account, type Admission, isRefusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */

@@ -5,9 +5,9 @@
  *
  * A command that is too large is read to its end as far as the client sends it anyway, and its beginning is kept.
  */
+
 import { type LineSource, MAX_KEPT_OCTETS, readLine, withoutLineEnd } from '../access/read-line.ts';
-import { Pieces, readTogether } from '../connection/pieces.ts';
-import { unpooled } from '../connection/unpooled.ts';
+import { Pieces, readTogether, unpooled } from '../connection/pieces.ts';
 
 /** Bytes of a client. */
 export type ByteSource = {

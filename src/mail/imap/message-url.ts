@@ -2,12 +2,13 @@
  * Reads the URLs of CATENATE, which name messages and parts of them in the account of the client (RFC 4469 section 3): relative
  * references without a server, as RFC 5092 section 11 defines them.
  */
+
 import type { PartialRange, Section } from '../message/section.ts';
 import { CommandError } from './command-error.ts';
-import { decodeMailboxName } from './encode/mailbox-name.ts';
+import { decodeMailboxName } from './encode/strings.ts';
 import { SEPARATOR } from './list-pattern.ts';
 import { Cursor } from './parser/cursor.ts';
-import { parseSection } from './parser/section.ts';
+import { parseSection } from './parser/fetch-items.ts';
 import type { Refusal } from './session.ts';
 
 /** Octets that a message or a part of it has in a mailbox. */

@@ -28,3 +28,12 @@ export type SearchKey =
   | { kind: 'emailId'; id: string }
   /** Messages that were changed at this modseq or later (RFC 7162 section 3.1.5). */
   | { kind: 'modseq'; atLeast: number };
+
+/** A criterion that is not made of others. */
+export type SearchLeaf = Exclude<SearchKey, { keys: unknown } | { key: unknown }>;
+
+/** Returns the criteria of which a key is made. The parser limits how deep keys are nested. */
+export function leavesOf(key: SearchKey): SearchLeaf[] {
+  if ('key' in key) return leavesOf(key.key);
+  return 'keys' in key ? key.keys.flatMap(leavesOf) : [key];
+}

@@ -5,15 +5,15 @@
  * method of a connection at a time, except `close` and `unwatch`. accounts/imap/ implements `Account` (imap-account.ts) and `SelectedMailbox`
  * (selected.ts).
  */
+
 import type { Handover } from '../access/handover.ts';
 import type { Client } from '../connection/client.ts';
-import type { LoginSession } from '../sasl/login-session.ts';
+import type { LoginSession } from '../sasl/mechanisms.ts';
 import type { FetchItem } from './fetch-item.ts';
 import type { MetadataEntry, MetadataQuery } from './metadata.ts';
 import type { NotifyRequest } from './notify.ts';
-import type { PageRange } from './page-range.ts';
 import type { SearchKey } from './search-key.ts';
-import type { SequenceSet } from './sequence-set.ts';
+import type { PageRange, SequenceSet } from './sequence-set.ts';
 import type { SortCriterion } from './sort.ts';
 import type { ThreadAlgorithm } from './thread.ts';
 

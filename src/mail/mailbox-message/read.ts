@@ -2,8 +2,7 @@
  * Reads once what mailboxes need to know of a message, so that it need not be read again for each client: where its parts are, what FETCH
  * answers, by what it is sorted and found, and its preview (RFC 8970 section 3.3).
  */
-import { writeBodyStructure } from '../imap/encode/body-structure.ts';
-import { writeEnvelope } from '../imap/encode/envelope.ts';
+import { writeBodyStructure, writeEnvelope } from '../imap/encode/envelope.ts';
 import type { TextForm } from '../imap/encode/strings.ts';
 import { type MimeEntity, readMimeTree, readOpaque, TooComplexError } from '../message/mime-tree.ts';
 import { readFieldTexts } from '../message/search-fields.ts';

@@ -3,8 +3,9 @@
  * responses. A session decides who may log in, and keeps and checks the scripts. The server calls one method of a connection at a time,
  * except `close`.
  */
+
 import type { Client } from '../connection/client.ts';
-import type { LoginSession } from '../sasl/login-session.ts';
+import type { LoginSession } from '../sasl/mechanisms.ts';
 
 /** Response codes of RFC 5804 section 1.3 that sessions use. */
 type ResponseCode =

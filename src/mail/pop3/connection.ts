@@ -26,7 +26,6 @@ import type {
 import { encrypt } from './encrypt.ts';
 import { OpenMaildrop } from './open-maildrop.ts';
 import { readCommandLine } from './read-command-line.ts';
-import { refusalFor } from './refusal.ts';
 import { type Admission, isRefusal, type Maildrop, type Refusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
@@ -116,4 +115,17 @@ async function runLine(connection: Connection, line: Buffer): Promise<Result> {
     if (!(error instanceof AppError)) connection.context.log.error({ err: error }, 'POP3 session failed');
     return refusalFor(error);
   }
+}
+
+/** The response to an error of the session. */
+
+/** Maximum length of the text: a response has at most 512 octets with its code (RFC 2449 section 4). */
+const MAX_TEXT_CHARACTERS = 400;
+
+/** Returns the response to a command that failed. An error that is no refusal says nothing about itself; the caller logs it. */
+function refusalFor(error: unknown): Refusal {
+  if (!(error instanceof AppError))
+    return { refused: true, code: 'SYS/PERM', text: 'The server failed to process the request' };
+  const text = error.message.replace(/[^ -~]+/g, '?').slice(0, MAX_TEXT_CHARACTERS);
+  return { refused: true, code: 'SYS/TEMP', text };
 }

@@ -3,9 +3,10 @@
  * marked as deleted, and how a message is written. A `Session` decides who may log in. After the login, a `Maildrop` keeps the mail, in
  * the thread of its account. The server calls one method of a connection at a time, except `close`.
  */
+
 import type { Handover } from '../access/handover.ts';
 import type { Client } from '../connection/client.ts';
-import type { LoginSession } from '../sasl/login-session.ts';
+import type { LoginSession } from '../sasl/mechanisms.ts';
 
 /**
  * Response codes: IN-USE is that of RFC 2449 section 8.1.2, AUTH and SYS are those of RFC 3206, and UTF8 is that of RFC 6856 section 5.

@@ -1,6 +1,6 @@
 /** Shortens names that are longer than a file system or a mailbox allows. */
 import { createHash } from 'node:crypto';
-import { INBOX_IN_INBOX, MAX_NAME_CHARACTERS } from '../../accounts/folder-name.ts';
+import { INBOX_IN_INBOX, MAX_NAME_CHARACTERS } from '../../accounts/folder.ts';
 
 /** Maximum length of a name in file systems, in octets (NAME_MAX of Linux). */
 export const MAX_FILE_OCTETS = 255;

@@ -2,7 +2,7 @@
  * The names in a maildir: those of messages, which end with their flags, and those of folders in the layout of Maildir++, which most
  * servers use: `.Lists.dev` beside the messages of INBOX.
  */
-import { decodeMailboxName, encodeMailboxName } from '../../mail/imap/encode/mailbox-name.ts';
+import { decodeMailboxName, encodeMailboxName } from '../../mail/imap/encode/strings.ts';
 import { fitName, MAX_FILE_OCTETS } from './fit-name.ts';
 
 /** Keywords are the letters from `a` on. The file names the keyword of each letter, as Dovecot does. */

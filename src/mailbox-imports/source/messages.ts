@@ -1,6 +1,7 @@
 /** Reads the messages of a folder of the server that mail is imported from. */
+
 import type { FetchMessageObject } from 'imapflow';
-import { encodeMailboxName } from '../../mail/imap/encode/mailbox-name.ts';
+import { encodeMailboxName } from '../../mail/imap/encode/strings.ts';
 import { type ExchangeLimits, MAX_FOLDER_MESSAGES, type SourceConnection } from './connection.ts';
 import { CommandRefused, SourceError } from './source-error.ts';
 

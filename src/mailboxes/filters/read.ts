@@ -1,6 +1,6 @@
 /** Reads what a request says about the filters of a mailbox. */
 
-import { problemOfName } from '../../accounts/folder-name.ts';
+import { problemOfName } from '../../accounts/folder.ts';
 import { readAll, readEach } from '../../http/json/read-fields.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { checkScript } from '../../mail/sieve/check.ts';

@@ -1,4 +1,5 @@
 /** Results are put into sorted lists of searches in a time that is linear in the length of the list. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FolderState } from '../../../src/accounts/imap/folder-state.ts';

@@ -1,4 +1,5 @@
 /** The memory of untold changes and of search results has one limit for all sessions of an account. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openImapAccount } from '../../../src/accounts/imap/imap-account.ts';

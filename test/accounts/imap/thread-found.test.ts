@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeldReferences } from '../../../src/accounts/imap/thread-found.ts';
-import type { ThreadRow } from '../../../src/mail/imap/thread-row.ts';
+import type { ThreadRow } from '../../../src/mail/imap/thread.ts';
 
 function rowOf(number: number): ThreadRow {
   const keys = { baseSubject: '', isReply: false, sent: null };

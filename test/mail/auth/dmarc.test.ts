@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkBimi } from '../../../src/mail/auth/bimi.ts';
+import { checkBimi } from '../../../src/mail/auth/authenticate.ts';
 import { checkDmarc } from '../../../src/mail/auth/dmarc.ts';
 import { createResolver } from '../../../src/mail/auth/resolver.ts';
 import type { SpfResult } from '../../../src/mail/auth/result.ts';

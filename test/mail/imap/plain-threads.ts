@@ -1,7 +1,7 @@
 /**
  * THREAD=REFERENCES as RFC 5256 section 3 describes it, step by step and without any thought of time. It is the oracle of the real one.
  */
-import { compareDates, type Thread, type ThreadRow } from '../../../src/mail/imap/thread-row.ts';
+import { compareDates, type Thread, type ThreadRow } from '../../../src/mail/imap/thread.ts';
 
 type Node = { row: ThreadRow | undefined; parent: Node | undefined; children: Node[] };
 

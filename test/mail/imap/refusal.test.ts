@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { refusalFor } from '../../../src/mail/imap/command-error.ts';
 import { responseText } from '../../../src/mail/imap/commands/command.ts';
-import { refusalFor } from '../../../src/mail/imap/refusal.ts';
 import { AppError } from '../../../src/system/errors.ts';
 
 function responseTo(error: unknown): string {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writeThreads } from '../../../src/mail/imap/encode/threads.ts';
-import { type ThreadAlgorithm, threadMessages } from '../../../src/mail/imap/thread.ts';
-import type { Thread, ThreadRow } from '../../../src/mail/imap/thread-row.ts';
+import { writeThreads } from '../../../src/mail/imap/encode/search.ts';
+import {
+  type Thread,
+  type ThreadAlgorithm,
+  type ThreadRow,
+  threadMessages,
+} from '../../../src/mail/imap/thread.ts';
 import { finishSteps } from '../../../src/system/steps.ts';
 import { countSteps } from '../../support/count-steps.ts';
 import { threadPlainly } from './plain-threads.ts';

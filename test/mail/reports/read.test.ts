@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { readReport } from '../../../src/mail/reports/read.ts';
+import { MAX_UNPACKED_BYTES, readReport } from '../../../src/mail/reports/read.ts';
 import type { DmarcReport } from '../../../src/mail/reports/report.ts';
-import { MAX_UNPACKED_BYTES } from '../../../src/mail/reports/unpack.ts';
 import { DMARC_XML, gzipped, messageWith, recordOf, TLS_REPORT, zipOf, zipWith } from './fixtures.ts';
 
 const read = (message: string) => readReport(Buffer.from(message, 'latin1'));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { MAX_UNPACKED_BYTES, unpack } from '../../../src/mail/reports/unpack.ts';
+import { MAX_UNPACKED_BYTES, unpack } from '../../../src/mail/reports/read.ts';
 import { UnreadableDocumentError } from '../../../src/mail/xml.ts';
 import { zipOf } from './fixtures.ts';
 

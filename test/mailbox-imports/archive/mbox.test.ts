@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { problemOfName } from '../../../src/accounts/folder-name.ts';
+import { problemOfName } from '../../../src/accounts/folder.ts';
 import { readArchive, UnknownArchiveError } from '../../../src/mailbox-imports/archive/read.ts';
 import { NotMboxError, readMbox } from '../../../src/mailbox-imports/archive/read-mbox.ts';
 import { createMboxWriter, type MboxSizes } from '../../../src/mailbox-imports/archive/write-mbox.ts';

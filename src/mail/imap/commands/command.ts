@@ -42,7 +42,9 @@ type Definition<Arguments> = {
   /** The command may take long, and every response that it sends ends with a complete line (progress.ts). */
   isLong?: boolean;
   literals?: LiteralLimit;
-  /** Reads the arguments from the space in front of them to the end of the command. */
+  /** Messages follow the arguments, and the command reads them as it runs. */
+  hasMessages?: boolean;
+  /** Reads the arguments from the space in front of them. */
   parse(cursor: Cursor, connection: Connection): Arguments;
   run(connection: Connection, args: Arguments, tag: string): Promise<Result>;
 };
@@ -56,6 +58,7 @@ export function defineCommand<Arguments>(definition: Definition<Arguments>): Com
     literals: definition.literals,
     read(cursor, connection) {
       const args = definition.parse(cursor, connection);
+      if (!definition.hasMessages) cursor.end();
       const isReported = definition.isLong === true && offersProgress(connection);
       return (tag) => {
         if (!isReported) return definition.run(connection, args, tag);
@@ -70,10 +73,8 @@ function offersProgress({ state }: Connection): boolean {
   return state.name !== 'not authenticated' && !state.account.disabledCapabilities.includes('INPROGRESS');
 }
 
-/** Reads the end of a command without arguments. */
-export function noArguments(cursor: Cursor): void {
-  cursor.end();
-}
+/** Reads nothing, for a command without arguments. */
+export function noArguments(): void {}
 
 /** Returns the connection of a command that is valid before login only. @throws CommandError after it */
 export function earlyOf(connection: Connection): EarlyConnection {

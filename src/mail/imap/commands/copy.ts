@@ -1,14 +1,22 @@
-/** COPY and MOVE (RFC 9051 sections 6.4.7 and 6.4.8). */
+/** Commands that copy, move and remove messages: COPY, MOVE, EXPUNGE and CLOSE. */
+
 import type { Connection } from '../connection-state.ts';
 import type { Cursor } from '../parser/cursor.ts';
-import { parseMailbox } from '../parser/mailbox.ts';
+import { parseMailbox } from '../parser/list.ts';
 import { parseSequenceSet } from '../parser/sequence-set.ts';
 import { type CopyQuery, type CopyResult, isRefusal } from '../session.ts';
-import { type Command, defineCommand, selectedOf, sendUntagged, textForm, writableOf } from './command.ts';
+import {
+  type Command,
+  defineCommand,
+  noArguments,
+  type Result,
+  selectedOf,
+  sendUntagged,
+  textForm,
+  writableOf,
+} from './command.ts';
 
 /** COPY (RFC 9051 section 6.4.7), with COPYUID (RFC 4315 section 3). */
-export const copy = copyCommand('COPY', false);
-export const uidCopy = copyCommand('UID COPY', true);
 
 function copyCommand(name: string, uid: boolean): Command {
   return defineCommand({
@@ -29,9 +37,7 @@ function parseCopy(cursor: Cursor, connection: Connection, uid: boolean): CopyQu
   cursor.space();
   const set = parseSequenceSet(cursor);
   cursor.space();
-  const to = parseMailbox(cursor, textForm(connection));
-  cursor.end();
-  return { set, uid, to };
+  return { set, uid, to: parseMailbox(cursor, textForm(connection)) };
 }
 
 /** Returns the response code for messages that were copied. */
@@ -43,8 +49,6 @@ function copyUid({ uidValidity, from, to }: CopyResult): string {
  * MOVE (RFC 9051 section 6.4.8). COPYUID stands in an untagged OK, since the EXPUNGE responses, which come as changes, must
  * follow it.
  */
-export const move = moveCommand('MOVE', false);
-export const uidMove = moveCommand('UID MOVE', true);
 
 function moveCommand(name: string, uid: boolean): Command {
   return defineCommand({
@@ -65,3 +69,58 @@ function moveCommand(name: string, uid: boolean): Command {
     },
   });
 }
+
+/** Commands that remove messages or end the selection: EXPUNGE, CLOSE and UNSELECT. */
+
+/** EXPUNGE (RFC 9051 section 6.4.3) and UID EXPUNGE (section 6.4.9). EXPUNGE responses come as changes. */
+const expunge = defineCommand({
+  name: 'EXPUNGE',
+  states: 'selected',
+  isLong: true,
+  parse: noArguments,
+  run: async (connection) => await writableOf(connection).expunge(undefined),
+});
+
+const uidExpunge = defineCommand({
+  name: 'UID EXPUNGE',
+  states: 'selected',
+  isLong: true,
+  parse(cursor) {
+    cursor.space();
+    return parseSequenceSet(cursor);
+  },
+  run: async (connection, uids) => await writableOf(connection).expunge(uids),
+});
+
+/** CLOSE and UNSELECT (RFC 9051 sections 6.4.1 and 6.4.2): end the selection, with and without an EXPUNGE. */
+
+function closeCommand(name: string, expunge: boolean): Command {
+  return defineCommand({
+    name,
+    states: 'selected',
+    changes: 'none',
+    parse: noArguments,
+    run: (connection) => end(connection, expunge),
+  });
+}
+
+async function end(connection: Connection, expunge: boolean): Promise<Result> {
+  const selected = selectedOf(connection);
+  const { state } = connection;
+  if (state.name !== 'selected') return undefined;
+  const refusal = await selected.close({ expunge: expunge && !state.readOnly });
+  if (!refusal) connection.state = { name: 'authenticated', account: state.account };
+  return refusal;
+}
+
+/** Commands that copy, move and remove messages, and those that end the selection. */
+export const COPY_COMMANDS: readonly Command[] = [
+  copyCommand('COPY', false),
+  copyCommand('UID COPY', true),
+  moveCommand('MOVE', false),
+  moveCommand('UID MOVE', true),
+  expunge,
+  uidExpunge,
+  closeCommand('CLOSE', true),
+  closeCommand('UNSELECT', false),
+];

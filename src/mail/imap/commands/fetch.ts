@@ -1,4 +1,5 @@
-/** FETCH (RFC 9051 section 6.4.5). */
+/** Commands that read messages and change their flags: FETCH (RFC 9051 section 6.4.5) and STORE. */
+
 import { AppError } from '../../../system/errors.ts';
 import { ConnectionFault } from '../../access/fault.ts';
 import { ClientGone } from '../../connection/client-gone.ts';
@@ -7,9 +8,9 @@ import type { Connection } from '../connection-state.ts';
 import type { FetchItem } from '../fetch-item.ts';
 import type { Cursor } from '../parser/cursor.ts';
 import { parseFetchItems } from '../parser/fetch-items.ts';
-import { parsePageRange } from '../parser/page-range.ts';
-import { parseSequenceSet } from '../parser/sequence-set.ts';
-import type { FetchQuery } from '../session.ts';
+import { parseStoreFlags } from '../parser/flags.ts';
+import { parsePageRange, parseSequenceSet } from '../parser/sequence-set.ts';
+import type { FetchQuery, StoreQuery } from '../session.ts';
 import {
   type Command,
   defineCommand,
@@ -17,10 +18,8 @@ import {
   type Result,
   selectedOf,
   sendChunks,
+  writableOf,
 } from './command.ts';
-
-export const fetch = fetchCommand('FETCH', false);
-export const uidFetch = fetchCommand('UID FETCH', true);
 
 function fetchCommand(name: string, uid: boolean): Command {
   return defineCommand({
@@ -82,3 +81,56 @@ async function runFetch(connection: Connection, query: FetchQuery): Promise<Resu
     throw new ConnectionFault('session', '[SERVERBUG] The server failed to read a message');
   }
 }
+
+/** STORE (RFC 9051 section 6.4.6), with UNCHANGEDSINCE (RFC 7162 section 3.1.3). */
+
+const ACTIONS: ReadonlyMap<string, StoreQuery['action']> = new Map([
+  ['+', 'add'],
+  ['-', 'remove'],
+  ['', 'replace'],
+]);
+
+function storeCommand(name: string, uid: boolean): Command {
+  return defineCommand({
+    name,
+    states: 'selected',
+    changes: uid ? 'all' : 'withoutExpunge',
+    parse: (cursor) => parseStore(cursor, uid),
+    async run(connection, query) {
+      if (query.unchangedSince !== undefined) enableFeatures(connection, { condstore: true });
+      return await sendChunks(connection, writableOf(connection).store(query));
+    },
+  });
+}
+
+function parseStore(cursor: Cursor, uid: boolean): StoreQuery {
+  cursor.space();
+  const set = parseSequenceSet(cursor);
+  cursor.space();
+  const unchangedSince = parseModifier(cursor);
+  const sign = cursor.skip('+') ? '+' : cursor.skip('-') ? '-' : '';
+  const item = cursor.word();
+  if (item !== 'FLAGS' && item !== 'FLAGS.SILENT') bad('STORE has an item that is unknown');
+  cursor.space();
+  const flags = parseStoreFlags(cursor);
+  const action = ACTIONS.get(sign) ?? 'replace';
+  return { set, uid, action, flags, silent: item === 'FLAGS.SILENT', unchangedSince };
+}
+
+function parseModifier(cursor: Cursor): number | undefined {
+  if (!cursor.isAtList) return undefined;
+  cursor.expect('(');
+  cursor.expect('UNCHANGEDSINCE ');
+  const unchangedSince = cursor.number();
+  cursor.expect(')');
+  cursor.space();
+  return unchangedSince;
+}
+
+/** Commands that read messages and change their flags. */
+export const FETCH_COMMANDS: readonly Command[] = [
+  fetchCommand('FETCH', false),
+  fetchCommand('UID FETCH', true),
+  storeCommand('STORE', false),
+  storeCommand('UID STORE', true),
+];

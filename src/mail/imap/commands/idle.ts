@@ -2,25 +2,27 @@
  * IDLE (RFC 9051 section 6.3.13): reports changes at once, until the client sends DONE. A client in IDLE is never ended for being
  * idle.
  */
-
 import { ConnectionFault } from '../../access/fault.ts';
 import { bad } from '../command-error.ts';
 import type { Connection } from '../connection-state.ts';
+import { parseNotify } from '../parser/notify.ts';
 import { type ChangeKind, type Chunks, isRefusal } from '../session.ts';
 import {
   accountOf,
+  type Command,
   defineCommand,
   noArguments,
   responseText,
   sendChunks,
   sendUntagged,
+  textForm,
   userOf,
 } from './command.ts';
 
 /** Maximum length of a line in IDLE. A longer one is not DONE. */
 const MAX_LINE_OCTETS = 8_192;
 
-export const idle = defineCommand({
+const idle = defineCommand({
   name: 'IDLE',
   states: 'authenticated',
   parse: noArguments,
@@ -70,3 +72,23 @@ async function readDone({ framing, wire }: Connection): Promise<undefined> {
   if (line) wire.unread(Buffer.concat([line, Buffer.from('\r\n')]));
   bad('IDLE ends with DONE');
 }
+
+/** NOTIFY (RFC 5465): the client is told at once of what it asks for, also between its commands. */
+const notify = defineCommand({
+  name: 'NOTIFY',
+  states: 'authenticated',
+  parse: (cursor, connection) => parseNotify(cursor, textForm(connection)),
+  async run(connection, { request, isSet, isDelayed }) {
+    // The client is told of changes until now in the way that it wanted before (RFC 5465 section 3.1).
+    if (isSet) await sendChanges(connection);
+    const account = accountOf(connection);
+    const result = await sendChunks(connection, account.notify(request));
+    if (isRefusal(result)) return result;
+    connection.pushes?.unwatch();
+    connection.pushes = isSet ? pushTo(connection, isDelayed ? 'withoutExpunge' : 'all') : undefined;
+    return result;
+  },
+});
+
+/** Commands that wait for changes. */
+export const IDLE_COMMANDS: readonly Command[] = [idle, notify];

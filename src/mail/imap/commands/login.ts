@@ -1,14 +1,14 @@
 /** LOGIN and AUTHENTICATE (RFC 9051 section 6.2). */
+
 import { type PrivacyContext, privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { MAX_ANSWER_OCTETS, SaslError } from '../../sasl/exchange.ts';
-import { saslSessionOf } from '../../sasl/login-session.ts';
-import { runMechanism } from '../../sasl/mechanisms.ts';
+import { runMechanism, saslSessionOf } from '../../sasl/mechanisms.ts';
 import { capabilitiesOf } from '../capabilities.ts';
 import { CommandError } from '../command-error.ts';
 import type { Connection, EarlyConnection } from '../connection-state.ts';
 import { type Admission, isRefusal, type Refusal } from '../session.ts';
-import { defineCommand, earlyOf, type Result } from './command.ts';
+import { type Command, defineCommand, earlyOf, type Result } from './command.ts';
 
 /** Returns the refusal of a login on a connection that others can read (RFC 9051 section 7.1, PRIVACYREQUIRED). */
 export function refusePlaintext(connection: PrivacyContext): Refusal | undefined {
@@ -25,16 +25,14 @@ function admit({ context }: EarlyConnection, answer: Admission | Refusal): Resul
 }
 
 /** LOGIN (RFC 9051 section 6.2.3). */
-export const login = defineCommand({
+const login = defineCommand({
   name: 'LOGIN',
   states: 'not authenticated',
   parse(cursor) {
     cursor.space();
     const username = cursor.astring();
     cursor.space();
-    const password = cursor.astring();
-    cursor.end();
-    return { username, password };
+    return { username, password: cursor.astring() };
   },
   async run(connection, credentials) {
     const early = earlyOf(connection);
@@ -44,7 +42,7 @@ export const login = defineCommand({
 });
 
 /** AUTHENTICATE (RFC 9051 section 6.2.2), with an initial response (RFC 4959). */
-export const authenticate = defineCommand({
+const authenticate = defineCommand({
   name: 'AUTHENTICATE',
   states: 'not authenticated',
   parse(cursor) {
@@ -83,3 +81,6 @@ function refusalOf({ fault, message }: SaslError): CommandError {
   if (fault === 'unsupported') return new CommandError('NO', message, 'CANNOT');
   return new CommandError('BAD', message, fault === 'too-long' ? 'LIMIT' : undefined);
 }
+
+/** Commands that log in. */
+export const LOGIN_COMMANDS: readonly Command[] = [login, authenticate];

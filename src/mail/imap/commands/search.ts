@@ -1,19 +1,12 @@
 /** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4), and SORT and THREAD, which are forms of it (RFC 5256 section 3). */
+
 import type { Cursor } from '../parser/cursor.ts';
-import { parseSearch, RETURN_ALL } from '../parser/search.ts';
-import { parseSort } from '../parser/sort.ts';
-import { parseThread } from '../parser/thread.ts';
-import type { SearchKey } from '../search-key.ts';
+import { parseSearch, parseSort, parseThread, RETURN_ALL } from '../parser/search.ts';
+import { leavesOf, type SearchKey } from '../search-key.ts';
 import type { Arrangement, SearchReturn } from '../session.ts';
 import { type Command, defineCommand, enableFeatures, selectedOf, sendChunks } from './command.ts';
 
 /** SEARCH (RFC 9051 section 6.4.4, RFC 3501 section 6.4.4), and SORT and THREAD, which are forms of it (RFC 5256 section 3). */
-export const search = searchCommand('SEARCH', false, readSearch);
-export const uidSearch = searchCommand('UID SEARCH', true, readSearch);
-export const sort = searchCommand('SORT', false, readSort);
-export const uidSort = searchCommand('UID SORT', true, readSort);
-export const thread = searchCommand('THREAD', false, readThread);
-export const uidThread = searchCommand('UID THREAD', true, readThread);
 
 type Arguments = { esearch: SearchReturn | undefined; keys: SearchKey[]; arrangement: Arrangement };
 
@@ -25,7 +18,8 @@ function searchCommand(name: string, uid: boolean, parse: (cursor: Cursor) => Ar
     changes: uid ? 'all' : 'withoutExpunge',
     parse,
     async run(connection, { esearch, keys, arrangement }, tag) {
-      if (keys.some(hasModseq)) enableFeatures(connection, { condstore: true });
+      if (keys.flatMap(leavesOf).some(({ kind }) => kind === 'modseq'))
+        enableFeatures(connection, { condstore: true });
       // IMAP4rev2 has no SEARCH response (RFC 9051 section 7.3.4).
       const isRev2Search = connection.features.rev2 && arrangement.kind === 'search';
       const form = esearch ?? (isRev2Search ? RETURN_ALL : undefined);
@@ -49,23 +43,8 @@ function readThread(cursor: Cursor): Arguments {
   return { esearch: undefined, keys, arrangement: { kind: 'thread', algorithm } };
 }
 
-/** The parser limits how deep keys are nested. */
-function hasModseq(key: SearchKey): boolean {
-  switch (key.kind) {
-    case 'modseq':
-      return true;
-    case 'not':
-      return hasModseq(key.key);
-    case 'and':
-    case 'or':
-      return key.keys.some(hasModseq);
-    default:
-      return false;
-  }
-}
-
 /** CANCELUPDATE (RFC 5267 section 4.3.5): ends the updates of searches. */
-export const cancelUpdate = defineCommand({
+const cancelUpdate = defineCommand({
   name: 'CANCELUPDATE',
   states: 'selected',
   parse(cursor) {
@@ -78,3 +57,14 @@ export const cancelUpdate = defineCommand({
   },
   run: (connection, tags) => selectedOf(connection).cancelUpdates(tags),
 });
+
+/** Commands that search. */
+export const SEARCH_COMMANDS: readonly Command[] = [
+  searchCommand('SEARCH', false, readSearch),
+  searchCommand('UID SEARCH', true, readSearch),
+  searchCommand('SORT', false, readSort),
+  searchCommand('UID SORT', true, readSort),
+  searchCommand('THREAD', false, readThread),
+  searchCommand('UID THREAD', true, readThread),
+  cancelUpdate,
+];

@@ -1,9 +1,9 @@
 /** SELECT and EXAMINE (RFC 9051 sections 6.3.2 and 6.3.3). */
+
 import { bad } from '../command-error.ts';
 import type { Connection } from '../connection-state.ts';
 import { writeListed } from '../encode/mailboxes.ts';
-import { parseMailbox } from '../parser/mailbox.ts';
-import { parseSelectParameters, type SelectParameters } from '../parser/select.ts';
+import { parseMailbox, parseSelectParameters, type SelectParameters } from '../parser/list.ts';
 import { isRefusal, type Selection } from '../session.ts';
 import {
   accountOf,
@@ -15,9 +15,6 @@ import {
   sendUntagged,
   textForm,
 } from './command.ts';
-
-export const select = selectCommand('SELECT', false);
-export const examine = selectCommand('EXAMINE', true);
 
 function selectCommand(name: string, readOnly: boolean): Command {
   return defineCommand({
@@ -92,3 +89,9 @@ async function resynchronize(
   const query = { set, uid: true, items, changedSince: modseq, vanished: true, partial: undefined };
   await sendChunks(connection, selected.fetch(query));
 }
+
+/** Commands that select a mailbox. */
+export const SELECT_COMMANDS: readonly Command[] = [
+  selectCommand('SELECT', false),
+  selectCommand('EXAMINE', true),
+];

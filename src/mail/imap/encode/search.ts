@@ -1,7 +1,9 @@
-/** Writes SEARCH, SORT and ESEARCH responses (RFC 3501 section 7.2.5, RFC 5256 section 4, RFC 9051 section 7.3.4). */
-import { pageOf } from '../page-range.ts';
-import { formatNumbers } from '../sequence-set.ts';
+/** Writes SEARCH, SORT, THREAD and ESEARCH responses (RFC 3501 section 7.2.5, RFC 5256 section 4, RFC 9051 section 7.3.4). */
+
+import { createStepCounter, type Steps } from '../../../system/steps.ts';
+import { formatNumbers, pageOf } from '../sequence-set.ts';
 import type { SearchQuery, SearchReturn } from '../session.ts';
+import type { Thread } from '../thread.ts';
 import { writeString } from './strings.ts';
 
 /**
@@ -80,4 +82,31 @@ export function writeNoUpdate(tag: string, text: string): string {
 /** Returns the beginning of an ESEARCH response. The tag is a quoted string, which is the only form that Outlook reads. */
 function beginEsearch({ tag, uid }: Pick<SearchQuery, 'tag' | 'uid'>): string {
   return `* ESEARCH (TAG ${writeString(tag, '7bit')})${uid ? ' UID' : ''}`;
+}
+
+/** Writes THREAD responses (RFC 5256 section 4) without recursion, because strangers decide how deep threads are. */
+
+/** Returns the response with its CRLF. */
+export function* writeThreads(threads: readonly Thread[]): Steps<string> {
+  const isDue = createStepCounter();
+  let response = threads.length > 0 ? '* THREAD ' : '* THREAD';
+  /** Pieces of the response that are still to be written, in reverse order. */
+  const open: (Thread | string)[] = [];
+  const pushLists = (lists: readonly Thread[]): void => {
+    for (const thread of lists.toReversed()) open.push(')', thread, '(');
+  };
+  pushLists(threads);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (isDue(1)) yield;
+    if (typeof next === 'string') {
+      response += next;
+      continue;
+    }
+    const { number, children } = next;
+    const [only] = children;
+    if (number !== undefined) response += only ? `${number} ` : `${number}`;
+    if (only && children.length === 1) open.push(only);
+    else pushLists(children);
+  }
+  return `${response}\r\n`;
 }

@@ -1,9 +1,11 @@
 /** Reads the arguments of LIST (RFC 9051 section 6.3.9, RFC 5258, RFC 5819, RFC 6154), and the items of STATUS. */
-import { bad } from '../command-error.ts';
-import { decodePattern } from '../encode/mailbox-name.ts';
-import type { TextForm } from '../encode/strings.ts';
+
+import { bad, CommandError } from '../command-error.ts';
+import { decodeMailboxName, decodePattern, type TextForm } from '../encode/strings.ts';
+import { LAST, type SequenceRange } from '../sequence-set.ts';
 import type { ListQuery, StatusItem } from '../session.ts';
 import type { Cursor } from './cursor.ts';
+import { parseSequenceSet } from './sequence-set.ts';
 
 /** Maximum number of patterns in one LIST. */
 const MAX_PATTERNS = 100;
@@ -123,4 +125,89 @@ function complete(patterns: readonly string[], reference: string, form: TextForm
 
 function isRoot(patterns: readonly string[]): boolean {
   return patterns.length === 1 && patterns[0] === '';
+}
+
+/** Reads names of mailboxes (RFC 9051 section 9, `mailbox`). */
+
+/** Returns the name as text. A name that nobody could have is refused with NO, as one that does not exist. */
+export function parseMailbox(cursor: Cursor, form: TextForm): string {
+  return readName(cursor.astring(), form);
+}
+
+/** Returns the name as text; an empty one stands for the server (RFC 5464 section 4.1). */
+export function parseMailboxOrServer(cursor: Cursor, form: TextForm): string {
+  const name = cursor.astring();
+  return name === '' ? '' : readName(name, form);
+}
+
+function readName(text: string, form: TextForm): string {
+  const name = decodeMailboxName(text, form);
+  if (name === undefined) throw new CommandError('NO', 'The name of the mailbox is malformed', 'CANNOT');
+  if (name === '') throw new CommandError('NO', 'A mailbox needs a name', 'CANNOT');
+  return name;
+}
+
+/** Reads the parameters of SELECT and EXAMINE (RFC 4466 section 2.1). */
+export type SelectParameters = {
+  /** The client wants modseqs (RFC 7162 section 3.1.8). */
+  condstore: boolean;
+  resync: Resync | undefined;
+};
+
+/** State of a mailbox as the client knows it from before (RFC 7162 section 3.2.5). */
+type Resync = {
+  uidValidity: number;
+  modseq: number;
+  /** UIDs that the client has; undefined for all. */
+  known: readonly SequenceRange[] | undefined;
+};
+
+/** Returns the parameters up to the end of the command. @throws CommandError */
+export function parseSelectParameters(cursor: Cursor): SelectParameters {
+  const parameters: SelectParameters = { condstore: false, resync: undefined };
+  if (cursor.isAtEnd) return parameters;
+  cursor.space();
+  cursor.list(() => {
+    const name = cursor.word();
+    if (name === 'CONDSTORE') parameters.condstore = true;
+    else if (name === 'QRESYNC') parameters.resync = parseResync(cursor);
+    else bad('The command has a parameter that is unknown');
+  });
+  return parameters;
+}
+
+function parseResync(cursor: Cursor): Resync {
+  cursor.space();
+  cursor.expect('(');
+  // Some clients send 0 for what they do not know. No mailbox has the UIDVALIDITY 0, and everything has changed since modseq 0.
+  const uidValidity = cursor.number();
+  cursor.space();
+  const modseq = cursor.number();
+  let known: Resync['known'];
+  if (!cursor.skip(')')) {
+    cursor.space();
+    if (!cursor.isAtList) known = parseKnown(cursor);
+    if (!known || cursor.isBeforeList) {
+      if (known) cursor.space();
+      skipMatches(cursor);
+    }
+    cursor.expect(')');
+  }
+  return { uidValidity, modseq, known };
+}
+
+/** A client that names UIDs knows them, so `*` makes no sense (RFC 7162 section 7, `known-uids`). */
+function parseKnown(cursor: Cursor): readonly SequenceRange[] {
+  const set = parseSequenceSet(cursor);
+  if (set === '$' || set.flat().includes(LAST)) return bad('The set of known UIDs is malformed');
+  return set;
+}
+
+/** Sequence numbers and their UIDs help servers that forget removed UIDs, which is not needed here. */
+function skipMatches(cursor: Cursor): void {
+  cursor.expect('(');
+  parseKnown(cursor);
+  cursor.space();
+  parseKnown(cursor);
+  cursor.expect(')');
 }

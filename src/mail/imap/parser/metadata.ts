@@ -1,4 +1,5 @@
 /** Reads the arguments of GETMETADATA and SETMETADATA (RFC 5464 section 5). */
+
 import { bad, CommandError } from '../command-error.ts';
 import type { TextForm } from '../encode/strings.ts';
 import {
@@ -9,7 +10,7 @@ import {
   type MetadataQuery,
 } from '../metadata.ts';
 import type { Cursor } from './cursor.ts';
-import { parseMailboxOrServer } from './mailbox.ts';
+import { parseMailboxOrServer } from './list.ts';
 
 /** Levels of an entry, none of which is empty, without wildcards (RFC 5464 section 3.2). */
 const NAME = /^(?:\/[^/*%\P{ASCII}]+)+$/u;

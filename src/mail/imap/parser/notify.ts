@@ -1,4 +1,5 @@
 /** Reads the arguments of NOTIFY (RFC 5465 section 8). */
+
 import { bad, CommandError } from '../command-error.ts';
 import type { TextForm } from '../encode/strings.ts';
 import type { FetchItem } from '../fetch-item.ts';
@@ -14,7 +15,7 @@ import {
 } from '../notify.ts';
 import type { Cursor } from './cursor.ts';
 import { parseFetchItems } from './fetch-items.ts';
-import { parseMailbox } from './mailbox.ts';
+import { parseMailbox } from './list.ts';
 
 /** Maximum number of groups, which are compared with every mailbox that changes. Clients send about three. */
 const MAX_GROUPS = 100;
@@ -64,24 +65,19 @@ function parseGroup(cursor: Cursor, form: TextForm): Group {
   return { filter, events, items };
 }
 
+const FILTERS: ReadonlyMap<string, Filter['kind']> = new Map([
+  ['SELECTED', 'selected'],
+  ['SELECTED-DELAYED', 'selected-delayed'],
+  ['INBOXES', 'personal'],
+  ['PERSONAL', 'personal'],
+  ['SUBSCRIBED', 'subscribed'],
+  ['SUBTREE', 'subtree'],
+  ['MAILBOXES', 'named'],
+]);
+
 function parseFilter(cursor: Cursor, form: TextForm): Filter {
-  switch (cursor.word()) {
-    case 'SELECTED':
-      return { kind: 'selected' };
-    case 'SELECTED-DELAYED':
-      return { kind: 'selected-delayed' };
-    case 'INBOXES':
-    case 'PERSONAL':
-      return { kind: 'personal' };
-    case 'SUBSCRIBED':
-      return { kind: 'subscribed' };
-    case 'SUBTREE':
-      return { kind: 'subtree', names: parseNames(cursor, form) };
-    case 'MAILBOXES':
-      return { kind: 'named', names: parseNames(cursor, form) };
-    default:
-      return bad('NOTIFY has a filter that is unknown');
-  }
+  const kind = FILTERS.get(cursor.word()) ?? bad('NOTIFY has a filter that is unknown');
+  return kind === 'subtree' || kind === 'named' ? { kind, names: parseNames(cursor, form) } : { kind };
 }
 
 function parseNames(cursor: Cursor, form: TextForm): string[] {

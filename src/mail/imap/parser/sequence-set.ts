@@ -1,6 +1,7 @@
 /** Reads sets of sequence numbers or UIDs (RFC 9051 section 9, `sequence-set`). */
+
 import { bad } from '../command-error.ts';
-import { LAST, type SequenceRange, type SequenceSet } from '../sequence-set.ts';
+import { LAST, type PageRange, type SequenceRange, type SequenceSet } from '../sequence-set.ts';
 import type { Cursor } from './cursor.ts';
 
 const RANGE = /^([1-9]\d{0,19}|\*)(?::([1-9]\d{0,19}|\*))?$/;
@@ -22,4 +23,21 @@ function parseRange(text: string): SequenceRange {
 function parseEnd(text = ''): number {
   // Some clients write a number of more digits than there can be for the end of a range.
   return text === '*' ? LAST : Math.min(Number(text), MAX_NUMBER);
+}
+
+/** Reads the argument of PARTIAL (RFC 9394 section 4, `partial-range`). */
+
+/** Returns the page. The cursor stands before the space. @throws CommandError */
+export function parsePageRange(cursor: Cursor): PageRange {
+  cursor.space();
+  const from = parsePosition(cursor);
+  cursor.expect(':');
+  const to = parsePosition(cursor);
+  return from < 0 === to < 0 ? [from, to] : bad('PARTIAL counts both positions from the same end');
+}
+
+function parsePosition(cursor: Cursor): number {
+  const isFromEnd = cursor.skip('-');
+  const position = cursor.positiveNumber();
+  return isFromEnd ? -position : position;
 }

@@ -2,9 +2,10 @@
  * Encodes the text of a header field that is not ASCII: free text, display names and comments become encoded-words (RFC 2047 section 5).
  * Text at any other place stays as it is.
  */
+
 import { encodeWords } from '../../encoded-word.ts';
 import { type Token, tokensOf, unquote } from '../tokens.ts';
-import type { FieldKind } from './field-kind.ts';
+import type { FieldKind } from './legal-field.ts';
 
 /**
  * Maximum length of a word of free text, with the white space before it, that stays unchanged. A longer one cannot be folded, and is

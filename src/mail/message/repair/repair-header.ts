@@ -2,6 +2,7 @@
  * Makes a header legal that a mail program wrote: text in other octets than ASCII is encoded, in parameters as RFC 2231 section 4 says, and
  * no line has more than 998 octets. What is legal stays as it is, octet by octet.
  */
+
 import { isAscii, isUtf8 } from 'node:buffer';
 import { fieldValue, type HeaderField, splitFields } from '../../dkim/verify/header-fields.ts';
 import { decodeCharset } from '../charset.ts';
@@ -9,8 +10,7 @@ import { cleanFilename, extendedValue } from '../filename.ts';
 import { writeParameter } from '../media-type.ts';
 import { type MimeParameter, readParameterField } from '../mime-fields.ts';
 import { encodeWordsOf, isAsciiText } from './encode-text.ts';
-import type { FieldKind } from './field-kind.ts';
-import { hasLongLine, legalField } from './legal-field.ts';
+import { type FieldKind, hasLongLine, legalField } from './legal-field.ts';
 
 /** `keepsUtf8` is true for a message that may have UTF-8 in its header, because its client asked for SMTPUTF8 (RFC 6532). */
 export type Repair = { keepsUtf8: boolean };

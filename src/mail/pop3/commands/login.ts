@@ -1,9 +1,9 @@
 /** USER, PASS (RFC 1939 section 7) and AUTH (RFC 5034). */
+
 import { type PrivacyContext, privacyOf } from '../../access/privacy.ts';
 import { channelBindingOf } from '../../sasl/channel-binding.ts';
 import { MAX_ANSWER_OCTETS, SaslError } from '../../sasl/exchange.ts';
-import { saslSessionOf } from '../../sasl/login-session.ts';
-import { offeredMechanisms, runMechanism } from '../../sasl/mechanisms.ts';
+import { offeredMechanisms, runMechanism, saslSessionOf } from '../../sasl/mechanisms.ts';
 import type { EarlyConnection } from '../connection-state.ts';
 import { readCommandLine } from '../read-command-line.ts';
 import { type Admission, isRefusal, type Refusal } from '../session.ts';

@@ -1,25 +1,28 @@
 /** All extensions of the language. To add one, write its file and add it here. */
+
 import { BASE, type Extension } from '../definition.ts';
 import { ENVELOPE, SUBADDRESS } from './addresses.ts';
 import { EREJECT, FCC, REJECT, VACATION, VACATION_SECONDS } from './answers.ts';
 import { BASE_LANGUAGE } from './base.ts';
 import { BODY } from './body.ts';
-import { COMPARATOR_ASCII_NUMERIC, COMPARATOR_UNICODE_CASEMAP } from './comparators.ts';
 import { DATE, INDEX } from './date.ts';
-import { DUPLICATE } from './duplicate.ts';
 import { EDITHEADER } from './editheader.ts';
 import { ENCODED_CHARACTER } from './encoded-character.ts';
 import { ENOTIFY } from './enotify.ts';
-import { ENVIRONMENT, SPAMTEST, SPAMTESTPLUS } from './environment.ts';
-import { EXTLISTS } from './extlists.ts';
-import { IHAVE } from './ihave.ts';
+import {
+  DUPLICATE,
+  ENVIRONMENT,
+  MBOXMETADATA,
+  SERVERMETADATA,
+  SPAMTEST,
+  SPAMTESTPLUS,
+} from './environment.ts';
 import { IMAP4FLAGS } from './imap4flags.ts';
-import { INCLUDE_SCRIPTS } from './include.ts';
+import { IHAVE, INCLUDE_SCRIPTS } from './include.ts';
 import { COPY, FILEINTO, MAILBOX, MAILBOXID, SPECIAL_USES } from './mailboxes.ts';
-import { MBOXMETADATA, SERVERMETADATA } from './metadata.ts';
 import { EXTRACTTEXT, FOREVERYPART_LOOP, MIME } from './mime.ts';
 import { REGEX_MATCH } from './regex.ts';
-import { RELATIONAL } from './relational.ts';
+import { COMPARATOR_ASCII_NUMERIC, COMPARATOR_UNICODE_CASEMAP, EXTLISTS, RELATIONAL } from './relational.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The extensions. The base language is the first one. */

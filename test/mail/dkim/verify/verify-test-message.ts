@@ -1,5 +1,5 @@
 /** Verifies all signatures of a message, in the way of the authenticator. */
-import { MessageReader } from '../../../../src/mail/auth/message-reader.ts';
+import { MessageReader } from '../../../../src/mail/auth/authenticator.ts';
 import { groupFields, splitFields } from '../../../../src/mail/dkim/verify/header-fields.ts';
 import { createKeyParser } from '../../../../src/mail/dkim/verify/keys.ts';
 import { verifySignature } from '../../../../src/mail/dkim/verify/verify.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { writeBodyStructure } from '../../../../src/mail/imap/encode/body-structure.ts';
+import { writeBodyStructure } from '../../../../src/mail/imap/encode/envelope.ts';
 import type { TextForm } from '../../../../src/mail/imap/encode/strings.ts';
 import { readMimeTree } from '../../../../src/mail/message/mime-tree.ts';
 import { CORPUS } from '../../message/mime-corpus.ts';

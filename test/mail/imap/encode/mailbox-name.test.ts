@@ -5,7 +5,7 @@ import {
   decodeMailboxName,
   decodePattern,
   encodeMailboxName,
-} from '../../../../src/mail/imap/encode/mailbox-name.ts';
+} from '../../../../src/mail/imap/encode/strings.ts';
 
 test('names are read and written in modified UTF-7', () => {
   for (const [wire, name] of [

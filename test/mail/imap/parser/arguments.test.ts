@@ -8,10 +8,9 @@ import { parseDateTime, parseDay } from '../../../../src/mail/imap/parser/dates.
 import { parseFetchItems } from '../../../../src/mail/imap/parser/fetch-items.ts';
 import { parseFlagList, parseStoreFlags } from '../../../../src/mail/imap/parser/flags.ts';
 import { parseList } from '../../../../src/mail/imap/parser/list.ts';
-import { parseSearch } from '../../../../src/mail/imap/parser/search.ts';
+import { parseSearch, parseSort } from '../../../../src/mail/imap/parser/search.ts';
 import { parseSearchKeys } from '../../../../src/mail/imap/parser/search-keys.ts';
 import { parseSequenceSet } from '../../../../src/mail/imap/parser/sequence-set.ts';
-import { parseSort } from '../../../../src/mail/imap/parser/sort.ts';
 import type { SearchKey } from '../../../../src/mail/imap/search-key.ts';
 import { formatNumbers, LAST } from '../../../../src/mail/imap/sequence-set.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readTnef } from '../../../../src/mail/message/tnef/read-tnef.ts';
-import { decompressRichText } from '../../../../src/mail/message/tnef/rich-text.ts';
+import { decompressRichText, readTnef } from '../../../../src/mail/message/tnef/read-tnef.ts';
 import { filesOf, multipart, part, read } from '../parse/messages.ts';
 import { attachment, attribute, properties, richText, tnef, u32 } from './tnef-file.ts';
 
