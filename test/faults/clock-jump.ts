@@ -7,15 +7,15 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, temporaryDirectory } from '../support/daemon.ts';
-import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
+import { runFaultCycles } from './fault-cycles.ts';
 import { repeatUnanswered, untilSettled } from './finish.ts';
 import { acceptedId } from './load.ts';
+import type { Place, Result } from './part.ts';
+import { clockLibrary } from './requirements.ts';
 import { withRetries } from './retries.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { seededRandom } from './seeded-random.ts';
 import { MIXED } from './submission.ts';
 import { createWorld, DOWN_DOMAIN, SENDER, type World } from './world.ts';
-
-export type ClockJumpOptions = { library: string; random: SeededRandom; cycles: number };
 
 const DAY_MS = 24 * 3_600_000;
 const JUMPS = [
@@ -35,11 +35,7 @@ const IDLE_MS = 2_000;
 /** USER_HZ, the unit of /proc/PID/stat; 100 on every Linux Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-export async function runClockJumps({
-  library,
-  random,
-  cycles,
-}: ClockJumpOptions): Promise<FaultCyclesVerdict> {
+export async function jumpClock({ cycles, seed }: Place): Promise<Result> {
   const control = join(temporaryDirectory('clock'), 'offset');
   const set = (fake: string) => {
     // In one step: it is read at every look at the clock.
@@ -48,7 +44,7 @@ export async function runClockJumps({
   };
   set('+0');
   const env = {
-    LD_PRELOAD: library,
+    LD_PRELOAD: clockLibrary() ?? '',
     FAKETIME_TIMESTAMP_FILE: control,
     FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -56,26 +52,22 @@ export async function runClockJumps({
   };
   // Scheduled mail waits for the clock it was scheduled by, wherever that jumps.
   const mix = { ...MIXED, scheduled: 0 };
-  const world = await createWorld({ random, name: 'clock', env, mix });
-  try {
-    return await runFaultCycles(world, {
-      cycles,
-      lastsMs: LASTS_MS,
-      begin: async (daemon, cycle) => {
-        await untilQuiet(world, daemon);
-        set(jumpOf(cycle).fake);
-      },
-      inspect: (daemon, cycle) => inspectTime(world, daemon, cycle),
-      end: async (daemon) => {
-        await untilQuiet(world, daemon);
-        set('+0');
-      },
-      mayBreakConnections: false,
-      mustRefuse: false,
-    });
-  } finally {
-    await world.close();
-  }
+  await using world = await createWorld({ random: seededRandom(seed), name: 'clock', env, mix });
+  return await runFaultCycles(world, {
+    cycles: Math.max(cycles, JUMPS.length),
+    lastsMs: LASTS_MS,
+    begin: async (daemon, cycle) => {
+      await untilQuiet(world, daemon);
+      set(jumpOf(cycle).fake);
+    },
+    inspect: (daemon, cycle) => inspectTime(world, daemon, cycle),
+    end: async (daemon) => {
+      await untilQuiet(world, daemon);
+      set('+0');
+    },
+    mayBreakConnections: false,
+    mustRefuse: false,
+  });
 }
 
 function jumpOf(cycle: number): (typeof JUMPS)[number] {

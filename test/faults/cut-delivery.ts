@@ -4,12 +4,12 @@
  * receiving server and the webhook receiver survive the cut, as if they were on other machines.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutOptions, cutWorld, cutWorlds } from './cut-world.ts';
+import { cutWorlds } from './cut-world.ts';
 import { finish, type Reckoning } from './finish.ts';
+import type { Place, Result } from './part.ts';
+import { describeReckoning } from './report.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
-
-export type CutDeliveryOptions = Omit<CutOptions, 'random'> & { seed: number; runs: number };
 
 const CLIENTS = 6;
 const CLIENT_PAUSE_MS = 20;
@@ -17,18 +17,21 @@ const MAX_SUBMISSIONS = 400;
 const MAX_CHANGES = 20;
 const CUT_AFTER_MS = { low: 500, high: 2_500 };
 
-export function runCutDeliveries({ seed, runs, ...options }: CutDeliveryOptions): Promise<Reckoning[]> {
+export async function cutDeliveries({ seed, directory, deliveries: cuts }: Place): Promise<Result> {
   const random = seededRandom(seed);
-  return cutWorlds({ ...options, random, cuts: runs, name: 'cut-delivery' }, (one) =>
-    cutWorld(one, {
+  const found = await cutWorlds(
+    { directory, random, cuts, name: 'cut-delivery' },
+    {
       async open(dataDir) {
         const world = await createWorld({ random, name: 'cutdelivery', dataDir });
-        return { world, close: () => world.close() };
+        return { world, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
       },
       work: ({ world }, { cut }) => workUntilCut(world, random, cut),
-      finish: async ({ world }) => withoutRepeats(await finish(world, await world.start())),
-    }),
+      finish: async ({ world }) =>
+        describeReckoning(withoutRepeats(await finish(world, await world.start()))),
+    },
   );
+  return { lines: found.flatMap(({ lines }) => lines), faults: found.flatMap(({ faults }) => faults) };
 }
 
 /** Requests that were acknowledged after the cut count as unanswered, and are repeated. */

@@ -40,27 +40,24 @@ const API_SAMPLE = 50;
 
 /** `mountPoint` is made, and used only while this runs. The image is removed. */
 export async function judgeCut(cut: TakenCut, mountPoint: string): Promise<CutVerdict> {
-  const unmount = await mountImage(cut.image, mountPoint);
-  try {
-    const dataDir = join(mountPoint, 'data');
-    const faults = await faultsOfRestart(cut, dataDir);
-    const audit = auditDataDirectory(dataDir, cut.acknowledged);
-    return {
-      moment: cut.moment,
-      acknowledged: cut.acknowledged.length,
-      promised: cut.promised.length,
-      withFile: cut.acknowledged.filter(({ kind }) => kind === 'file').length,
-      pendingWrites: cut.pendingWrites,
-      lostPieces: cut.lostPieces,
-      missing: audit.missing.length,
-      unreadable: audit.unreadable.length,
-      uncanceled: audit.uncanceled.length,
-      faults: [...faults, ...audit.faults],
-    };
-  } finally {
-    unmount();
-    rmSync(cut.image);
-  }
+  using cleanUp = new DisposableStack();
+  cleanUp.defer(() => rmSync(cut.image));
+  cleanUp.use(await mountImage(cut.image, mountPoint));
+  const dataDir = join(mountPoint, 'data');
+  const faults = await faultsOfRestart(cut, dataDir);
+  const audit = auditDataDirectory(dataDir, cut.acknowledged);
+  return {
+    moment: cut.moment,
+    acknowledged: cut.acknowledged.length,
+    promised: cut.promised.length,
+    withFile: cut.acknowledged.filter(({ kind }) => kind === 'file').length,
+    pendingWrites: cut.pendingWrites,
+    lostPieces: cut.lostPieces,
+    missing: audit.missing.length,
+    unreadable: audit.unreadable.length,
+    uncanceled: audit.uncanceled.length,
+    faults: [...faults, ...audit.faults],
+  };
 }
 
 /** Starts the daemon on what the cut left, asks it for mail, gives it new mail, and stops it. */

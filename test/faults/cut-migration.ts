@@ -10,17 +10,8 @@ import { writePreviousVersion } from '../support/previous-version.ts';
 import { createVolatileDisk, mountImage, type VolatileDisk } from './disk/volatile-disk.ts';
 import { createMigrationJudge, type MigrationJudge } from './migration-judge.ts';
 import { openApart } from './open-apart.ts';
-import type { SeededRandom } from './seeded-random.ts';
-
-export type CutMigrationVerdict = {
-  cuts: number;
-  untouched: number;
-  migrated: number;
-  lostPieces: number;
-  faults: string[];
-};
-
-type Options = { program: string; directory: string; random: SeededRandom; cycles: number };
+import type { Place, Result } from './part.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 const CUTS_PER_CYCLE = 2;
 const DISK_BYTES = 256 * 1024 * 1024;
@@ -28,46 +19,45 @@ const DISK_BYTES = 256 * 1024 * 1024;
 const MAX_WRITES = 40;
 const FLUSH_LATENCY_US = 1_000;
 
-type Run = Options & { judge: MigrationJudge };
+type Run = { random: SeededRandom; judge: MigrationJudge };
 
-export async function runCutMigrations(options: Options): Promise<CutMigrationVerdict> {
-  const directory = join(options.directory, 'cut-migration');
+export async function cutMigrations({ directory: parent, seed, cycles }: Place): Promise<Result> {
+  const random = seededRandom(seed);
+  const directory = join(parent, 'cut-migration');
   mkdirSync(directory);
   const complete = join(directory, 'complete');
   writePreviousVersion(complete);
   const { code } = await openApart(complete);
   if (code !== 0) throw new Error(`a start without a fault ended with ${code}`);
-  const run = { ...options, directory, judge: await createMigrationJudge(complete) };
-  const verdict: CutMigrationVerdict = { cuts: 0, untouched: 0, migrated: 0, lostPieces: 0, faults: [] };
-  const cuts = CUTS_PER_CYCLE * options.cycles;
+  const run = { random, judge: await createMigrationJudge(complete) };
+  const left = { untouched: 0, migrated: 0 };
+  const allFaults: string[] = [];
+  let lostPieces = 0;
+  const cuts = CUTS_PER_CYCLE * cycles;
   for (let cut = 0; cut < cuts; cut++) {
-    const delayWrites = Math.ceil(((cut + options.random.share()) / cuts) * MAX_WRITES);
+    const delayWrites = Math.ceil(((cut + random.share()) / cuts) * MAX_WRITES);
     const image = join(directory, `${cut}.image`);
-    verdict.lostPieces += await cutAfter(run, image, delayWrites);
+    lostPieces += await cutAfter(run, image, delayWrites);
     const { state, faults } = await judgeImage(run, image);
-    verdict.cuts++;
-    if (state) verdict[state]++;
-    verdict.faults.push(...faults.map((fault) => `cut after write ${delayWrites}: ${fault}`));
+    if (state) left[state]++;
+    allFaults.push(...faults.map((fault) => `cut after write ${delayWrites}: ${fault}`));
   }
-  return verdict;
+  const states = `left ${left.untouched} untouched, ${left.migrated} migrated`;
+  return { lines: [`${cuts} cuts, which lost ${lostPieces} pieces, ${states}`], faults: allFaults };
 }
 
 /** Writes the image of a disk that loses its power while the database is migrated. Returns the number of lost pieces. */
-async function cutAfter({ program, random }: Run, image: string, delayWrites: number): Promise<number> {
-  const disk = await createVolatileDisk(program, `${image}-disk`, { sizeBytes: DISK_BYTES });
-  try {
-    const dataDir = join(disk.mountPoint, 'data');
-    writePreviousVersion(dataDir);
-    execFileSync('sync', ['--file-system', dataDir]);
-    await disk.setFlushLatency(FLUSH_LATENCY_US);
-    const [survival, seed] = [random.share(), random.seed()];
-    const cut = disk.cut({ path: image, survival, grainBytes: 4096, seed, delayWrites });
-    await openApart(dataDir);
-    const { lostPieces } = await Promise.race([cut, writeUntil(disk, cut)]);
-    return lostPieces;
-  } finally {
-    disk.remove();
-  }
+async function cutAfter({ random }: Run, image: string, delayWrites: number): Promise<number> {
+  using disk = await createVolatileDisk(`${image}-disk`, { sizeBytes: DISK_BYTES });
+  const dataDir = join(disk.mountPoint, 'data');
+  writePreviousVersion(dataDir);
+  execFileSync('sync', ['--file-system', dataDir]);
+  await disk.setFlushLatency(FLUSH_LATENCY_US);
+  const [survival, seed] = [random.share(), random.seed()];
+  const cut = disk.cut({ path: image, survival, grainBytes: 4096, seed, delayWrites });
+  await openApart(dataDir);
+  const { lostPieces } = await Promise.race([cut, writeUntil(disk, cut)]);
+  return lostPieces;
 }
 
 /** Writes to the disk until the cut has happened, since a start may make fewer writes than the cut waits for. */
@@ -87,11 +77,8 @@ async function writeUntil<Result>(disk: VolatileDisk, cut: Promise<Result>): Pro
 }
 
 async function judgeImage({ judge }: Run, image: string): ReturnType<MigrationJudge> {
-  const unmount = await mountImage(image, `${image}-after`);
-  try {
-    return await judge(join(`${image}-after`, 'data'));
-  } finally {
-    unmount();
-    rmSync(image);
-  }
+  using cleanUp = new DisposableStack();
+  cleanUp.defer(() => rmSync(image));
+  cleanUp.use(await mountImage(image, `${image}-after`));
+  return await judge(join(`${image}-after`, 'data'));
 }

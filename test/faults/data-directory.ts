@@ -16,13 +16,11 @@ import {
 import { join } from 'node:path';
 import { type DaemonProcess, DaemonStartError, startDaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
+import type { Place, Result } from './part.ts';
 import { withRetries } from './retries.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { seededRandom } from './seeded-random.ts';
 import { MIXED, type Submission } from './submission.ts';
 import { type Clients, createClients, daemonEnvironment } from './taken-cut.ts';
-
-export type DataDirectoryOptions = { directory: string; random: SeededRandom };
-export type DataDirectoryVerdict = { cases: string[]; faults: string[] };
 
 type Case = {
   name: string;
@@ -78,10 +76,11 @@ const CASES: readonly Case[] = [
   },
 ];
 
-export async function runDataDirectories(options: DataDirectoryOptions): Promise<DataDirectoryVerdict> {
-  const at = (name: string) => join(options.directory, `data-${name}`);
-  const clients = createClients(options.random, { ...MIXED, file: 6, scheduled: 0 }, 'directory');
-  await live(at('foreign'), createClients(options.random, MIXED, 'foreign'));
+export async function tamperWithData({ directory, seed }: Place): Promise<Result> {
+  const random = seededRandom(seed);
+  const at = (name: string) => join(directory, `data-${name}`);
+  const clients = createClients(random, { ...MIXED, file: 6, scheduled: 0 }, 'directory');
+  await live(at('foreign'), createClients(random, MIXED, 'foreign'));
   const key = await live(at('right'), clients);
   cpSync(at('right'), at('old'), { recursive: true });
   await live(at('right'), clients, key);
@@ -100,7 +99,8 @@ export async function runDataDirectories(options: DataDirectoryOptions): Promise
     rmSync(at('case'), { recursive: true });
   }
   for (const name of ['foreign', 'old', 'right']) rmSync(at(name), { recursive: true });
-  return { cases: CASES.map(({ name }) => name), faults };
+  const cases = CASES.map(({ name }) => name);
+  return { lines: [`${cases.length} cases: ${cases.join(', ')}`], faults };
 }
 
 /** Runs one daemon under a bounded load and stops it cleanly. Resolves with the key it used. */

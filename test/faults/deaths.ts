@@ -6,11 +6,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
-import { finish, type Reckoning, untilSettled } from './finish.ts';
+import { finish, untilSettled } from './finish.ts';
+import type { Result } from './part.ts';
+import { describeReckoning } from './report.ts';
 import { firstId, type Submission } from './submission.ts';
 import type { World } from './world.ts';
 
-export type Deadly = {
+type Deadly = {
   cycles: number;
   /** Breaks the storage under the running daemon. */
   begin(daemon: DaemonProcess): Promise<void>;
@@ -23,15 +25,6 @@ export type Deadly = {
   mayForgetLast: boolean;
 };
 
-export type DeadlyVerdict = Reckoning & {
-  cycles: number;
-  /** The longest time from the fault to the daemon's end. */
-  slowestEndMs: number;
-  /** Accepted after the fault began, before the end; and how many of them were forgotten. */
-  acceptedAfter: number;
-  forgotten: number;
-};
-
 const CLIENTS = 8;
 const PAUSE_MS = 30;
 const LOAD_MS = { before: 800, quiet: 120_000 };
@@ -41,9 +34,11 @@ const END_TIMEOUT_MS = 60_000;
 /** Mail whose delivery five crashes in a row have interrupted is held for the operator (`queue/state/suspect.ts`). */
 const CYCLES_BETWEEN_RESTS = 3;
 
-export async function dieAgainAndAgain(world: World, deadly: Deadly): Promise<DeadlyVerdict> {
+export async function dieAgainAndAgain(world: World, deadly: Deadly): Promise<Result> {
   const faults: string[] = [];
+  /** The longest time from the fault to the daemon's end. */
   let slowestEndMs = 0;
+  /** Accepted after the fault began, before the end; and how many of them were forgotten. */
   let acceptedAfter = 0;
   let forgotten = 0;
   for (let cycle = 0; cycle < deadly.cycles; cycle++) {
@@ -55,10 +50,15 @@ export async function dieAgainAndAgain(world: World, deadly: Deadly): Promise<De
     faults.push(...death.faults, ...(await deadly.mend()));
     if (deadly.mayForgetLast) forgotten += forgetLost(world, death.acceptedAfter);
   }
-  const { cycles } = deadly;
-  const reckoning = await finish(world, await world.start());
-  faults.push(...reckoning.faults);
-  return { ...reckoning, cycles, slowestEndMs, acceptedAfter, forgotten, faults };
+  const reckoned = describeReckoning(await finish(world, await world.start()));
+  return {
+    lines: [
+      `${deadly.cycles} times; slowest end: ${Math.round(slowestEndMs)} ms`,
+      `accepted between the fault and the end: ${acceptedAfter}, of which forgotten: ${forgotten}`,
+      ...reckoned.lines,
+    ],
+    faults: [...faults, ...reckoned.faults],
+  };
 }
 
 /** Answers how many of the promises are not in the tables. */

@@ -2,25 +2,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type DeadlyVerdict, dieAgainAndAgain } from './deaths.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { dieAgainAndAgain } from './deaths.ts';
+import type { Place, Result } from './part.ts';
+import { seededRandom } from './seeded-random.ts';
 import { undoLater } from './undo.ts';
 import { createWorld } from './world.ts';
-
-export type FailedFlushOptions = { random: SeededRandom; cycles: number };
 
 const CALLS = 'fsync,fdatasync,msync,sync_file_range';
 const ATTACH_TIMEOUT_MS = 60_000;
 
-export async function runFailedFlushes({ random, cycles }: FailedFlushOptions): Promise<DeadlyVerdict> {
-  const world = await createWorld({ random, name: 'flush' });
+export async function failFlushes({ seed, cycles }: Place): Promise<Result> {
+  await using world = await createWorld({ random: seededRandom(seed), name: 'flush' });
   let tracer: ChildProcess | undefined;
   try {
     return await dieAgainAndAgain(world, {
       cycles,
       mayForgetLast: false,
       begin: async ({ pid }) => {
-        tracer = await failFlushes(pid);
+        tracer = await trace(pid);
       },
       mend: async () => {
         tracer?.kill();
@@ -29,12 +28,11 @@ export async function runFailedFlushes({ random, cycles }: FailedFlushOptions): 
     });
   } finally {
     tracer?.kill();
-    await world.close();
   }
 }
 
 /** Resolves when strace has hold of the process; it ends with it. */
-async function failFlushes(pid: number): Promise<ChildProcess> {
+async function trace(pid: number): Promise<ChildProcess> {
   const inject = ['-e', `trace=${CALLS}`, '-e', `inject=${CALLS}:error=EIO`];
   const tracer = spawn('strace', ['-f', '-p', String(pid), '-o', '/dev/null', ...inject], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -5,10 +5,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../support/daemon.ts';
-import { finish, type Reckoning, repeatUnanswered } from './finish.ts';
+import { finish, repeatUnanswered } from './finish.ts';
+import type { Result } from './part.ts';
+import { describeReckoning } from './report.ts';
 import type { World } from './world.ts';
 
-export type FaultCycles = {
+type FaultCycles = {
   cycles: number;
   /** How long each fault lasts under load. */
   lastsMs: number;
@@ -24,14 +26,6 @@ export type FaultCycles = {
   mustRefuse: boolean;
 };
 
-export type FaultCyclesVerdict = Reckoning & {
-  cycles: number;
-  /** While the faults lasted: answers with 200, refusals, requests without an answer, and mail that arrived. */
-  during: { accepted: number; refused: number; gone: number; arrived: number };
-  /** The longest time from the end of a fault until everything refused before was accepted. */
-  slowestRecoveryMs: number;
-};
-
 const CLIENTS = 6;
 const PAUSE_MS = 10;
 const CALM_SUBMISSIONS = 20;
@@ -40,10 +34,12 @@ const CALM_CHANGES = 5;
 const MAX_CHANGES_OF_A_FAULT = 15;
 const RECOVERY_TIMEOUT_MS = 60_000;
 
-export async function runFaultCycles(world: World, fault: FaultCycles): Promise<FaultCyclesVerdict> {
+export async function runFaultCycles(world: World, fault: FaultCycles): Promise<Result> {
   const daemon = await world.start();
   const faults: string[] = [];
+  /** While the faults lasted: answers with 200, refusals, requests without an answer, and mail that arrived. */
   const during = { accepted: 0, refused: 0, gone: 0, arrived: 0 };
+  /** The longest time from the end of a fault until everything refused before was accepted. */
   let slowestRecoveryMs = 0;
   for (let cycle = 0; cycle < fault.cycles; cycle++) {
     await sendCalmly(world, daemon);
@@ -63,9 +59,16 @@ export async function runFaultCycles(world: World, fault: FaultCycles): Promise<
   }
   if (fault.mustRefuse && during.refused + during.gone === 0) faults.push('the fault was never felt');
   if (!fault.mayBreakConnections && during.gone > 0) faults.push(`${during.gone} requests without an answer`);
-  const reckoning = await finish(world, daemon);
-  const cycles = fault.cycles;
-  return { ...reckoning, cycles, during, slowestRecoveryMs, faults: [...faults, ...reckoning.faults] };
+  const { accepted, refused, gone, arrived } = during;
+  const reckoned = describeReckoning(await finish(world, daemon));
+  return {
+    lines: [
+      `${fault.cycles} times; slowest recovery: ${Math.round(slowestRecoveryMs)} ms`,
+      `while it lasted: accepted ${accepted}, refused ${refused}, without an answer ${gone}, arrived ${arrived}`,
+      ...reckoned.lines,
+    ],
+    faults: [...faults, ...reckoned.faults],
+  };
 }
 
 function figures({ load, arrived }: World) {

@@ -8,11 +8,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import type { DaemonProcess } from '../support/daemon.ts';
-import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { runFaultCycles } from './fault-cycles.ts';
+import type { Place, Result } from './part.ts';
+import { seededRandom } from './seeded-random.ts';
 import { createWorld } from './world.ts';
-
-export type FewFilesOptions = { random: SeededRandom; cycles: number };
 
 const LASTS_MS = 2_000;
 /** Free numbers left below the limit, in turn: none, and too few for a delivery or an attachment. */
@@ -22,33 +21,29 @@ const SESSIONS_END_MS = 6_000;
 const NEW_CONNECTIONS = 10;
 const CONNECTION_TIMEOUT_MS = 30_000;
 
-export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<FaultCyclesVerdict> {
-  const world = await createWorld({ random, name: 'files' });
+export async function takeFiles({ seed, cycles }: Place): Promise<Result> {
+  await using world = await createWorld({ random: seededRandom(seed), name: 'files' });
   let usual = 0;
   let broken = 0;
-  try {
-    const verdict = await runFaultCycles(world, {
-      cycles,
-      lastsMs: LASTS_MS,
-      begin: async ({ pid }, cycle) => {
-        usual = limitOf(pid);
-        await sleep(SESSIONS_END_MS);
-        limitFiles(pid, lowest(pid) + (SPARES[cycle % SPARES.length] ?? 0));
-      },
-      inspect: async (daemon) => {
-        const found = await connectAnew(daemon);
-        broken += found.broken;
-        return found.faults;
-      },
-      end: async ({ pid }) => limitFiles(pid, usual),
-      mayBreakConnections: true,
-      mustRefuse: false,
-    });
-    if (broken === 0) verdict.faults.push('no new connection was broken: the limit was never felt');
-    return verdict;
-  } finally {
-    await world.close();
-  }
+  const result = await runFaultCycles(world, {
+    cycles,
+    lastsMs: LASTS_MS,
+    begin: async ({ pid }, cycle) => {
+      usual = limitOf(pid);
+      await sleep(SESSIONS_END_MS);
+      limitFiles(pid, lowest(pid) + (SPARES[cycle % SPARES.length] ?? 0));
+    },
+    inspect: async (daemon) => {
+      const found = await connectAnew(daemon);
+      broken += found.broken;
+      return found.faults;
+    },
+    end: async ({ pid }) => limitFiles(pid, usual),
+    mayBreakConnections: true,
+    mustRefuse: false,
+  });
+  if (broken === 0) result.faults.push('no new connection was broken: the limit was never felt');
+  return result;
 }
 
 /** Returns the lowest number that is free; the kernel gives out none at or above the limit. */

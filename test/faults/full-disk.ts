@@ -7,49 +7,39 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../src/system/errors.ts';
 import type { DaemonProcess } from '../support/daemon.ts';
-import { type FaultCyclesVerdict, runFaultCycles } from './fault-cycles.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { runFaultCycles } from './fault-cycles.ts';
+import type { Place, Result } from './part.ts';
+import { seededRandom } from './seeded-random.ts';
 import { insist, undoLater } from './undo.ts';
 import { createWorld } from './world.ts';
-
-export type FullDiskOptions = { directory: string; random: SeededRandom; cycles: number };
 
 const DISK_MEGABYTES = 64;
 const LASTS_MS = 2_000;
 /** Large pieces first, then what is left between them. */
 const PIECES_BYTES = [1024 * 1024, 64 * 1024, 4096, 1];
 
-export async function runFullDisk({
-  directory,
-  random,
-  cycles,
-}: FullDiskOptions): Promise<FaultCyclesVerdict> {
-  const disk = join(directory, 'full-disk');
-  const unmount = mountMemory(disk, DISK_MEGABYTES);
-  const dataDir = join(disk, 'data');
-  const filler = join(disk, 'filler');
-  const world = await createWorld({ random, name: 'full', dataDir });
-  try {
-    return await runFaultCycles(world, {
-      cycles,
-      lastsMs: LASTS_MS,
-      begin: async () => fill(filler),
-      inspect: inspectHealth,
-      end: async () => rmSync(filler),
-      mayBreakConnections: false,
-      mustRefuse: true,
-    });
-  } finally {
-    await world.close();
-    unmount();
-  }
+export async function fillDisk({ directory, seed, cycles }: Place): Promise<Result> {
+  using disk = mountMemory(join(directory, 'full-disk'), DISK_MEGABYTES);
+  const { dataDir, filler } = disk;
+  await using world = await createWorld({ random: seededRandom(seed), name: 'full', dataDir });
+  return await runFaultCycles(world, {
+    cycles,
+    lastsMs: LASTS_MS,
+    begin: async () => fill(filler),
+    inspect: inspectHealth,
+    end: async () => rmSync(filler),
+    mayBreakConnections: false,
+    mustRefuse: true,
+  });
 }
 
-/** Mounts an empty disk of this size that lives in memory. Returns the function that unmounts it. */
-export function mountMemory(mountPoint: string, megabytes: number): () => void {
+/** Mounts an empty disk of this size that lives in memory, for a data directory and a file that fills it. */
+export function mountMemory(mountPoint: string, megabytes: number) {
   mkdirSync(mountPoint);
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', mountPoint]);
-  return undoLater(`mount ${mountPoint}`, () => insist(() => execFileSync('umount', [mountPoint])));
+  const unmount = undoLater(`mount ${mountPoint}`, () => insist(() => execFileSync('umount', [mountPoint])));
+  const [dataDir, filler] = [join(mountPoint, 'data'), join(mountPoint, 'filler')];
+  return { dataDir, filler, [Symbol.dispose]: unmount };
 }
 
 /** Fills the disk to the last byte with one file. */

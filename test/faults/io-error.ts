@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { type CutVerdict, judgeCut } from './cut-judge.ts';
 import { createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
+import type { Place, Result } from './part.ts';
+import { describeCuts } from './report.ts';
 import { seededRandom } from './seeded-random.ts';
 import { MIXED } from './submission.ts';
 import { createClients, daemonEnvironment, takeCut } from './taken-cut.ts';
-
-export type IoErrorOptions = { program: string; directory: string; seed: number };
 
 const KINDS = ['flush', 'write'] as const;
 const DISK_BYTES = 256 * 1024 * 1024;
@@ -22,22 +22,20 @@ const MAX_SUBMISSIONS = 5_000;
 const MAX_CHANGES = 20;
 const END_TIMEOUT_MS = 60_000;
 
-export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]> {
+export async function breakDisk(place: Place): Promise<Result> {
   const verdicts: CutVerdict[] = [];
   for (const kind of KINDS) {
-    const directory = join(options.directory, `error-${kind}`);
+    const directory = join(place.directory, `error-${kind}`);
     mkdirSync(directory);
-    verdicts.push(await failUnderLoad({ ...options, directory }, kind));
+    verdicts.push(await failUnderLoad({ ...place, directory }, kind));
     rmSync(directory, { recursive: true });
   }
-  return verdicts;
+  return describeCuts(verdicts);
 }
 
-async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[number]): Promise<CutVerdict> {
-  const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), {
-    sizeBytes: DISK_BYTES,
-  });
-  const clients = createClients(seededRandom(options.seed), MIXED);
+async function failUnderLoad({ directory, seed }: Place, kind: (typeof KINDS)[number]): Promise<CutVerdict> {
+  using disk = await createVolatileDisk(join(directory, 'disk'), { sizeBytes: DISK_BYTES });
+  const clients = createClients(seededRandom(seed), MIXED);
   const { load, ledger } = clients;
   const enough = new AbortController();
   let daemon: DaemonProcess | undefined;
@@ -53,17 +51,16 @@ async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[numbe
     enough.abort();
     if (!ended) await daemon.kill('SIGKILL');
     await running;
-    const path = join(options.directory, 'cut.image');
+    const path = join(directory, 'cut.image');
     const onlyFlushed = { path, survival: 0, grainBytes: 4096, seed: 1, delayWrites: 0 };
     const cut = await takeCut(disk, onlyFlushed, { moment: 'error', daemon, clients });
     disk.remove();
-    const verdict = await judgeCut(cut, join(options.directory, 'after'));
+    const verdict = await judgeCut(cut, join(directory, 'after'));
     if (!ended) verdict.faults.push(`the daemon lived on after a failed ${kind}`);
     return verdict;
   } finally {
     enough.abort();
     await daemon?.kill('SIGKILL');
-    disk.remove();
   }
 }
 

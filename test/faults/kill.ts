@@ -7,14 +7,14 @@
 import { CRASH_POINTS, type CrashPointName } from '../../src/crash-points.ts';
 import { shuffle } from '../../src/system/random.ts';
 import type { DaemonProcess } from '../support/daemon.ts';
-import { finish, type Reckoning, untilSettled } from './finish.ts';
+import { finish, untilSettled } from './finish.ts';
+import type { Place, Result } from './part.ts';
 import { requireKill, startUntil, untilDeath } from './planned-end.ts';
+import { describeReckoning } from './report.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
 
-export type KillOptions = { seed: number; kills: number };
-
-export type Death = {
+type Death = {
   /** A crash point, or `random time`. */
   at: string;
   /** False when a named point was not reached in time and the daemon was killed by hand. */
@@ -22,8 +22,6 @@ export type Death = {
   /** Undefined when it died before it listened. */
   startMs: number | undefined;
 };
-
-export type KillVerdict = Reckoning & { deaths: Death[] };
 
 const CLIENTS = 4;
 const CLIENT_PAUSE_MS = 25;
@@ -54,16 +52,23 @@ type Plan =
   /** `rested`: first everything open is delivered, then there is load, then the kill. */
   | { kind: 'time'; afterMs: number; rested: boolean };
 
-export async function runKills(options: KillOptions): Promise<KillVerdict> {
-  const random = seededRandom(options.seed);
-  const world = await createWorld({ random, name: 'kill' });
-  try {
-    const deaths: Death[] = [];
-    for (const plan of planKills(options.kills, random)) deaths.push(await liveAndDie(world, plan));
-    return { deaths, ...(await finish(world, await world.start())) };
-  } finally {
-    await world.close();
-  }
+export async function killAgainAndAgain({ seed, kills }: Place): Promise<Result> {
+  const random = seededRandom(seed);
+  await using world = await createWorld({ random, name: 'kill' });
+  const deaths: Death[] = [];
+  for (const plan of planKills(kills, random)) deaths.push(await liveAndDie(world, plan));
+  const reckoned = describeReckoning(await finish(world, await world.start()));
+  const byPlace = Object.entries(Object.groupBy(deaths, ({ at }) => at));
+  const slowest = Math.max(...deaths.map(({ startMs }) => startMs ?? 0));
+  const unreached = deaths.filter(({ asPlanned }) => !asPlanned);
+  return {
+    lines: [
+      `${deaths.length} kills: ${byPlace.map(([at, some]) => `${at} ${some?.length}`).join(', ')}`,
+      `slowest start: ${Math.round(slowest)} ms`,
+      ...reckoned.lines,
+    ],
+    faults: [...unreached.map(({ at }) => `not reached in time: ${at}`), ...reckoned.faults],
+  };
 }
 
 /**

@@ -1,70 +1,87 @@
 /** Many lives of the daemon, each of which ends with kill -9: at a crash point, or at a random time. */
 import type { CrashPointName } from '../../src/crash-points.ts';
 import { shuffle } from '../../src/system/random.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
+import type { Result } from './part.ts';
 import { requireKill, startUntil, untilDeath } from './planned-end.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { World } from './world.ts';
 
-/** Number of kills at each named point, and at random times. */
-export type KillNumbers = { named: number; random: number };
-
 const RANDOM = 'random time';
-export type KillPlan = CrashPointName | typeof RANDOM;
+export type KillPlan<Point extends string = CrashPointName> = Point | typeof RANDOM;
 
-export type PlannedKills = {
-  points: readonly CrashPointName[];
-  numbers: KillNumbers;
+/** The daemon of a life, and a signal that says that it is dead. */
+export type Life = { daemon: DaemonProcess; signal: AbortSignal };
+
+export type Lives<Plan> = {
   random: SeededRandom;
-  /** Uses the daemon until everything is done, or the signal says that it is dead. `plan` is where it is to end. */
-  use(plan: KillPlan, signal: AbortSignal): Promise<void>;
-};
-
-export type DoneKills = {
-  /** Says how often the daemon was killed at each place. */
-  done: string;
-  /** Sentences about the points that were not reached in time. */
-  faults: string[];
+  /** Prepares the life that is to end here, before the daemon starts. */
+  prepare?(plan: Plan): Promise<void> | void;
+  /** Runs when the daemon has started, before the time until its end begins. */
+  begin?(life: Life): Promise<void>;
+  /** Uses the daemon until everything is done or it is dead. `plan` is where it is to end. */
+  use(plan: Plan, life: Life): Promise<void>;
+  /** Time after which a random kill comes. */
+  killAfterMs?: { low: number; high: number };
+  /** Maximum time until a point is reached. */
+  reachTimeoutMs?: number;
 };
 
 const KILL_AFTER_MS = { low: 20, high: 700 };
 const REACH_TIMEOUT_MS = 60_000;
 
-/** Returns the number of lives that these kills end. */
-export function countLives({ points, numbers }: Pick<PlannedKills, 'points' | 'numbers'>): number {
-  return points.length * numbers.named + numbers.random;
+/** Returns the places of all kills in a random order: each point `named` times, and so many random times. */
+export function planKills<Point extends string>(
+  points: readonly Point[],
+  { named, random: others }: { named: number; random: number },
+  random: SeededRandom,
+): KillPlan<Point>[] {
+  return shuffle<KillPlan<Point>>(random.share, [
+    ...Array.from({ length: named }, () => points).flat(),
+    ...Array.from({ length: others }, (): typeof RANDOM => RANDOM),
+  ]);
 }
 
-/** Kills the daemon again and again, at all places in a random order. */
-export async function killRepeatedly(world: World, planned: PlannedKills): Promise<DoneKills> {
+/** Kills the daemon at one place after the other. Returns how often it was killed at each, and those that were not reached. */
+export async function killRepeatedly<Plan extends string>(
+  world: World,
+  plans: readonly Plan[],
+  lives: Lives<Plan>,
+): Promise<{ done: string; faults: string[] }> {
   const reached = new Map<string, number>();
   const faults: string[] = [];
-  for (const plan of planKills(planned)) {
-    if (await liveAndDie(world, plan, planned)) reached.set(plan, (reached.get(plan) ?? 0) + 1);
+  for (const plan of plans) {
+    await lives.prepare?.(plan);
+    if (await liveAndDie(world, plan, lives)) reached.set(plan, (reached.get(plan) ?? 0) + 1);
     else faults.push(`not reached in time: ${plan}`);
   }
   const places = [...reached].map(([plan, count]) => `${plan} ${count}`);
   return { done: `kills: ${places.join(', ')}`, faults };
 }
 
-function planKills({ points, numbers, random }: PlannedKills): KillPlan[] {
-  const named = Array.from({ length: numbers.named }, () => points).flat();
-  return shuffle<KillPlan>(random.share, [
-    ...named,
-    ...Array.from({ length: numbers.random }, (): KillPlan => RANDOM),
-  ]);
-}
-
 /** Runs the daemon until its planned end. Returns false when a point was not reached in time. */
-async function liveAndDie(world: World, plan: KillPlan, { random, use }: PlannedKills): Promise<boolean> {
-  const daemon = await startUntil(world, plan === RANDOM ? undefined : plan);
+async function liveAndDie<Plan extends string>(
+  world: World,
+  plan: Plan,
+  { random, begin, use, killAfterMs = KILL_AFTER_MS, reachTimeoutMs = REACH_TIMEOUT_MS }: Lives<Plan>,
+): Promise<boolean> {
+  const isRandom = plan === RANDOM;
+  const daemon = await startUntil(world, isRandom ? undefined : plan);
   if (!daemon) return true;
   const over = new AbortController();
-  const using = use(plan, over.signal);
-  const waitMs = plan === RANDOM ? random.between(KILL_AFTER_MS.low, KILL_AFTER_MS.high) : REACH_TIMEOUT_MS;
+  const life = { daemon, signal: over.signal };
+  await begin?.(life);
+  const using = use(plan, life);
+  const waitMs = isRandom ? random.between(killAfterMs.low, killAfterMs.high) : reachTimeoutMs;
   const { atMs, atPoint } = await untilDeath(daemon, waitMs);
   over.abort();
   await using;
   await requireKill(daemon);
   await world.endLife(atMs);
-  return atPoint === (plan !== RANDOM);
+  return atPoint !== isRandom;
+}
+
+/** Adds what was found while the daemon was killed to the result of a part. */
+export function withFaults({ lines, faults }: Result, more: readonly string[]): Result {
+  return { lines, faults: [...more, ...faults] };
 }

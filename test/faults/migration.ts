@@ -10,9 +10,10 @@ import { writePreviousVersion } from '../support/previous-version.ts';
 import { fill, mountMemory } from './full-disk.ts';
 import { createMigrationJudge, type MigrationJudge } from './migration-judge.ts';
 import { type Exit, openApart } from './open-apart.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import type { Place, Result } from './part.ts';
+import { seededRandom } from './seeded-random.ts';
 
-export type MigrationVerdict = {
+type MigrationVerdict = {
   kills: number;
   /** Starts that a full disk has ended. */
   fullDisks: number;
@@ -21,8 +22,6 @@ export type MigrationVerdict = {
   migrated: number;
   faults: string[];
 };
-
-export type MigrationOptions = { directory: string; random: SeededRandom; cycles: number };
 
 /** The call with which SQLite writes to files. A process that is killed at one does not make it. */
 const WRITE = 'pwrite64';
@@ -34,9 +33,9 @@ const ENOUGH_BYTES = 768 * 1024;
 
 type Run = { judge: MigrationJudge; verdict: MigrationVerdict };
 
-export async function runMigrations(options: MigrationOptions): Promise<MigrationVerdict> {
-  const { random, cycles } = options;
-  const directory = join(options.directory, 'migration');
+export async function stopMigrations({ seed, cycles, directory: parent }: Place): Promise<Result> {
+  const random = seededRandom(seed);
+  const directory = join(parent, 'migration');
   mkdirSync(directory);
   const verdict: MigrationVerdict = { kills: 0, fullDisks: 0, untouched: 0, migrated: 0, faults: [] };
   const complete = join(directory, 'complete');
@@ -58,7 +57,9 @@ export async function runMigrations(options: MigrationOptions): Promise<Migratio
   if (verdict.fullDisks === 0) verdict.faults.push('no start found its disk full');
   if (verdict.untouched === 0 || verdict.migrated === 0)
     verdict.faults.push('no start was cut short before the migration was committed, or none after it');
-  return verdict;
+  const ends = `${verdict.kills} kills and ${verdict.fullDisks} full disks`;
+  const line = `${ends} left ${verdict.untouched} untouched, ${verdict.migrated} migrated`;
+  return { lines: [line], faults: verdict.faults };
 }
 
 /** Migrates a data directory to the end. Returns the number of writes of the thread that makes the most. */
@@ -85,22 +86,17 @@ async function killAt({ judge, verdict }: Run, dataDir: string, write: number): 
 }
 
 async function openOnFullDisk({ judge, verdict }: Run, disk: string, spaceBytes: number): Promise<void> {
-  const unmount = mountMemory(disk, DISK_MEGABYTES);
-  try {
-    const dataDir = join(disk, 'data');
-    const filler = join(disk, 'filler');
-    const reserve = join(disk, 'reserve');
-    writePreviousVersion(dataDir);
-    execFileSync('fallocate', ['--length', String(Math.max(spaceBytes, 1)), reserve]);
-    fill(filler);
-    rmSync(reserve);
-    const { code } = await open(dataDir, ['-o', '/dev/null']);
-    if (code !== 0) verdict.fullDisks++;
-    rmSync(filler);
-    await judgeRun({ judge, verdict }, dataDir, `${spaceBytes} bytes of space`);
-  } finally {
-    unmount();
-  }
+  using mounted = mountMemory(disk, DISK_MEGABYTES);
+  const { dataDir, filler } = mounted;
+  const reserve = join(disk, 'reserve');
+  writePreviousVersion(dataDir);
+  execFileSync('fallocate', ['--length', String(Math.max(spaceBytes, 1)), reserve]);
+  fill(filler);
+  rmSync(reserve);
+  const { code } = await open(dataDir, ['-o', '/dev/null']);
+  if (code !== 0) verdict.fullDisks++;
+  rmSync(filler);
+  await judgeRun({ judge, verdict }, dataDir, `${spaceBytes} bytes of space`);
 }
 
 async function judgeRun({ judge, verdict }: Run, dataDir: string, what: string): Promise<void> {

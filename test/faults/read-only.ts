@@ -12,44 +12,44 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DaemonStartError } from '../support/daemon.ts';
-import { type DeadlyVerdict, dieAgainAndAgain } from './deaths.ts';
+import { dieAgainAndAgain } from './deaths.ts';
 import { makeExt4, mountImage } from './disk/volatile-disk.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import type { Place, Result } from './part.ts';
+import { seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
-
-export type ReadOnlyOptions = { directory: string; random: SeededRandom; cycles: number };
 
 const DISK_BYTES = 512 * 1024 * 1024;
 const OPTIONS = 'loop,errors=remount-ro';
 /** e2fsck(8): 1 is "errors corrected". */
 const MENDED = [0, 1];
 
-export async function runReadOnly({ directory, random, cycles }: ReadOnlyOptions): Promise<DeadlyVerdict> {
+export async function forbidWrites({ directory, seed, cycles }: Place): Promise<Result> {
   const image = join(directory, 'read-only.image');
   const mountPoint = join(directory, 'read-only');
   await makeExt4(image, DISK_BYTES);
   let unmount = await mountImage(image, mountPoint, OPTIONS);
   let device = deviceOf(mountPoint);
-  const world = await createWorld({ random, name: 'ro', dataDir: join(mountPoint, 'data') });
-  try {
-    return await dieAgainAndAgain(world, {
-      cycles,
-      mayForgetLast: true,
-      begin: async () => makeReadOnly(device, mountPoint),
-      mend: async () => {
-        const faults = await faultsOfStart(world);
-        unmount();
-        const { status, stdout } = spawnSync('e2fsck', ['-f', '-y', image], { encoding: 'utf8' });
-        if (status === null || !MENDED.includes(status)) throw new Error(`e2fsck: ${status}\n${stdout}`);
-        unmount = await mountImage(image, mountPoint, OPTIONS);
-        device = deviceOf(mountPoint);
-        return faults;
-      },
-    });
-  } finally {
-    await world.close();
-    unmount();
-  }
+  using cleanUp = new DisposableStack();
+  cleanUp.defer(() => unmount());
+  await using world = await createWorld({
+    random: seededRandom(seed),
+    name: 'ro',
+    dataDir: join(mountPoint, 'data'),
+  });
+  return await dieAgainAndAgain(world, {
+    cycles,
+    mayForgetLast: true,
+    begin: async () => makeReadOnly(device, mountPoint),
+    mend: async () => {
+      const faults = await faultsOfStart(world);
+      unmount();
+      const { status, stdout } = spawnSync('e2fsck', ['-f', '-y', image], { encoding: 'utf8' });
+      if (status === null || !MENDED.includes(status)) throw new Error(`e2fsck: ${status}\n${stdout}`);
+      unmount = await mountImage(image, mountPoint, OPTIONS);
+      device = deviceOf(mountPoint);
+      return faults;
+    },
+  });
 }
 
 /** Such as `loop0`. */

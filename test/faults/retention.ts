@@ -17,8 +17,7 @@ import { emailBody } from '../emails/fixtures.ts';
 import { temporaryDirectory } from '../support/daemon.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
-
-export type RetentionVerdict = { kills: number; expired: number; kept: number; faults: string[] };
+import type { Place, Result } from './part.ts';
 
 const TYPESCRIPT = new URL('../../bin/typescript.ts', import.meta.url).href;
 const PROGRAM = fileURLToPath(new URL('retention-program.ts', import.meta.url));
@@ -39,7 +38,7 @@ type Mail = { id: string; isHeld: boolean };
 type Filled = { dataDir: string; key: string; mail: Mail[] };
 
 /** Kills each pass so many times at each point, and then lets it finish. */
-export async function runRetentionKills({ cycles }: { cycles: number }): Promise<RetentionVerdict> {
+export async function killRetention({ cycles }: Place): Promise<Result> {
   const filled = await fill();
   const faults: string[] = [];
   let kills = 0;
@@ -52,7 +51,9 @@ export async function runRetentionKills({ cycles }: { cycles: number }): Promise
   }
   if (kills < POINTS.length) faults.push(`only ${kills} kills were reached`);
   const kept = filled.mail.filter(({ isHeld }) => isHeld).length;
-  return { kills, kept, expired: filled.mail.length - kept, faults };
+  const expired = filled.mail.length - kept;
+  const done = `${kills} kills; ${expired} emails expired, ${kept} that have not ended kept everything`;
+  return { lines: [done], faults };
 }
 
 async function fill(): Promise<Filled> {

@@ -4,34 +4,34 @@
  * since no delivery is interrupted, nothing arrives twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { finish, type Reckoning } from './finish.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { finish } from './finish.ts';
+import type { Place, Result } from './part.ts';
+import { describeReckoning } from './report.ts';
+import { seededRandom } from './seeded-random.ts';
 import { createWorld, type World } from './world.ts';
 
-export type TerminateOptions = { random: SeededRandom; cycles: number };
-export type TerminateVerdict = Reckoning & { cycles: number; slowestEndMs: number };
-
+const TERMINATIONS_PER_CYCLE = 3;
 const CLIENTS = 6;
 const CLIENT_PAUSE_MS = 10;
 const MAX_SUBMISSIONS_OF_A_LIFE = 150;
 const MAX_CHANGES_OF_A_LIFE = 10;
 const TERMINATE_AFTER_MS = { low: 50, high: 1_500 };
 
-export async function runTerminations({ random, cycles }: TerminateOptions): Promise<TerminateVerdict> {
-  const world = await createWorld({ random, name: 'terminate' });
-  try {
-    let slowestEndMs = 0;
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      const afterMs = random.between(TERMINATE_AFTER_MS.low, TERMINATE_AFTER_MS.high);
-      slowestEndMs = Math.max(slowestEndMs, await liveAndTerminate(world, afterMs));
-    }
-    const reckoning = await finish(world, await world.start());
-    const { duplicates } = reckoning.judgement;
-    const faults = duplicates > 0 ? [`${duplicates} messages arrived again after a clean stop`] : [];
-    return { ...reckoning, cycles, slowestEndMs, faults: [...reckoning.faults, ...faults] };
-  } finally {
-    await world.close();
+export async function terminateAgainAndAgain({ seed, cycles }: Place): Promise<Result> {
+  const random = seededRandom(seed);
+  await using world = await createWorld({ random, name: 'terminate' });
+  const terminations = cycles * TERMINATIONS_PER_CYCLE;
+  let slowestEndMs = 0;
+  for (let termination = 0; termination < terminations; termination++) {
+    const afterMs = random.between(TERMINATE_AFTER_MS.low, TERMINATE_AFTER_MS.high);
+    slowestEndMs = Math.max(slowestEndMs, await liveAndTerminate(world, afterMs));
   }
+  const reckoning = await finish(world, await world.start());
+  const { lines, faults } = describeReckoning(reckoning);
+  const { duplicates } = reckoning.judgement;
+  if (duplicates > 0) faults.push(`${duplicates} messages arrived again after a clean stop`);
+  const done = `${terminations} times; slowest end: ${Math.round(slowestEndMs)} ms`;
+  return { lines: [done, ...lines], faults };
 }
 
 /** Resolves with the time from SIGTERM to the end of the process. */

@@ -9,16 +9,20 @@ import { join } from 'node:path';
 
 const steps: { what: string; run: () => void }[] = [];
 
-/** Registers a step; the returned function takes it now, once. */
-export function undoLater(what: string, run: () => void): () => void {
+/** Takes a step now, once; `using` takes it at the end of the block. */
+export type Undo = (() => void) & Disposable;
+
+/** Registers a step. */
+export function undoLater(what: string, run: () => void): Undo {
   const step = { what, run };
   steps.push(step);
-  return () => {
+  const undo = () => {
     const index = steps.indexOf(step);
     if (index < 0) return;
     steps.splice(index, 1);
     run();
   };
+  return Object.assign(undo, { [Symbol.dispose]: undo });
 }
 
 // Daemons started through `test/support/daemon.ts` are killed by its handler, which was registered before this one.

@@ -38,7 +38,7 @@ export type WorldOptions = {
   refuses?: (mailFrom: string) => boolean;
 };
 
-export type World = {
+export type World = AsyncDisposable & {
   dataDir: string;
   /** Live, of a verified domain. */
   key: string;
@@ -61,8 +61,6 @@ export type World = {
   start(crashAt?: string, directory?: string): Promise<DaemonProcess>;
   /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
   endLife(endedAtMs: number): Promise<void>;
-  /** Ends everything, the daemon too. */
-  close(): Promise<void>;
 };
 
 export const HOSTNAME = 'mail.test';
@@ -160,7 +158,7 @@ export async function beginWorld(options: WorldOptions): Promise<{ world: World;
       }
       endOfLifeMs.push(endedAtMs);
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       await last?.kill('SIGKILL');
       await Promise.all([dns.close(), sink.close(), webhooks.close()]);
     },

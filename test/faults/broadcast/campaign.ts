@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { withRetries } from '../retries.ts';
 import { RECIPIENT_DOMAIN, SENDER, type World } from '../world.ts';
+import { type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
 
 export type Campaign = {
   audienceId: string;
@@ -24,6 +25,7 @@ export const ENVIRONMENT = { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(SES
 const STATES = ['waiting', 'queued', 'delivered', 'bounced', 'suppressed', 'optedOut', 'canceled', 'failed'];
 const PAUSE_MS = 100;
 const IMPORT_TIMEOUT_MS = 60_000;
+const DRAIN_TIMEOUT_MS = 15 * 60_000;
 const HTML = `<p>Hello {{firstName|friend}}</p>${'<p>What is new this week.</p>'.repeat(20)}
 <a href="{{{unsubscribe_url}}}">Unsubscribe</a>`;
 
@@ -104,7 +106,7 @@ export async function control(
 }
 
 /** Resumes or starts what is not sending, and waits until every copy has ended. Returns what is open when time is up. */
-export async function untilAllSent(
+async function untilAllSent(
   world: World,
   daemon: DaemonProcess,
   { campaign, signal }: { campaign: Campaign; signal: AbortSignal },
@@ -126,4 +128,20 @@ export async function untilAllSent(
     }
   }
   return faults;
+}
+
+/** Waits until every broadcast is sent, ends the daemon, and judges. */
+export async function finishBroadcasts(
+  world: World,
+  daemon: DaemonProcess,
+  { campaign, contacts }: { campaign: Campaign; contacts: number },
+): Promise<BroadcastVerdict> {
+  const signal = AbortSignal.timeout(DRAIN_TIMEOUT_MS);
+  const faults = await untilAllSent(world, daemon, { campaign, signal });
+  await daemon.stop();
+  await world.endLife(Date.now());
+  const { dataDir, receipts, endOfLifeMs } = world;
+  const { broadcasts } = campaign;
+  const verdict = judgeBroadcasts(dataDir, receipts, { endOfLifeMs, contacts, broadcasts });
+  return { ...verdict, faults: [...faults, ...verdict.faults] };
 }

@@ -4,43 +4,42 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess } from '../../support/daemon.ts';
-import { type CutDisk, type CutOptions, cutWorld, cutWorlds } from '../cut-world.ts';
+import { type CutDisk, cutWorlds } from '../cut-world.ts';
+import type { Place, Result } from '../part.ts';
+import { describeBroadcasts } from '../report.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { beginWorld, type World } from '../world.ts';
-import { auditCounts, type BroadcastVerdict, judgeBroadcasts } from './audit.ts';
-import { type Campaign, createCampaign, ENVIRONMENT, sendBroadcast, untilAllSent } from './campaign.ts';
-
-export type BroadcastCutOptions = Omit<CutOptions, 'random'> & {
-  seed: number;
-  cuts: number;
-  contacts: number;
-};
+import { auditCounts } from './audit.ts';
+import { type Campaign, createCampaign, ENVIRONMENT, finishBroadcasts, sendBroadcast } from './campaign.ts';
 
 /** From the walk through the audience to the delivery of most copies. */
 const CUT_AFTER_MS = { low: 50, high: 2_500 };
-const DRAIN_TIMEOUT_MS = 5 * 60_000;
 
-export function runBroadcastCuts({
-  seed,
-  contacts,
-  ...options
-}: BroadcastCutOptions): Promise<BroadcastVerdict[]> {
+export async function cutBroadcasts({ seed, directory, broadcast }: Place): Promise<Result> {
+  const { cuts, cutContacts: contacts } = broadcast;
   const random = seededRandom(seed);
-  return cutWorlds({ ...options, random, name: 'broadcast-cut' }, (one) =>
-    cutWorld(one, {
+  const verdicts = await cutWorlds(
+    { directory, random, cuts, name: 'broadcast-cut' },
+    {
       async open(dataDir) {
         const start = { random, name: 'broadcastcut', dataDir, env: ENVIRONMENT, isSubscribed: false };
         const { world, daemon } = await beginWorld(start);
-        return { world, daemon, close: () => world.close() };
+        return { world, daemon, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
       },
       async work({ world, daemon }, disk) {
         const campaign = await createCampaign(world, daemon, contacts);
         await sendUntilCut(world, daemon, { campaign, random, disk });
         return campaign;
       },
-      finish: ({ world }, campaign) => finish(world, campaign, contacts),
-    }),
+      async finish({ world }, campaign) {
+        const faults = auditCounts(world.dataDir);
+        const daemon = await world.start();
+        const verdict = await finishBroadcasts(world, daemon, { campaign, contacts });
+        return { ...verdict, faults: [...faults, ...verdict.faults] };
+      },
+    },
   );
+  return describeBroadcasts(verdicts, `${cuts} cuts`);
 }
 
 async function sendUntilCut(
@@ -56,20 +55,4 @@ async function sendUntilCut(
   await world.endLife(cutAtMs);
   // The daemon ran on for a moment after the image was taken. What it sent then, the cut daemon has not sent.
   world.receipts.splice(0, Infinity, ...world.receipts.filter(({ atMs }) => atMs < cutAtMs));
-}
-
-async function finish(world: World, campaign: Campaign, contacts: number): Promise<BroadcastVerdict> {
-  const { dataDir, receipts, endOfLifeMs } = world;
-  const faults = auditCounts(dataDir);
-  const daemon = await world.start(undefined, dataDir);
-  const signal = AbortSignal.timeout(DRAIN_TIMEOUT_MS);
-  faults.push(...(await untilAllSent(world, daemon, { campaign, signal })));
-  await daemon.stop();
-  await world.endLife(Date.now());
-  const verdict = judgeBroadcasts(dataDir, receipts, {
-    endOfLifeMs,
-    contacts,
-    broadcasts: campaign.broadcasts,
-  });
-  return { ...verdict, faults: [...faults, ...verdict.faults] };
 }

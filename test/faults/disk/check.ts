@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Place, Result } from '../part.ts';
 import { createVolatileDisk, mountImage } from './volatile-disk.ts';
 
 const DISK_BYTES = 64 * 1024 * 1024;
@@ -20,27 +21,24 @@ const CASES = [
 ];
 
 /** @throws AssertionError when the instrument is broken */
-export async function checkVolatileDisk(program: string, directory: string): Promise<void> {
-  const disk = await createVolatileDisk(program, join(directory, 'check'), { sizeBytes: DISK_BYTES });
-  try {
-    const file = join(disk.mountPoint, 'file');
-    const flushed = openSync(file, 'w');
-    writeSync(flushed, Buffer.alloc(FILE_BYTES, 'a'));
-    fsyncSync(flushed);
-    overwriteUnflushed(file);
-    for (const [index, { survival, grainBytes, least, most }] of CASES.entries()) {
-      const path = join(directory, `check-${index}.image`);
-      await disk.cut({ path, survival, grainBytes, seed: 7, delayWrites: 0 });
-      const share = await shareOverwritten(path, join(directory, 'check-mounted'));
-      assert.ok(share >= least && share <= most, `survival ${survival}: ${share} of the pieces survived`);
-      rmSync(path);
-    }
-    await disk.failFlushes('next');
-    assert.throws(() => fsyncSync(flushed), { code: 'EIO' });
-    closeSync(flushed);
-  } finally {
-    disk.remove();
+export async function checkVolatileDisk({ directory }: Place): Promise<Result> {
+  using disk = await createVolatileDisk(join(directory, 'check'), { sizeBytes: DISK_BYTES });
+  const file = join(disk.mountPoint, 'file');
+  const flushed = openSync(file, 'w');
+  writeSync(flushed, Buffer.alloc(FILE_BYTES, 'a'));
+  fsyncSync(flushed);
+  overwriteUnflushed(file);
+  for (const [index, { survival, grainBytes, least, most }] of CASES.entries()) {
+    const path = join(directory, `check-${index}.image`);
+    await disk.cut({ path, survival, grainBytes, seed: 7, delayWrites: 0 });
+    const share = await shareOverwritten(path, join(directory, 'check-mounted'));
+    assert.ok(share >= least && share <= most, `survival ${survival}: ${share} of the pieces survived`);
+    rmSync(path);
   }
+  await disk.failFlushes('next');
+  assert.throws(() => fsyncSync(flushed), { code: 'EIO' });
+  closeSync(flushed);
+  return { lines: ['flushed bytes survive, unflushed ones as often as asked, errors arrive'], faults: [] };
 }
 
 /** Zeroes over the file's own blocks, past the file system's cache and without a flush. */
@@ -51,14 +49,10 @@ function overwriteUnflushed(file: string): void {
 }
 
 async function shareOverwritten(image: string, mountPoint: string): Promise<number> {
-  const unmount = await mountImage(image, mountPoint);
-  try {
-    const bytes = readFileSync(join(mountPoint, 'file'));
-    assert.equal(bytes.length, FILE_BYTES, 'a flushed file lost its length');
-    const zeroes = bytes.filter((byte) => byte === 0).length;
-    assert.equal(bytes.filter((byte) => byte === 0x61).length, FILE_BYTES - zeroes);
-    return zeroes / FILE_BYTES;
-  } finally {
-    unmount();
-  }
+  using _mounted = await mountImage(image, mountPoint);
+  const bytes = readFileSync(join(mountPoint, 'file'));
+  assert.equal(bytes.length, FILE_BYTES, 'a flushed file lost its length');
+  const zeroes = bytes.filter((byte) => byte === 0).length;
+  assert.equal(bytes.filter((byte) => byte === 0x61).length, FILE_BYTES - zeroes);
+  return zeroes / FILE_BYTES;
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { insist, undoLater } from '../undo.ts';
+import { temporaryDirectory } from '../../support/daemon.ts';
+import { insist, type Undo, undoLater } from '../undo.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +30,7 @@ export type CutResult = {
   flushes: number;
 };
 
-export type VolatileDisk = {
+export type VolatileDisk = Disposable & {
   /** The file system on the disk. */
   mountPoint: string;
   /** Resolves when the image is complete; the moment of the cut is after the call. One at a time. */
@@ -44,9 +45,11 @@ export type VolatileDisk = {
 const SOURCE = fileURLToPath(new URL('volatile-disk.c', import.meta.url));
 const ANSWER_TIMEOUT_MS = 90_000;
 
-/** Compiles the program into `directory` and returns its path. */
-export async function buildVolatileDisk(directory: string): Promise<string> {
-  const program = join(directory, 'volatile-disk');
+/** Path of the program, which is compiled at its first use. */
+let program: Promise<string> | undefined;
+
+async function compile(): Promise<string> {
+  const program = join(temporaryDirectory('volatile-disk'), 'volatile-disk');
   await run('cc', ['-std=gnu17', '-O2', '-Wall', '-Wextra', '-o', program, SOURCE]);
   return program;
 }
@@ -56,7 +59,6 @@ export async function buildVolatileDisk(directory: string): Promise<string> {
  * or a copy of another disk.
  */
 export async function createVolatileDisk(
-  program: string,
   directory: string,
   content: { sizeBytes: number } | { image: string },
 ): Promise<VolatileDisk> {
@@ -65,9 +67,15 @@ export async function createVolatileDisk(
   for (const path of [fuse, mountPoint]) mkdirSync(path, { recursive: true });
   if ('image' in content) await run('cp', ['--sparse=always', content.image, image]);
   else await makeExt4(image, content.sizeBytes);
-  const server = await startServer(program, fuse, image);
+  program ??= compile();
+  const server = await startServer(await program, fuse, image);
   const detach = await attachLoop(join(fuse, 'disk'));
   const unmount = await mount([detach.device, mountPoint]);
+  const remove = () => {
+    unmount();
+    detach.run();
+    server.end();
+  };
   return {
     mountPoint,
     async cut({ path, survival, grainBytes, seed, delayWrites }) {
@@ -77,16 +85,13 @@ export async function createVolatileDisk(
     setFlushLatency: (latencyUs) => server.tell(`latency ${Math.round(latencyUs)}`),
     failWrites: (when) => server.tell(`fail-write ${when}`),
     failFlushes: (when) => server.tell(`fail-flush ${when}`),
-    remove() {
-      unmount();
-      detach.run();
-      server.end();
-    },
+    remove,
+    [Symbol.dispose]: remove,
   };
 }
 
 /** Mounts an image through a loop device of its own. Returns the function that unmounts it. */
-export function mountImage(image: string, mountPoint: string, options = 'loop'): Promise<() => void> {
+export function mountImage(image: string, mountPoint: string, options = 'loop'): Promise<Undo> {
   mkdirSync(mountPoint, { recursive: true });
   return mount(['-o', options, image, mountPoint]);
 }
@@ -100,7 +105,7 @@ export async function makeExt4(image: string, sizeBytes: number): Promise<void> 
   await run('mkfs.ext4', ['-q', '-E', 'lazy_itable_init=0,lazy_journal_init=0', image]);
 }
 
-async function mount(args: [...string[], string]): Promise<() => void> {
+async function mount(args: [...string[], string]): Promise<Undo> {
   const mountPoint = args.at(-1) ?? '';
   await run('mount', args);
   return undoLater(`mount ${mountPoint}`, () => insist(() => execFileSync('umount', [mountPoint])));

@@ -6,12 +6,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fill, mountMemory } from '../full-disk.ts';
+import type { Place, Result } from '../part.ts';
+import { describeInbound } from '../report.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { createInboundWorld, finishInbound, type InboundReckoning } from './place.ts';
-
-export type InboundFullDiskOptions = { directory: string; seed: number; cycles: number };
-
-export type InboundFullDiskVerdict = InboundReckoning & { deferrals: Record<string, number> };
+import { createInboundWorld, finishInbound } from './place.ts';
 
 const DISK_MEGABYTES = 64;
 const RESERVE_MEGABYTES = '4';
@@ -22,41 +20,32 @@ const LOAD = { clients: 3, pauseMs: 20, persistent: true };
 const MAX_LETTERS = 60;
 const READERS = 10;
 
-export async function runInboundFullDisks({
-  directory,
-  seed,
-  cycles,
-}: InboundFullDiskOptions): Promise<InboundFullDiskVerdict> {
-  const disk = join(directory, 'inbound-full-disk');
-  const unmount = mountMemory(disk, DISK_MEGABYTES);
-  const filler = join(disk, 'filler');
-  const place = await createInboundWorld({
+export async function fillDiskOfReceived({ directory, seed, inbound }: Place): Promise<Result> {
+  const cycles = inbound.cuts;
+  using disk = mountMemory(join(directory, 'inbound-full-disk'), DISK_MEGABYTES);
+  await using place = await createInboundWorld({
     random: seededRandom(seed),
     name: 'inboundfull',
     readers: READERS,
-    dataDir: join(disk, 'data'),
+    dataDir: disk.dataDir,
     env: { POSTRIDER_STORAGE_RESERVE_MEGABYTES: RESERVE_MEGABYTES },
   });
-  try {
-    const daemon = await place.world.start();
-    const { senders, port } = place;
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      const over = new AbortController();
-      const running = senders.run({ ...LOAD, port, signal: over.signal, most: MAX_LETTERS });
-      await sleep(CALM_MS);
-      fill(filler);
-      await sleep(FULL_MS);
-      rmSync(filler);
-      over.abort();
-      await running;
-    }
-    const reckoning = await finishInbound(place, daemon);
-    const { deferrals } = senders;
-    const early = (deferrals.get('MAIL 452') ?? 0) + (deferrals.get('DATA 452') ?? 0);
-    if (early === 0) reckoning.inbound.faults.push('no mail was put off with 452 before its data');
-    return { ...reckoning, deferrals: Object.fromEntries(deferrals) };
-  } finally {
-    await place.close();
-    unmount();
+  const daemon = await place.world.start();
+  const { senders, port } = place;
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const over = new AbortController();
+    const running = senders.run({ ...LOAD, port, signal: over.signal, most: MAX_LETTERS });
+    await sleep(CALM_MS);
+    fill(disk.filler);
+    await sleep(FULL_MS);
+    rmSync(disk.filler);
+    over.abort();
+    await running;
   }
+  const reckoning = await finishInbound(place, daemon);
+  const { deferrals } = senders;
+  const early = (deferrals.get('MAIL 452') ?? 0) + (deferrals.get('DATA 452') ?? 0);
+  if (early === 0) reckoning.inbound.faults.push('no mail was put off with 452 before its data');
+  const counts = [...deferrals].map(([reply, count]) => `${reply} ${count}`);
+  return describeInbound([reckoning], `${cycles} times; put off: ${counts.join(', ')}`);
 }

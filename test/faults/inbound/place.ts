@@ -28,7 +28,7 @@ import { createMailbox, readMailbox } from './mailbox.ts';
 import { createReaders } from './readers.ts';
 import { Senders } from './senders.ts';
 
-export type InboundWorld = {
+export type InboundWorld = AsyncDisposable & {
   world: World;
   senders: Senders;
   port: number;
@@ -37,7 +37,6 @@ export type InboundWorld = {
   posts: Post[];
   /** Number of DMARC reports that were made due. */
   dueReports: number;
-  close(): Promise<void>;
 };
 
 export type InboundReckoning = {
@@ -115,8 +114,8 @@ export async function createInboundWorld(options: Options): Promise<InboundWorld
     mailboxId,
     posts,
     dueReports: 0,
-    async close() {
-      await world.close();
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
       await receiver.close();
     },
   };

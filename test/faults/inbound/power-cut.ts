@@ -3,26 +3,28 @@
  * before the cut, and does with each what is to be done.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutOptions, cutWorld, cutWorlds } from '../cut-world.ts';
+import { cutWorlds } from '../cut-world.ts';
+import type { Place, Result } from '../part.ts';
+import { describeInbound } from '../report.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import { createInboundWorld, finishInbound, type InboundReckoning, type InboundWorld } from './place.ts';
-
-export type InboundCutOptions = Omit<CutOptions, 'random'> & { seed: number; cuts: number };
+import { createInboundWorld, finishInbound, type InboundWorld } from './place.ts';
 
 const CUT_AFTER_MS = { low: 300, high: 2_000 };
 const CLIENTS = 6;
 const MAX_LETTERS = 1_000;
 const READERS = 30;
 
-export function runInboundCuts({ seed, ...options }: InboundCutOptions): Promise<InboundReckoning[]> {
+export async function cutReceiving({ seed, directory, inbound: { cuts } }: Place): Promise<Result> {
   const random = seededRandom(seed);
-  return cutWorlds({ ...options, random, name: 'inbound-cut' }, (one) =>
-    cutWorld(one, {
+  const reckonings = await cutWorlds(
+    { directory, random, cuts, name: 'inbound-cut' },
+    {
       open: (dataDir) => createInboundWorld({ random, name: 'inboundcut', readers: READERS, dataDir }),
       work: (place, { cut }) => receiveUntilCut(place, random, cut),
       finish: async (place) => finishInbound(place, await place.world.start()),
-    }),
+    },
   );
+  return describeInbound(reckonings, `${cuts} cuts`);
 }
 
 /** The disk knows nothing of replies and posts after the cut, so a message that was answered after it counts as not answered. */

@@ -5,22 +5,21 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limitFiles, limitOf, lowest } from '../few-files.ts';
+import type { Place, Result } from '../part.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { judgeReading } from './audit.ts';
 import { ConnectionEnded, MailboxClient, Refused } from './client.ts';
 import {
   createMailboxWorld,
+  describeMailboxes,
   finishMailboxes,
   type Mailbox,
-  type MailboxReport,
   type MailboxWorld,
   PASSWORD,
   reckon,
   withClient,
   work,
 } from './place.ts';
-
-export type MailboxFewFilesOptions = { seed: number; cycles: number };
 
 /** Free numbers below the limit, in turn: none, one for a connection, and too few for an account, which has four files. */
 const SPARES = [0, 1, 3];
@@ -29,36 +28,32 @@ const RECOVERY_TIMEOUT_MS = 60_000;
 const PAUSE_MS = 500;
 const NO_FILES = /NO \[UNAVAILABLE\]/;
 
-export async function runMailboxFewFiles({ seed, cycles }: MailboxFewFilesOptions): Promise<MailboxReport> {
-  const place = await createMailboxWorld({ random: seededRandom(seed), name: 'mailboxesfiles' });
+export async function takeFilesOfMailboxes({ seed, cycles }: Place): Promise<Result> {
+  await using place = await createMailboxWorld({ random: seededRandom(seed), name: 'mailboxesfiles' });
   const { signal } = new AbortController();
-  try {
-    let daemon = await place.world.start();
-    let refused = 0;
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      await work(place, { ...MOST, signal });
-      await daemon.stop();
-      await place.world.endLife(Date.now());
-      daemon = await place.world.start();
-      const [open, closed] = place.mailboxes as [Mailbox, Mailbox];
-      const usual = limitOf(daemon.pid);
-      await withClient(place, open, async (client) => {
-        await client.read();
-        limitFiles(daemon.pid, lowest(daemon.pid) + (SPARES[cycle % SPARES.length] ?? 0));
-        refused += await useWithoutFiles(place, open, client);
-        refused += await logInWithoutFiles(place, closed);
-        limitFiles(daemon.pid, usual);
-        await client.change(open.told, open.changes.append('INBOX', 'l'));
-      });
-      for (const mailbox of place.mailboxes) await waitForLogin(place, mailbox);
-      await reckon(place);
-    }
-    const verdict = await finishMailboxes(place, daemon);
-    if (refused === 0) verdict.faults.push('the lack of files was never felt');
-    return { ...verdict, done: `${cycles} times; refused: ${refused}` };
-  } finally {
-    await place.close();
+  let daemon = await place.world.start();
+  let refused = 0;
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await work(place, { ...MOST, signal });
+    await daemon.stop();
+    await place.world.endLife(Date.now());
+    daemon = await place.world.start();
+    const [open, closed] = place.mailboxes as [Mailbox, Mailbox];
+    const usual = limitOf(daemon.pid);
+    await withClient(place, open, async (client) => {
+      await client.read();
+      limitFiles(daemon.pid, lowest(daemon.pid) + (SPARES[cycle % SPARES.length] ?? 0));
+      refused += await useWithoutFiles(place, open, client);
+      refused += await logInWithoutFiles(place, closed);
+      limitFiles(daemon.pid, usual);
+      await client.change(open.told, open.changes.append('INBOX', 'l'));
+    });
+    for (const mailbox of place.mailboxes) await waitForLogin(place, mailbox);
+    await reckon(place);
   }
+  const verdict = await finishMailboxes(place, daemon);
+  if (refused === 0) verdict.faults.push('the lack of files was never felt');
+  return describeMailboxes(verdict, `${cycles} times; refused: ${refused}`);
 }
 
 /** Waits until the owner of a mailbox can log in again: a thread that could not start is started again after a while. */

@@ -5,15 +5,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fill, mountMemory } from '../full-disk.ts';
+import type { Place, Result } from '../part.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { judgeReading } from './audit.ts';
 import { type MailboxClient, Refused } from './client.ts';
 import type { Change } from './model.ts';
 import {
   createMailboxWorld,
+  describeMailboxes,
   finishMailboxes,
   type Mailbox,
-  type MailboxReport,
   type MailboxWorld,
   reckon,
   send,
@@ -21,47 +22,35 @@ import {
   work,
 } from './place.ts';
 
-export type MailboxFullDiskOptions = { directory: string; seed: number; cycles: number };
-
 const DISK_MEGABYTES = 96;
 const MOST = { anyFirst: 0, mostChanges: 20 };
 const LETTERS = 3;
 const NO_ROOM = /: NO \[UNAVAILABLE\]/;
 
-export async function runMailboxFullDisks({
-  directory,
-  seed,
-  cycles,
-}: MailboxFullDiskOptions): Promise<MailboxReport> {
-  const disk = join(directory, 'mailboxes-full-disk');
-  const unmount = mountMemory(disk, DISK_MEGABYTES);
-  const filler = join(disk, 'filler');
-  const dataDir = join(disk, 'data');
-  const place = await createMailboxWorld({ random: seededRandom(seed), name: 'mailboxesfull', dataDir });
+export async function fillDiskOfMailboxes({ directory, seed, cycles }: Place): Promise<Result> {
+  using disk = mountMemory(join(directory, 'mailboxes-full-disk'), DISK_MEGABYTES);
+  const { dataDir, filler } = disk;
+  const random = seededRandom(seed);
+  await using place = await createMailboxWorld({ random, name: 'mailboxesfull', dataDir });
   const { signal } = new AbortController();
-  try {
-    const daemon = await place.world.start();
+  const daemon = await place.world.start();
+  await reckon(place);
+  let refused = 0;
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await Promise.all([work(place, { ...MOST, signal }), send(place, { signal, mostLetters: LETTERS })]);
     await reckon(place);
-    let refused = 0;
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      await Promise.all([work(place, { ...MOST, signal }), send(place, { signal, mostLetters: LETTERS })]);
-      await reckon(place);
-      for (const mailbox of place.mailboxes)
-        await withClient(place, mailbox, async (client) => {
-          fill(filler);
-          const counted = await useWithoutRoom(place, mailbox, client);
-          rmSync(filler);
-          refused += counted;
-          await client.change(mailbox.told, mailbox.changes.append('INBOX', 'l'));
-        });
-    }
-    const verdict = await finishMailboxes(place, daemon);
-    if (refused === 0) verdict.faults.push('the full disk was never felt');
-    return { ...verdict, done: `${cycles} times for each mailbox; refused: ${refused}` };
-  } finally {
-    await place.close();
-    unmount();
+    for (const mailbox of place.mailboxes)
+      await withClient(place, mailbox, async (client) => {
+        fill(filler);
+        const counted = await useWithoutRoom(place, mailbox, client);
+        rmSync(filler);
+        refused += counted;
+        await client.change(mailbox.told, mailbox.changes.append('INBOX', 'l'));
+      });
   }
+  const verdict = await finishMailboxes(place, daemon);
+  if (refused === 0) verdict.faults.push('the full disk was never felt');
+  return describeMailboxes(verdict, `${cycles} times for each mailbox; refused: ${refused}`);
 }
 
 /** Asks for changes, and reads everything. Returns the number of changes that were refused. */

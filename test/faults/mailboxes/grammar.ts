@@ -11,9 +11,7 @@ import { startServer } from '../../mail/imap/fixture.ts';
 import { findFaults, grammarCommand } from '../../mail/imap/grammar.ts';
 import { mailOf } from '../../support/account-mail.ts';
 import { createAccountApp, messageOf, openTestAccount } from '../../support/test-account.ts';
-
-type GrammarOptions = { directory: string; seed: number; inputs: number };
-type GrammarVerdict = { inputs: number; heapMegabytes: number[]; faults: string[] };
+import type { Place, Result } from '../part.ts';
 
 /** Commands of one connection, and connections for one account and one server, which are then made anew. */
 const MAX_COMMANDS = 40;
@@ -24,7 +22,7 @@ const WARM = 0.2;
 /** Growth of the heap that is no leak: what the compiler and caches of a fixed size take. */
 const MAX_GROWTH_MEGABYTES = 8;
 
-export async function runGrammar({ directory, seed, inputs }: GrammarOptions): Promise<GrammarVerdict> {
+export async function fuzzGrammar({ directory, seed, mailboxes: { inputs } }: Place): Promise<Result> {
   const faults: string[] = [];
   const heapMegabytes: number[] = [];
   const warm: number[] = [];
@@ -39,7 +37,9 @@ export async function runGrammar({ directory, seed, inputs }: GrammarOptions): P
   }
   const growth = (warm.at(-1) ?? 0) - (warm[0] ?? 0);
   if (growth > MAX_GROWTH_MEGABYTES) faults.push(`the heap has grown by ${growth.toFixed(1)} MB`);
-  return { inputs: done, heapMegabytes, faults };
+  const sizes = heapMegabytes.map((size) => size.toFixed(1));
+  const heap = `heap ${sizes[0]} MB after the first account, ${sizes.at(-1)} MB after ${sizes.length}`;
+  return { lines: [`${done} commands; ${heap}`], faults };
 }
 
 type Round = { seed: number; most: number; faults: string[] };

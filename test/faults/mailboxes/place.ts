@@ -5,6 +5,7 @@ import { FIRST_FOLDERS } from '../../../src/accounts/first-folders.ts';
 import { createClient } from '../../mail/smtp/server/fixture.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 import { freePort } from '../../support/loopback.ts';
+import type { Result } from '../part.ts';
 import { withRetries } from '../retries.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { beginWorld, HOSTNAME, type World } from '../world.ts';
@@ -18,13 +19,12 @@ import type { ChangeKind, Model } from './model.ts';
 /** A mailbox, with what its client was told. */
 export type Mailbox = { address: string; told: Told; changes: Changes };
 
-export type MailboxWorld = {
+export type MailboxWorld = AsyncDisposable & {
   world: World;
   ports: { smtp: number; imap: number; pop3: number };
   mailboxes: readonly Mailbox[];
   figures: MailboxFigures;
   faults: string[];
-  close(): Promise<void>;
 };
 
 export type MailboxFigures = {
@@ -43,9 +43,7 @@ export type MailboxFigures = {
   inDoubt: number;
 };
 
-type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
-/** `done` says what was done to the daemon. */
-export type MailboxReport = MailboxVerdict & { done: string };
+export type MailboxVerdict = { figures: MailboxFigures; faults: string[] };
 
 export const PASSWORD = 'a password of the tests';
 const MAILBOXES = 3;
@@ -101,7 +99,14 @@ export async function createMailboxWorld(options: Options): Promise<MailboxWorld
   }
   await daemon.stop();
   await world.endLife(Date.now());
-  return { world, ports, mailboxes, figures, faults: [], close: () => world.close() };
+  return {
+    world,
+    ports,
+    mailboxes,
+    figures,
+    faults: [],
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
 }
 
 /** Reads all mailboxes and judges them. One that cannot be read, because the daemon has ended, is judged after its next start. */
@@ -224,4 +229,19 @@ export async function finishMailboxes(place: MailboxWorld, daemon: DaemonProcess
   await daemon.stop();
   await world.endLife(Date.now());
   return { figures, faults };
+}
+
+/** Returns a verdict in figures that a person reads. `done` says what was done to the daemon. */
+export function describeMailboxes({ figures, faults }: MailboxVerdict, done: string): Result {
+  const changes = Object.entries(figures.changes).map(([kind, count]) => `${kind} ${count}`);
+  return {
+    lines: [
+      done,
+      `changes answered with OK: ${changes.join(', ')}; without an answer: made ${figures.openDone}, not made ${figures.openUndone}`,
+      `letters answered with 250: ${figures.accepted}; delivered, with those without an answer: ${figures.delivered}`,
+      ...(figures.inDoubt > 0 ? [`answered while the disk failed, and in doubt: ${figures.inDoubt}`] : []),
+      `readings of a mailbox: ${figures.readings}, with ${figures.messages} messages in all`,
+    ],
+    faults,
+  };
 }

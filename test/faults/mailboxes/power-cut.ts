@@ -3,21 +3,19 @@
  * or 250 before the cut, and each change without an answer was made or not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutDisk, type CutOptions, cutWorld } from '../cut-world.ts';
+import { type CutDisk, cutWorld } from '../cut-world.ts';
+import type { Place, Result } from '../part.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
 import { doubtSince } from './audit.ts';
 import {
   createMailboxWorld,
+  describeMailboxes,
   finishMailboxes,
-  type MailboxFigures,
-  type MailboxReport,
   type MailboxWorld,
   noFigures,
   send,
   work,
 } from './place.ts';
-
-export type MailboxCutOptions = Omit<CutOptions, 'random'> & { seed: number; cuts: number };
 
 const CUT_AFTER_MS = { low: 100, high: 2_000 };
 /** Number of changes and letters that are answered before the cut, which proves nothing without them. */
@@ -29,51 +27,45 @@ const READ_MS = 300;
 const END_TIMEOUT_MS = 60_000;
 
 /** Cuts the power of one world after the other. */
-export async function runMailboxCuts({ cuts, ...options }: MailboxCutOptions): Promise<MailboxReport> {
+export function cutMailboxes(place: Place): Promise<Result> {
+  const { cuts } = place.mailboxes;
   const ends = Array.from({ length: cuts }, (_, run): [string, End] => [`cut-${run}`, workUntilCut]);
-  return { ...(await runAll(options, ends)), done: `${cuts} cuts` };
+  return runAll(place, ends, `${cuts} cuts`);
 }
 
 /** Lets the disk of one world after the other fail. The daemon ends, and nothing that was answered is lost. */
-export async function runMailboxErrors(options: Omit<MailboxCutOptions, 'cuts'>): Promise<MailboxReport> {
+export function breakDiskOfMailboxes(place: Place): Promise<Result> {
   const ends = (['flush', 'write'] as const).map((kind): [string, End] => [`error-${kind}`, failing(kind)]);
-  return { ...(await runAll(options, ends)), done: 'a flush and a write have failed' };
-}
-
-type Options = Omit<MailboxCutOptions, 'cuts'>;
-
-/** Runs a world for each of these ends. */
-async function runAll(
-  options: Options,
-  ends: readonly [name: string, end: End][],
-): Promise<Pick<MailboxReport, 'figures' | 'faults'>> {
-  const random = seededRandom(options.seed);
-  const figures = noFigures();
-  const faults: string[] = [];
-  for (const [name, end] of ends) {
-    const one = { ...options, random, name: `mailboxes-${name}` };
-    faults.push(...(await endAndFinish(one, { figures, end })));
-  }
-  return { figures, faults };
+  return runAll(place, ends, 'a flush and a write have failed');
 }
 
 /** Ends the daemon, with what the disk keeps of its data. Returns what is wrong. */
 type End = (place: MailboxWorld, random: SeededRandom, disk: CutDisk) => Promise<string[]>;
 
-/** Returns what is wrong after the end. */
-function endAndFinish(
-  options: CutOptions & { name: string },
-  { figures, end }: { figures: MailboxFigures; end: End },
-): Promise<string[]> {
-  const { random } = options;
-  return cutWorld(options, {
-    open: (dataDir) => createMailboxWorld({ random, name: 'mailboxescut', dataDir, figures }),
-    work: (place, disk) => end(place, random, disk),
-    async finish(place, faults) {
-      const finished = await finishMailboxes(place, await place.world.start());
-      return [...faults, ...finished.faults];
-    },
-  });
+/** Runs a world for each of these ends. */
+async function runAll(
+  { directory, seed }: Place,
+  ends: readonly [name: string, end: End][],
+  done: string,
+): Promise<Result> {
+  const random = seededRandom(seed);
+  const figures = noFigures();
+  const faults: string[] = [];
+  for (const [name, end] of ends) {
+    const found = await cutWorld(
+      { directory, random, name: `mailboxes-${name}` },
+      {
+        open: (dataDir) => createMailboxWorld({ random, name: 'mailboxescut', dataDir, figures }),
+        work: (place, disk) => end(place, random, disk),
+        async finish(place, wrong) {
+          const finished = await finishMailboxes(place, await place.world.start());
+          return [...wrong, ...finished.faults];
+        },
+      },
+    );
+    faults.push(...found);
+  }
+  return describeMailboxes({ figures, faults }, done);
 }
 
 /** Starts the daemon with people and senders at work, and waits until it has answered enough of them. */

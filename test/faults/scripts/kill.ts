@@ -3,34 +3,34 @@
  * script has decided, store the message in a folder and settle the delivery, and at random times. The script changes with each start.
  */
 import { CRASH_POINTS } from '../../../src/crash-points.ts';
-import { countLives, type DoneKills, type KillNumbers, killRepeatedly } from '../kills.ts';
+import { killRepeatedly, planKills } from '../kills.ts';
+import type { Place, Result } from '../part.ts';
 import { letDelaysPass } from '../quiet.ts';
 import { seededRandom } from '../seeded-random.ts';
-import type { ScriptVerdict } from './audit.ts';
 import { createScriptWorld, finishScripts, sendLetters } from './place.ts';
-
-export type ScriptKillOptions = { seed: number; kills: KillNumbers };
 
 const POINTS = CRASH_POINTS.filter((name) => /^(script|mailbox-delivery)-/.test(name));
 /** Letters in a life. */
 const MOST = 8;
 const PAUSE_MS = 20;
 
-export async function runScriptKills({
-  seed,
-  kills: numbers,
-}: ScriptKillOptions): Promise<ScriptVerdict & Pick<DoneKills, 'done'>> {
+export async function killScripts({ seed, scripts: { kills } }: Place): Promise<Result> {
   const random = seededRandom(seed);
-  const letters = countLives({ points: POINTS, numbers }) * MOST;
-  const place = await createScriptWorld({ random, name: 'scripts', letters });
-  try {
-    const use = (_: unknown, signal: AbortSignal) =>
-      sendLetters(place, { pauseMs: PAUSE_MS, signal, most: MOST });
-    const { done, faults } = await killRepeatedly(place.world, { points: POINTS, numbers, random, use });
-    await letDelaysPass(place.world);
-    const verdict = await finishScripts(place, await place.world.start());
-    return { ...verdict, done, faults: [...faults, ...verdict.faults] };
-  } finally {
-    await place.close();
-  }
+  const plans = planKills(POINTS, kills, random);
+  await using place = await createScriptWorld({ random, name: 'scripts', letters: plans.length * MOST });
+  const { done, faults } = await killRepeatedly(place.world, plans, {
+    random,
+    use: (_plan, { signal }) => sendLetters(place, { pauseMs: PAUSE_MS, signal, most: MOST }),
+  });
+  await letDelaysPass(place.world);
+  const verdict = await finishScripts(place, await place.world.start());
+  const { letters, acknowledged, stored, redirects, notifications, replies, repeated } = verdict;
+  return {
+    lines: [
+      done,
+      `letters: ${letters}; answered with 250: ${acknowledged}, stored: ${stored}`,
+      `redirected: ${redirects}, notified of: ${notifications}, replies: ${replies}; again after an end: ${repeated}`,
+    ],
+    faults: [...faults, ...verdict.faults],
+  };
 }

@@ -28,14 +28,13 @@ import {
   transmissionOf,
 } from './letter.ts';
 
-export type ScriptWorld = {
+export type ScriptWorld = AsyncDisposable & {
   world: World;
   ports: { smtp: number; imap: number; pop3: number; managesieve: number };
   servers: SmtpClients<Letter>;
   letters: Letter[];
   addresses: readonly string[];
   random: SeededRandom;
-  close(): Promise<void>;
 };
 
 /** `letters` is the maximum number of letters. */
@@ -79,7 +78,15 @@ export async function createScriptWorld({ random, name, letters }: Options): Pro
     return start(...how);
   };
   const servers = new SmtpClients<Letter>();
-  return { world, ports, servers, letters: [], addresses, random, close: () => world.close() };
+  return {
+    world,
+    ports,
+    servers,
+    letters: [],
+    addresses,
+    random,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
 }
 
 /** Uploads the script by ManageSieve, whose port is opened a moment after there is a mailbox. */

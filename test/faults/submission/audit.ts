@@ -7,6 +7,8 @@ import { endedInDoubt } from '../doubt.ts';
 import type { ReceivedRow } from '../inbound/audit.ts';
 import type { MailboxFacts } from '../inbound/mailbox.ts';
 import { judgeRepeats, type Receipt } from '../judge.ts';
+import type { Result } from '../part.ts';
+import { summing } from '../report.ts';
 import { HOSTNAME } from '../world.ts';
 import { filesOf, type Mail, namesOf, recipientOf } from './mail.ts';
 
@@ -170,4 +172,18 @@ function judgeReports({ mail, refusedWriter }: SubmissionFacts) {
     'report: about a message that was not taken': Math.max(0, others - unread.length),
   };
   return { count: told.length, faults: [...damages, ...repeated(wrong)] };
+}
+
+/** Returns the verdicts in figures that a person reads. */
+export function describeSubmission(verdicts: readonly SubmissionVerdict[], done: string): Result {
+  const sum = summing(verdicts);
+  return {
+    lines: [
+      done,
+      `messages handed in: ${sum((one) => one.mail)}; answered with 250: ${sum((one) => one.acknowledged)}`,
+      `arrived elsewhere: ${sum((one) => one.away)}, here: ${sum((one) => one.here)}, reported: ${sum((one) => one.reports)}; ` +
+        `again after an end: ${sum((one) => one.repeated)}`,
+    ],
+    faults: verdicts.flatMap(({ faults }) => faults),
+  };
 }

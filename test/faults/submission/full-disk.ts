@@ -6,11 +6,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fill, mountMemory } from '../full-disk.ts';
+import type { Place, Result } from '../part.ts';
 import { seededRandom } from '../seeded-random.ts';
-import type { SubmissionVerdict } from './audit.ts';
+import { describeSubmission } from './audit.ts';
 import { createSubmissionWorld, finishSubmission, handIn, type SubmissionWorld } from './place.ts';
-
-export type SubmissionFullDiskOptions = { directory: string; seed: number; cycles: number };
 
 const DISK_MEGABYTES = 96;
 const RESERVE_MEGABYTES = '4';
@@ -21,42 +20,32 @@ const CALM = { pauseMs: 0, most: 8, persistent: true };
 const LOAD = { pauseMs: 50, most: 40, persistent: true };
 const CALM_TIMEOUT_MS = 60_000;
 
-export async function runSubmissionFullDisks({
-  directory,
-  seed,
-  cycles,
-}: SubmissionFullDiskOptions): Promise<SubmissionVerdict & { done: string }> {
-  const disk = join(directory, 'submission-full-disk');
-  const unmount = mountMemory(disk, DISK_MEGABYTES);
-  const filler = join(disk, 'filler');
-  const place = await createSubmissionWorld({
+export async function fillDiskOfSubmission({ directory, seed, submission }: Place): Promise<Result> {
+  const cycles = submission.cuts;
+  using disk = mountMemory(join(directory, 'submission-full-disk'), DISK_MEGABYTES);
+  await using place = await createSubmissionWorld({
     random: seededRandom(seed),
     name: 'submissionfull',
-    dataDir: join(disk, 'data'),
+    dataDir: disk.dataDir,
     env: { POSTRIDER_STORAGE_RESERVE_MEGABYTES: RESERVE_MEGABYTES },
   });
-  try {
-    const daemon = await place.world.start();
-    for (let cycle = 0; cycle < cycles; cycle++) {
-      await handIn(place, { ...CALM, signal: AbortSignal.timeout(CALM_TIMEOUT_MS) });
-      const over = new AbortController();
-      const running = handIn(place, { ...LOAD, signal: over.signal });
-      fill(filler);
-      await sleep(FULL_MS);
-      rmSync(filler);
-      over.abort();
-      await running;
-    }
+  const daemon = await place.world.start();
+  for (let cycle = 0; cycle < cycles; cycle++) {
     await handIn(place, { ...CALM, signal: AbortSignal.timeout(CALM_TIMEOUT_MS) });
-    const verdict = await finishSubmission(place, daemon);
-    const deferrals = countDeferrals(place);
-    if (!deferrals.has('MAIL 452')) verdict.faults.push('no mail was put off with 452 before its data');
-    const counts = [...deferrals].map(([reply, count]) => `${reply} ${count}`);
-    return { ...verdict, done: `${cycles} times; put off: ${counts.join(', ')}` };
-  } finally {
-    await place.close();
-    unmount();
+    const over = new AbortController();
+    const running = handIn(place, { ...LOAD, signal: over.signal });
+    fill(disk.filler);
+    await sleep(FULL_MS);
+    rmSync(disk.filler);
+    over.abort();
+    await running;
   }
+  await handIn(place, { ...CALM, signal: AbortSignal.timeout(CALM_TIMEOUT_MS) });
+  const verdict = await finishSubmission(place, daemon);
+  const deferrals = countDeferrals(place);
+  if (!deferrals.has('MAIL 452')) verdict.faults.push('no mail was put off with 452 before its data');
+  const counts = [...deferrals].map(([reply, count]) => `${reply} ${count}`);
+  return describeSubmission([verdict], `${cycles} times; put off: ${counts.join(', ')}`);
 }
 
 function countDeferrals({ users }: SubmissionWorld): Map<string, number> {

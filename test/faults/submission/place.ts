@@ -24,13 +24,12 @@ type User = {
   mail: Mail[];
 };
 
-export type SubmissionWorld = {
+export type SubmissionWorld = AsyncDisposable & {
   world: World;
   ports: { tls: number; starttls: number };
   users: readonly User[];
   mailboxIds: { reader: Id<'mbx'>; refusedWriter: Id<'mbx'> };
   random: SeededRandom;
-  close(): Promise<void>;
 };
 
 type Options = { random: SeededRandom; name: string; dataDir?: string; env?: Record<string, string> };
@@ -86,7 +85,14 @@ export async function createSubmissionWorld({
     newUser(['application'], application),
   ];
   const mailboxIds = { reader: reader.id, refusedWriter: refusedWriter.id };
-  return { world, ports, users, mailboxIds, random, close: () => world.close() };
+  return {
+    world,
+    ports,
+    users,
+    mailboxIds,
+    random,
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  };
 }
 
 function newUser(kinds: User['kinds'], login: User['login']): User {

@@ -3,10 +3,11 @@
  * cut, and sends it or tells its writer that it could not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CutOptions, cutWorld, cutWorlds } from '../cut-world.ts';
+import { cutWorlds } from '../cut-world.ts';
+import type { Place, Result } from '../part.ts';
 import { letDelaysPass } from '../quiet.ts';
 import { type SeededRandom, seededRandom } from '../seeded-random.ts';
-import type { SubmissionVerdict } from './audit.ts';
+import { describeSubmission } from './audit.ts';
 import {
   countAcknowledged,
   createSubmissionWorld,
@@ -14,8 +15,6 @@ import {
   handIn,
   type SubmissionWorld,
 } from './place.ts';
-
-export type SubmissionCutOptions = Omit<CutOptions, 'random'> & { seed: number; cuts: number };
 
 const CUT_AFTER_MS = { low: 100, high: 1_500 };
 /** Number of messages that are answered before the cut, which proves nothing without them. */
@@ -26,18 +25,20 @@ const PAUSE_MS = 10;
 /** Time in which the clients read what the daemon had answered. */
 const READ_MS = 300;
 
-export function runSubmissionCuts({ seed, ...options }: SubmissionCutOptions): Promise<SubmissionVerdict[]> {
+export async function cutSubmission({ seed, directory, submission: { cuts } }: Place): Promise<Result> {
   const random = seededRandom(seed);
-  return cutWorlds({ ...options, random, name: 'submission-cut' }, (one) =>
-    cutWorld(one, {
+  const verdicts = await cutWorlds(
+    { directory, random, cuts, name: 'submission-cut' },
+    {
       open: (dataDir) => createSubmissionWorld({ random, name: 'submissioncut', dataDir }),
       work: (place, { cut }) => handInUntilCut(place, random, cut),
       async finish(place) {
         await letDelaysPass(place.world);
         return finishSubmission(place, await place.world.start());
       },
-    }),
+    },
   );
+  return describeSubmission(verdicts, `${cuts} cuts`);
 }
 
 /** The daemon is stopped before the cut, so that it answers and sends nothing that the disk can know only later. */
