@@ -6,14 +6,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type SinkMessage, type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { attachmentHashes, type LargeEmail, writeLargeEmail } from './large-email.ts';
 import type { LargeLoad, LargeLoadResult } from './large-load.ts';
 import { sampleEmail } from './message.ts';
 import { percentile } from './percentile.ts';
 import { treeMemory, watchMemory } from './process-tree.ts';
-import { startModule, until } from './program.ts';
+import { runModule, until } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -49,8 +49,8 @@ function writeEmails(workspace: Workspace): LargeEmail[] {
 }
 
 async function measureMemory(workspace: Workspace, emails: readonly LargeEmail[]): Promise<Measure> {
-  const sink = await startSmtpSink({ keepRaw: true });
-  const postrider = await startPostrider({
+  await using sink = await startSmtpSink({ keepRaw: true });
+  await using postrider = await startPostrider({
     dataDir: workspace.newFolder('postrider'),
     smtpPort: sink.port,
   });
@@ -64,12 +64,8 @@ async function measureMemory(workspace: Workspace, emails: readonly LargeEmail[]
     checkArrived(sink, emails);
     await checkRefusal(postrider, emails[0]?.bodyBytes ?? 0);
     return measure;
-  } catch (error) {
-    throw postrider.explain(error);
   } finally {
     await beside.end().catch(() => {});
-    await postrider.stop();
-    await sink.close();
   }
 }
 
@@ -84,8 +80,7 @@ async function measureLargeSends(
     key: sender.key,
     files: emails.map((email) => email.file),
   };
-  const program = startModule('large-load.ts', load);
-  const { startedAtMs, endedAtMs, statuses } = JSON.parse(await program.line()) as LargeLoadResult;
+  const { startedAtMs, endedAtMs, statuses } = await runModule<LargeLoadResult>('large-load.ts', load);
   if (statuses.some((status) => status !== 200)) throw new Error(`large sends were answered ${statuses}`);
   await until('the large emails arrive', DELIVERY_TIMEOUT_MS, () =>
     emails.every((email) => findArrived(sink, email)),
@@ -125,8 +120,7 @@ function sendSteadily({ daemon, sender }: Postrider): Beside {
   const email = sampleEmail();
   let ended = false;
   const send = async (atMs: number) => {
-    const { status, body } = await daemon.request('POST', '/v1/emails', sender.key, email);
-    if (status !== 200) throw new Error(`a small send was refused: ${JSON.stringify(body)}`);
+    await ask(daemon, ['POST', '/v1/emails', sender.key], email);
     waits.push({ atMs, waitMs: Date.now() - atMs });
   };
   const run = async () => {
@@ -182,8 +176,7 @@ async function checkRefusal({ daemon, sender }: Postrider, bodyBytes: number): P
       if (sockets.length > MAX_HELD) throw new Error(`${MAX_HELD} large requests were let in at once`);
     }
     if (sockets.length <= LARGE_EMAILS) throw new Error(`only ${sockets.length - 1} large requests had room`);
-    const small = await daemon.request('POST', '/v1/emails', sender.key, sampleEmail());
-    if (small.status !== 200) throw new Error(`beside them a small send was answered ${small.status}`);
+    await ask(daemon, ['POST', '/v1/emails', sender.key], sampleEmail());
   } finally {
     for (const socket of sockets) socket.destroy();
   }

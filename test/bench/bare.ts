@@ -44,44 +44,36 @@ export const bare: Group = {
 };
 
 async function measureAccepting(workspace: Workspace, privateKey: string): Promise<Measure> {
-  const { program, port } = await startBarePath(workspace, { privateKey, sinkPort: undefined });
-  try {
-    await runHttpLoad(load(port, ACCEPTING_CONNECTIONS, WARM_UP_MESSAGES));
-    return await observeAccepting([program.pid], load(port, ACCEPTING_CONNECTIONS, ACCEPTED_MESSAGES));
-  } finally {
-    await program.stop();
-  }
+  await using program = startBarePath(workspace, { privateKey, sinkPort: undefined });
+  const port = Number(await program.line());
+  await runHttpLoad(load(port, ACCEPTING_CONNECTIONS, WARM_UP_MESSAGES));
+  return await observeAccepting([program.pid], load(port, ACCEPTING_CONNECTIONS, ACCEPTED_MESSAGES));
 }
 
 async function measureSending(workspace: Workspace, privateKey: string): Promise<Measure> {
-  const sink = await startSink(workspace);
-  const { program, port } = await startBarePath(workspace, { privateKey, sinkPort: sink.port });
+  await using sink = await startSink(workspace);
+  await using program = startBarePath(workspace, { privateKey, sinkPort: sink.port });
+  const port = Number(await program.line());
   const send = (messages: number) =>
     observeSending([program.pid], messages, sink, () =>
       runHttpLoad(load(port, SENDING_CONNECTIONS, messages)),
     );
-  try {
-    await send(WARM_UP_MESSAGES);
-    return await send(SENT_MESSAGES);
-  } finally {
-    await program.stop();
-    await sink.stop();
-  }
+  await send(WARM_UP_MESSAGES);
+  return await send(SENT_MESSAGES);
 }
 
-async function startBarePath(
+function startBarePath(
   workspace: Workspace,
   options: Pick<BarePathInput, 'privateKey' | 'sinkPort'>,
-): Promise<{ program: Program; port: number }> {
+): Program {
   const input: BarePathInput = {
     ...options,
     folder: workspace.newFolder('bare-path'),
     connections: SENDING_CONNECTIONS,
   };
-  const program = startModule('bare-path.ts', input, {
+  return startModule('bare-path.ts', input, {
     UV_THREADPOOL_SIZE: String(availableParallelism() + 2),
   });
-  return { program, port: Number(await program.line()) };
 }
 
 function load(port: number, connections: number, requests: number): HttpLoad {

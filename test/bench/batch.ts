@@ -50,9 +50,9 @@ async function measureBatches(
   workspace: Workspace,
   size: Pick<HttpLoad, 'connections' | 'requests'>,
 ): Promise<Measure> {
-  const silent = await startSilentServer();
+  using silent = await startSilentServer();
   const dataDir = workspace.newFolder('batch');
-  const postrider = await startPostrider({ dataDir, smtpPort: silent.port, connectionsPerSite: 1 });
+  await using postrider = await startPostrider({ dataDir, smtpPort: silent.port, connectionsPerSite: 1 });
   const file = join(dataDir, 'batch.json');
   writeFileSync(file, JSON.stringify({ emails: emails() }));
   const load = (more: typeof size): HttpLoad => ({
@@ -61,17 +61,10 @@ async function measureBatches(
     body: { file },
   });
   const { pid } = postrider.daemon;
-  try {
-    await runHttpLoad(load({ ...size, requests: WARM_UP_BATCHES }));
-    return await withLoopDelay(postrider.daemon, () =>
-      observe([pid], size.requests * BATCH_EMAILS, () => runHttpLoad(load(size))),
-    );
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-    silent.stop();
-  }
+  await runHttpLoad(load({ ...size, requests: WARM_UP_BATCHES }));
+  return await withLoopDelay(postrider.daemon, () =>
+    observe([pid], size.requests * BATCH_EMAILS, () => runHttpLoad(load(size))),
+  );
 }
 
 /** Each to a reader of its own; the last one is counted by the load. */

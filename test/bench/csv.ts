@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import { ask } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { treeMemory, watchMemory } from './process-tree.ts';
 import type { Group, Measure } from './row.ts';
@@ -56,49 +57,35 @@ async function measureImport(workspace: Workspace, file: Buffer): Promise<Measur
     dataDir: workspace.newFolder('postrider'),
     env: { POSTRIDER_HOSTNAME: 'postrider.test', POSTRIDER_HTTP_METRICS: 'true' },
   });
-  try {
-    const audience = await ask<{ id: string }>(daemon, 'POST', '/v1/audiences', { name: 'Customers' });
-    const contacts = `/v1/audiences/${audience.id}/contacts`;
-    await delay(WARM_UP_MS);
-    using memory = watchMemory(daemon.pid);
-    return await withLoopDelay(daemon, async () => {
-      const startedMs = performance.now();
-      const sent = await upload(daemon, `${contacts}/imports`, file);
-      const answeredMs = performance.now();
-      const job = await ended(daemon, 'imports', sent.id);
-      const completedMs = performance.now();
-      if (job.created !== CONTACTS) throw new Error(`the import ended with ${JSON.stringify(job)}`);
-      const growthMiB = memory.growthMiB();
-      const exported = await ask<Job>(daemon, 'POST', `${contacts}/exports`, {});
-      const { rows } = await ended(daemon, 'exports', exported.id);
-      if (rows !== CONTACTS) throw new Error(`the export has ${rows} rows`);
-      return {
-        figure: completedMs - startedMs,
-        memory: treeMemory([daemon.pid]),
-        details: {
-          'upload answered after, ms': answeredMs - startedMs,
-          'file, MiB': file.length / 2 ** 20,
-          'growth of RSS at its peak, MiB': growthMiB,
-          'export of them, ms': performance.now() - completedMs,
-        },
-      };
-    });
-  } catch (error) {
-    throw new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
-  } finally {
-    await daemon.kill('SIGKILL');
-  }
-}
-
-async function ask<Answer>(
-  daemon: DaemonProcess,
-  method: 'GET' | 'POST',
-  path: string,
-  body?: unknown,
-): Promise<Answer> {
-  const { status, body: answer } = await daemon.request(method, path, daemon.testKey, body);
-  if (status >= 300) throw new Error(`${method} ${path} was answered ${status} ${JSON.stringify(answer)}`);
-  return answer as Answer;
+  await using _ending = { [Symbol.asyncDispose]: () => daemon.kill('SIGKILL') };
+  const audience = await ask<{ id: string }>(daemon, ['POST', '/v1/audiences', daemon.testKey], {
+    name: 'Customers',
+  });
+  const contacts = `/v1/audiences/${audience.id}/contacts`;
+  await delay(WARM_UP_MS);
+  using memory = watchMemory(daemon.pid);
+  return await withLoopDelay(daemon, async () => {
+    const startedMs = performance.now();
+    const sent = await upload(daemon, `${contacts}/imports`, file);
+    const answeredMs = performance.now();
+    const job = await ended(daemon, 'imports', sent.id);
+    const completedMs = performance.now();
+    if (job.created !== CONTACTS) throw new Error(`the import ended with ${JSON.stringify(job)}`);
+    const growthMiB = memory.growthMiB();
+    const exported = await ask<Job>(daemon, ['POST', `${contacts}/exports`, daemon.testKey], {});
+    const { rows } = await ended(daemon, 'exports', exported.id);
+    if (rows !== CONTACTS) throw new Error(`the export has ${rows} rows`);
+    return {
+      figure: completedMs - startedMs,
+      memory: treeMemory([daemon.pid]),
+      details: {
+        'upload answered after, ms': answeredMs - startedMs,
+        'file, MiB': file.length / 2 ** 20,
+        'growth of RSS at its peak, MiB': growthMiB,
+        'export of them, ms': performance.now() - completedMs,
+      },
+    };
+  });
 }
 
 async function upload(daemon: DaemonProcess, path: string, file: Buffer): Promise<Job> {
@@ -115,7 +102,7 @@ async function upload(daemon: DaemonProcess, path: string, file: Buffer): Promis
 async function ended(daemon: DaemonProcess, kind: 'imports' | 'exports', id: string): Promise<Job> {
   const giveUpMs = performance.now() + TIMEOUT_MS;
   while (performance.now() < giveUpMs) {
-    const job = await ask<Job>(daemon, 'GET', `/v1/${kind}/${id}`);
+    const job = await ask<Job>(daemon, ['GET', `/v1/${kind}/${id}`, daemon.testKey]);
     if (job.status === 'completed') return job;
     if (job.status === 'failed') throw new Error(`${id} failed: ${job.error}`);
     await delay(LOOK_EVERY_MS);

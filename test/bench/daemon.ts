@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { createLiveSender, type LiveSender } from '../support/live-sender.ts';
+import { freePort } from '../support/loopback.ts';
+import { withLoopDelay } from './event-loop.ts';
 import type { HttpLoad } from './http-load.ts';
 import { RECIPIENT_DIGITS, RECIPIENT_DOMAIN, SENDER_DOMAIN, sampleEmail } from './message.ts';
+import type { Measure } from './row.ts';
+import type { Workspace } from './workspace.ts';
 
-export type Postrider = {
+export type Postrider = AsyncDisposable & {
   daemon: DaemonProcess;
   sender: LiveSender;
   load(size: Pick<HttpLoad, 'connections' | 'requests'>): HttpLoad;
-  /** The error with what the daemon wrote last. */
-  explain(error: unknown): Error;
-  /** Not by SIGTERM: it would wait for mail that is still on its way. */
-  stop(): Promise<void>;
 };
 
 export type Settings = {
@@ -95,27 +95,59 @@ export async function startPostrider(settings: Settings): Promise<Postrider> {
     // The daemon's logs are on, as by default, and go to a file, so reading them costs the load generator nothing.
     outputFile: join(settings.dataDir, 'log'),
   });
+  // Not by SIGTERM: it would wait for mail that is still on its way.
   const stop = async () => {
     await daemon.kill('SIGKILL');
     await dns.close();
   };
   try {
     const sender = await createSender(daemon, dns, settings.zone);
-    return {
-      daemon,
-      sender,
-      load: (size) => load(daemon, sender, size),
-      explain: (error) => explain(daemon, error),
-      stop,
-    };
+    return { daemon, sender, load: (size) => load(daemon, sender, size), [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-export function explain(daemon: DaemonProcess, error: unknown): Error {
-  return new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
+/** A data directory, which programs fill while no daemon works on it. */
+export type Directory = { dataDir: string; dns: DnsServer; tenantId: `ten_${string}`; key: string };
+
+/** Makes a data directory with a tenant that may send. */
+export async function makeDirectory(workspace: Workspace, name: string): Promise<Directory> {
+  const dataDir = workspace.newFolder(name);
+  const dns = await startDns();
+  const daemon = await startDaemonProcess({
+    dataDir,
+    env: environment(dns, { dataDir, smtpPort: await freePort() }),
+  });
+  const { tenantId, key } = await createSender(daemon, dns);
+  await daemon.stop();
+  return { dataDir, dns, tenantId: tenantId as Directory['tenantId'], key };
+}
+
+/** Measures with a daemon on a directory that is used again: nothing is on its way when the daemon stops. */
+export async function measureOn(
+  { dataDir, dns }: Directory,
+  measure: (daemon: DaemonProcess) => Promise<Measure>,
+): Promise<Measure> {
+  const env = environment(dns, { dataDir, smtpPort: await freePort() });
+  const daemon = await startDaemonProcess({ dataDir, env });
+  try {
+    return await withLoopDelay(daemon, () => measure(daemon));
+  } finally {
+    await daemon.stop().catch(() => daemon.kill('SIGKILL'));
+  }
+}
+
+/** Returns the body of an answer with success. */
+export async function ask<Answer>(
+  daemon: DaemonProcess,
+  [method, path, key]: readonly ['GET' | 'POST' | 'PATCH', string, string | undefined],
+  body?: unknown,
+): Promise<Answer> {
+  const { status, body: answer } = await daemon.request(method, path, key, body);
+  if (status >= 300) throw new Error(`${method} ${path} was answered ${status} ${JSON.stringify(answer)}`);
+  return answer as Answer;
 }
 
 function load(

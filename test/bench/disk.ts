@@ -5,9 +5,9 @@
  */
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { startSmtpSink } from '../support/smtp-sink.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
+import { openDatabase } from './database.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
 import { watchMemory } from './process-tree.ts';
 import { until } from './program.ts';
@@ -45,43 +45,35 @@ async function measureDisk(
   workspace: Workspace,
   { html, emails }: Pick<(typeof SIZES)[number], 'html' | 'emails'>,
 ): Promise<Measure> {
-  const sink = await startSmtpSink({ keepRaw: true });
+  await using sink = await startSmtpSink({ keepRaw: true });
   const dataDir = workspace.newFolder('disk');
-  const postrider = await startPostrider({ dataDir, smtpPort: sink.port });
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
+  await using postrider = await startPostrider({ dataDir, smtpPort: sink.port });
+  using database = openDatabase(dataDir);
   const pageBytes = database.prepare<[], number>('SELECT sum(pgsize) FROM dbstat').pluck();
   const usedBytes = () => (pageBytes.get() ?? 0) + messageFileBytes(dataDir);
-  try {
-    using memory = watchMemory(postrider.daemon.pid);
-    const before = usedBytes();
-    const startedAt = performance.now();
-    let sent = 0;
-    const sendAll = async () => {
-      while (sent < emails) await send(postrider, sent++, html);
-    };
-    await Promise.all(Array.from({ length: SENDERS }, sendAll));
-    const acceptMs = (performance.now() - startedAt) / emails;
-    const delivered = database
-      .prepare<[], number>("SELECT count(*) FROM messages WHERE status = 'delivered'")
-      .pluck();
-    await until('all messages are delivered', TIMEOUT_MS, async () => delivered.get() === emails);
-    const figure = (usedBytes() - before) / emails;
-    const sentBytes = sink.messages.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0) / emails;
-    const details = {
-      'bytes of the message': sentBytes,
-      'of its size': figure / sentBytes,
-      'ms to accept one': acceptMs,
-      'ms to deliver one': (performance.now() - startedAt) / emails,
-      'at peak, MiB RSS': memory.peakMiB(),
-    };
-    return { figure, details };
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    database.close();
-    await postrider.stop();
-    await sink.close();
-  }
+  using memory = watchMemory(postrider.daemon.pid);
+  const before = usedBytes();
+  const startedAt = performance.now();
+  let sent = 0;
+  const sendAll = async () => {
+    while (sent < emails) await send(postrider, sent++, html);
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sendAll));
+  const acceptMs = (performance.now() - startedAt) / emails;
+  const delivered = database
+    .prepare<[], number>("SELECT count(*) FROM messages WHERE status = 'delivered'")
+    .pluck();
+  await until('all messages are delivered', TIMEOUT_MS, async () => delivered.get() === emails);
+  const figure = (usedBytes() - before) / emails;
+  const sentBytes = sink.messages.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0) / emails;
+  const details = {
+    'bytes of the message': sentBytes,
+    'of its size': figure / sentBytes,
+    'ms to accept one': acceptMs,
+    'ms to deliver one': (performance.now() - startedAt) / emails,
+    'at peak, MiB RSS': memory.peakMiB(),
+  };
+  return { figure, details };
 }
 
 /** Returns the size of the files that messages are stored in. Files for messages on their way are in `partial`. */
@@ -99,8 +91,7 @@ async function send({ daemon, sender }: Postrider, index: number, htmlBytes: num
     tags: { kind: 'shipping' },
     type: 'transactional',
   };
-  const { status } = await daemon.request('POST', '/v1/emails', sender.key, body);
-  if (status !== 200) throw new Error(`an email was answered ${status}`);
+  await ask(daemon, ['POST', '/v1/emails', sender.key], body);
 }
 
 /** Returns a page of this size. No two pages have the same words. */

@@ -12,9 +12,9 @@ const PERIOD_MS = 1_000;
 
 type Sample = { p99Ms: number; maxMs: number };
 
-/** The measure of `run`, with the loop's delay where the daemon tells. */
+/** The measure of `run`, with the loop's delay where the daemon tells. An error tells what the daemon wrote last. */
 export async function withLoopDelay(
-  daemon: Pick<DaemonProcess, 'request'>,
+  daemon: Pick<DaemonProcess, 'request' | 'output'>,
   run: () => Promise<Measure>,
 ): Promise<Measure> {
   // The first answer takes the maximum of what was before.
@@ -27,6 +27,8 @@ export async function withLoopDelay(
     if (found.length === 0) return measure;
     const p99Ms = median(found.map((sample) => sample.p99Ms));
     return { ...measure, loop: { p99Ms, maxMs: Math.max(...found.map((sample) => sample.maxMs)) } };
+  } catch (error) {
+    throw new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
   } finally {
     clearInterval(timer);
   }

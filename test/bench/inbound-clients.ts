@@ -9,7 +9,7 @@ import { SENDER_DOMAIN } from './message.ts';
 import { type LoadResult, observe, runHttpLoad } from './observe.ts';
 import { percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { type Program, startModule } from './program.ts';
+import { runModule, startModule } from './program.ts';
 import type { Measure } from './row.ts';
 import type { GuessingClients, WaitingClients } from './smtp-clients-program.ts';
 import { type Conversation, converse } from './smtp-conversation.ts';
@@ -24,52 +24,39 @@ const MESSAGE = `From: ${PLAIN_AUTHOR}\r\nTo: r@${SENDER_DOMAIN}\r\nSubject: Hel
 
 /** Returns what recipients cost that do not exist. */
 export async function measureGuesses(workspace: Workspace, zone: string): Promise<Measure> {
-  const { daemon, inboundPort, stop } = await startInboundDaemon(workspace, { zone, localPart: 'known' });
-  try {
-    return await observe([daemon.pid], GUESSES.perSecond * GUESSES.seconds, async () => {
-      const program = startModule('smtp-clients-program.ts', { ...GUESSES, port: inboundPort });
-      const result = JSON.parse(await program.line()) as LoadResult;
-      await program.ended;
-      // JSON has no NaN.
-      return { ...result, p50Ms: Number.NaN, p99Ms: Number.NaN };
-    });
-  } finally {
-    await stop();
-  }
+  await using postrider = await startInboundDaemon(workspace, { zone, localPart: 'known' });
+  const clients: GuessingClients = { ...GUESSES, port: postrider.inboundPort };
+  return await observe([postrider.daemon.pid], GUESSES.perSecond * GUESSES.seconds, async () => {
+    const result = await runModule<LoadResult>('smtp-clients-program.ts', clients);
+    // JSON has no NaN.
+    return { ...result, p50Ms: Number.NaN, p99Ms: Number.NaN };
+  });
 }
 
 /** Returns the longest time from a new connection to the 250 of its message, beside clients that wait. */
 export async function measureIdle(workspace: Workspace, zone: string): Promise<Measure> {
   const waiting = waitingClients(raiseOpenFiles());
-  const postrider = await startInboundDaemon(workspace, { zone });
-  const { daemon, inboundPort, stop } = postrider;
-  let clients: Program | undefined;
-  try {
-    await measureHttp(postrider);
-    const before = { http: await measureHttp(postrider), honest: await measureHonest(inboundPort) };
-    clients = startModule('smtp-clients-program.ts', { ...waiting, port: inboundPort });
-    const open = Number(await clients.line());
-    const honest = await measureHonest(inboundPort);
-    const { p99Ms } = await measureHttp(postrider);
-    const memory = treeMemory([daemon.pid]);
-    return {
-      figure: percentile(honest, 1),
-      p50Ms: percentile(honest, 0.5),
-      p99Ms: percentile(honest, 0.99),
-      memory,
-      details: {
-        'connections that are open': open,
-        'latest mail before, ms': percentile(before.honest, 1),
-        'HTTP p99 before, ms': before.http.p99Ms,
-        'HTTP p99, ms': p99Ms,
-      },
-    };
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await clients?.stop();
-    await stop();
-  }
+  await using postrider = await startInboundDaemon(workspace, { zone });
+  const { daemon, inboundPort } = postrider;
+  await measureHttp(postrider);
+  const before = { http: await measureHttp(postrider), honest: await measureHonest(inboundPort) };
+  await using clients = startModule('smtp-clients-program.ts', { ...waiting, port: inboundPort });
+  const open = Number(await clients.line());
+  const honest = await measureHonest(inboundPort);
+  const { p99Ms } = await measureHttp(postrider);
+  const memory = treeMemory([daemon.pid]);
+  return {
+    figure: percentile(honest, 1),
+    p50Ms: percentile(honest, 0.5),
+    p99Ms: percentile(honest, 0.99),
+    memory,
+    details: {
+      'connections that are open': open,
+      'latest mail before, ms': percentile(before.honest, 1),
+      'HTTP p99 before, ms': before.http.p99Ms,
+      'HTTP p99, ms': p99Ms,
+    },
+  };
 }
 
 const OPEN_FILES = 40_000;

@@ -1,6 +1,6 @@
 /** The daemon of the rows of `inbound`: a tenant whose domain receives mail at any address of it. */
 import { freePort } from '../support/loopback.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import { startSilentServer } from './postrider.ts';
 import type { Workspace } from './workspace.ts';
@@ -18,20 +18,23 @@ export async function startInboundDaemon(
     dataDir: workspace.newFolder('postrider'),
     ...{ smtpPort: silent.port, webhooks: true, inboundPort, zone },
   });
-  const stop = async () => {
-    await postrider.stop();
-    silent.stop();
-  };
-  const { status, body } = await postrider.daemon.request(
-    'POST',
-    '/v1/inbound/routes',
-    postrider.sender.key,
-    {
-      address: `${localPart}@${SENDER_DOMAIN}`,
-      destination: `http://127.0.0.1:${silent.port}/`,
+  await addRoute(postrider, localPart, silent.port);
+  return {
+    ...postrider,
+    inboundPort,
+    async [Symbol.asyncDispose]() {
+      await postrider[Symbol.asyncDispose]();
+      silent[Symbol.dispose]();
     },
-  );
-  if (status === 201) return { ...postrider, inboundPort, stop };
-  await stop();
-  throw new Error(`the route was refused: ${JSON.stringify(body)}`);
+  };
+}
+
+/** Makes a route that posts to this port. */
+export async function addRoute(
+  { daemon, sender }: Postrider,
+  localPart: string,
+  port: number,
+): Promise<void> {
+  const route = { address: `${localPart}@${SENDER_DOMAIN}`, destination: `http://127.0.0.1:${port}/` };
+  await ask(daemon, ['POST', '/v1/inbound/routes', sender.key], route);
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listenOnLoopback } from '../support/loopback.ts';
-import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
+import { addRoute, startInboundDaemon } from './inbound-daemon.ts';
 import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import { percentile } from './percentile.ts';
@@ -22,40 +22,25 @@ const POSTED_TIMEOUT_MS = 60_000;
 
 /** Returns the longest time from the 250 of a message to its post, apart from those to the destination that is dead. */
 export async function measureRoutes(workspace: Workspace, zone: string): Promise<Measure> {
-  const silent = await startSilentServer();
-  const receiver = await startReceiver();
-  const postrider = await startInboundDaemon(workspace, { zone });
-  try {
-    for (let index = 0; index < DESTINATIONS; index++) {
-      const port = index === 0 ? silent.port : receiver.port;
-      await addRoute(postrider, `to${index}`, `http://127.0.0.1:${port}/`);
-    }
-    const accepted = await sendAll(postrider.inboundPort);
-    const expected = [...accepted.keys()].filter((subject) => !subject.startsWith('to0 '));
-    await until('all messages are posted', POSTED_TIMEOUT_MS, () =>
-      expected.every((subject) => receiver.postedAt.has(subject)),
-    );
-    const delays = expected.map((subject) =>
-      Math.max((receiver.postedAt.get(subject) ?? 0) - (accepted.get(subject) ?? 0), 0),
-    );
-    return {
-      figure: percentile(delays, 1),
-      p50Ms: percentile(delays, 0.5),
-      p99Ms: percentile(delays, 0.99),
-    };
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-    receiver.stop();
-    silent.stop();
+  using silent = await startSilentServer();
+  using receiver = await startReceiver();
+  await using postrider = await startInboundDaemon(workspace, { zone });
+  for (let index = 0; index < DESTINATIONS; index++) {
+    await addRoute(postrider, `to${index}`, index === 0 ? silent.port : receiver.port);
   }
-}
-
-async function addRoute({ daemon, sender }: InboundDaemon, localPart: string, destination: string) {
-  const route = { address: `${localPart}@${SENDER_DOMAIN}`, destination };
-  const { status, body } = await daemon.request('POST', '/v1/inbound/routes', sender.key, route);
-  if (status !== 201) throw new Error(`the route was refused: ${JSON.stringify(body)}`);
+  const accepted = await sendAll(postrider.inboundPort);
+  const expected = [...accepted.keys()].filter((subject) => !subject.startsWith('to0 '));
+  await until('all messages are posted', POSTED_TIMEOUT_MS, () =>
+    expected.every((subject) => receiver.postedAt.has(subject)),
+  );
+  const delays = expected.map((subject) =>
+    Math.max((receiver.postedAt.get(subject) ?? 0) - (accepted.get(subject) ?? 0), 0),
+  );
+  return {
+    figure: percentile(delays, 1),
+    p50Ms: percentile(delays, 0.5),
+    p99Ms: percentile(delays, 0.99),
+  };
 }
 
 /** Sends the messages, those to one destination between those to the others. Returns the time of each 250, by subject. */
@@ -95,5 +80,5 @@ async function startReceiver() {
     response.end();
   });
   const port = await listenOnLoopback(server);
-  return { port, postedAt, stop: () => void server.close() };
+  return { port, postedAt, [Symbol.dispose]: () => void server.close() };
 }

@@ -161,43 +161,28 @@ async function measureLoad(
 
 async function measureBare(context: Context, asked: Case): Promise<Measure> {
   const input: BareInboundInput = { folder: context.workspace.newFolder('bare-inbound') };
-  const program = startModule('bare-inbound-path.ts', input);
-  try {
-    const port = Number(await program.line());
-    return await measureLoad(context, asked, { pids: [program.pid], port });
-  } finally {
-    await program.stop();
-  }
+  await using program = startModule('bare-inbound-path.ts', input);
+  const port = Number(await program.line());
+  return await measureLoad(context, asked, { pids: [program.pid], port });
 }
 
 async function measurePostfix(context: Context, asked: Case): Promise<Measure> {
-  const peer = await startPostfixPeer(context.workspace, { job: 'accept', concurrency: asked.sessions });
-  try {
-    return await measureLoad(context, asked, peer);
-  } finally {
-    await peer.stop();
-  }
+  await using peer = await startPostfixPeer(context.workspace, {
+    job: 'accept',
+    concurrency: asked.sessions,
+  });
+  return await measureLoad(context, asked, peer);
 }
 
 async function measureChecking(context: Context, asked: Case): Promise<Measure> {
   const { workspace, messages } = context;
   const { zone, [asked.message]: message } = messages;
-  const peer = await startCheckingPeer(workspace, { zone, message, concurrency: asked.sessions });
-  try {
-    return await measureLoad(context, asked, peer);
-  } finally {
-    await peer.stop();
-  }
+  await using peer = await startCheckingPeer(workspace, { zone, message, concurrency: asked.sessions });
+  return await measureLoad(context, asked, peer);
 }
 
 async function measurePostrider(context: Context, asked: Case): Promise<Measure> {
-  const postrider = await startInboundDaemon(context.workspace, { zone: context.messages.zone });
-  const { daemon, inboundPort: port, explain, stop } = postrider;
-  try {
-    return await withLoopDelay(daemon, () => measureLoad(context, asked, { pids: [daemon.pid], port }));
-  } catch (error) {
-    throw explain(error);
-  } finally {
-    await stop();
-  }
+  await using postrider = await startInboundDaemon(context.workspace, { zone: context.messages.zone });
+  const { daemon, inboundPort: port } = postrider;
+  return await withLoopDelay(daemon, () => measureLoad(context, asked, { pids: [daemon.pid], port }));
 }

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { listenOnLoopback } from '../support/loopback.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
 import { residentMiB, treeCpuMs, treeMemory } from './process-tree.ts';
@@ -53,43 +53,32 @@ export function memory(seconds: number): Group {
 }
 
 async function measure(workspace: Workspace, seconds: number): Promise<Measure> {
-  const sink = await startSink(workspace);
-  const receiver = await startReceiver();
+  await using sink = await startSink(workspace);
+  using receiver = await startReceiver();
   const dataDir = workspace.newFolder('postrider');
-  const postrider = await startPostrider({ dataDir, smtpPort: sink.port, webhooks: true });
+  await using postrider = await startPostrider({ dataDir, smtpPort: sink.port, webhooks: true });
   const { daemon, sender } = postrider;
-  try {
-    const { status } = await daemon.request('POST', '/v1/webhooks', sender.key, {
-      url: receiver.url,
-      events: EVENTS,
-    });
-    if (status !== 201) throw new Error(`the endpoint was refused: ${status}`);
-    const idleMiB = residentMiB(daemon.pid);
-    const before = { bytes: diskBytes(dataDir), cpuMs: treeCpuMs([daemon.pid]) };
-    const emails = seconds * EMAILS_PER_SECOND;
-    const measured = await withLoopDelay(daemon, async () => {
-      await send(postrider, emails);
-      await settle(emails, { sink, receiver });
-      return {
-        figure: residentMiB(daemon.pid),
-        memory: treeMemory([daemon.pid]),
-        cpuMsPerMessage: (treeCpuMs([daemon.pid]) - before.cpuMs) / emails,
-      };
-    });
-    // The end copies the write-ahead log back, which would otherwise count twice.
-    await daemon.stop();
-    const details = {
-      'bytes on disk an email': (diskBytes(dataDir) - before.bytes) / emails,
-      'before the load, MiB RSS': idleMiB,
+  const endpoint = { url: receiver.url, events: EVENTS };
+  await ask(daemon, ['POST', '/v1/webhooks', sender.key], endpoint);
+  const idleMiB = residentMiB(daemon.pid);
+  const before = { bytes: diskBytes(dataDir), cpuMs: treeCpuMs([daemon.pid]) };
+  const emails = seconds * EMAILS_PER_SECOND;
+  const measured = await withLoopDelay(daemon, async () => {
+    await send(postrider, emails);
+    await settle(emails, { sink, receiver });
+    return {
+      figure: residentMiB(daemon.pid),
+      memory: treeMemory([daemon.pid]),
+      cpuMsPerMessage: (treeCpuMs([daemon.pid]) - before.cpuMs) / emails,
     };
-    return { ...measured, details };
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-    await sink.stop();
-    receiver.stop();
-  }
+  });
+  // The end copies the write-ahead log back, which would otherwise count twice.
+  await daemon.stop();
+  const details = {
+    'bytes on disk an email': (diskBytes(dataDir) - before.bytes) / emails,
+    'before the load, MiB RSS': idleMiB,
+  };
+  return { ...measured, details };
 }
 
 /** Sends at a fixed rate. It resolves once all emails are accepted. */
@@ -143,7 +132,7 @@ async function startReceiver() {
   return {
     url: `http://127.0.0.1:${await listenOnLoopback(server)}/`,
     posts: () => posts,
-    stop() {
+    [Symbol.dispose]() {
       server.closeAllConnections();
       server.close();
     },

@@ -3,15 +3,12 @@
  * the events. Reports of a month by hour, which read more rows, stand below it. `BENCH_EMAILS` makes the row smaller for a first look.
  */
 import { DAY_MS } from '../../src/system/clock.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
-import type { DnsServer } from '../support/dns-server.ts';
-import { freePort } from '../support/loopback.ts';
-import { createSender, environment, explain, startDns } from './daemon.ts';
-import { withLoopDelay } from './event-loop.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
+import { ask, type Directory, makeDirectory, measureOn } from './daemon.ts';
 import type { DaySums, MetricsInput } from './metrics-program.ts';
 import { median, percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { startModule } from './program.ts';
+import { runModule } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -21,7 +18,7 @@ const REQUESTS_PER_KIND = 200;
 /** A report by tag reads its emails, so it is asked for less often. */
 const REPORTS_BY_TAG = 5;
 
-type Store = { dataDir: string; dns: DnsServer; key: string; untilMs: number; days: DaySums[] };
+type Store = Directory & { untilMs: number; days: DaySums[] };
 
 export const metrics: Group = {
   name: 'metrics',
@@ -44,51 +41,31 @@ export const metrics: Group = {
 };
 
 async function fill(workspace: Workspace): Promise<Store> {
-  const dataDir = workspace.newFolder('metrics');
-  const dns = await startDns();
-  const daemon = await startDaemonProcess({
-    dataDir,
-    env: environment(dns, { dataDir, smtpPort: await freePort() }),
-  });
-  const { tenantId, key } = await createSender(daemon, dns);
-  await daemon.stop();
+  const directory = await makeDirectory(workspace, 'metrics');
   const beganAt = Date.now();
   const untilMs = Math.floor(beganAt / DAY_MS) * DAY_MS;
-  const input = { dataDir, tenantId: tenantId as `ten_${string}`, emails: EMAILS, days: DAYS, untilMs };
-  const program = startModule('metrics-program.ts', input satisfies MetricsInput);
-  const days = JSON.parse(await program.line()) as DaySums[];
-  await program.ended;
+  const input: MetricsInput = { ...directory, emails: EMAILS, days: DAYS, untilMs };
+  const days = await runModule<DaySums[]>('metrics-program.ts', input);
   console.error(`metrics: filled in ${Date.now() - beganAt} ms`);
-  return { dataDir, dns, key, untilMs, days };
+  return { ...directory, untilMs, days };
 }
 
-async function measureReports(store: Store): Promise<Measure> {
-  const { dataDir, dns } = store;
-  const env = environment(dns, { dataDir, smtpPort: await freePort() });
-  const daemon = await startDaemonProcess({ dataDir, env });
-  try {
-    return await withLoopDelay(daemon, async () => {
-      await compare(daemon, store);
-      return measureKinds(daemon, store);
-    });
-  } catch (error) {
-    throw explain(daemon, error);
-  } finally {
-    await daemon.stop().catch(() => daemon.kill('SIGKILL'));
-  }
+function measureReports(store: Store): Promise<Measure> {
+  return measureOn(store, async (daemon) => {
+    await compare(daemon, store);
+    return measureKinds(daemon, store);
+  });
 }
 
 type Row = { start: string } & Record<string, unknown>;
 
-async function ask(daemon: DaemonProcess, { key }: Store, query: string): Promise<{ data: Row[] }> {
-  const { status, body } = await daemon.request('GET', `/v1/metrics?${query}`, key);
-  if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`);
-  return body as { data: Row[] };
+function report(daemon: DaemonProcess, { key }: Store, query: string): Promise<{ data: Row[] }> {
+  return ask(daemon, ['GET', `/v1/metrics?${query}`, key]);
 }
 
 /** Fails unless each day has the sums of its events. */
 async function compare(daemon: DaemonProcess, store: Store): Promise<void> {
-  const { data } = await ask(daemon, store, rangeOf(store, DAYS));
+  const { data } = await report(daemon, store, rangeOf(store, DAYS));
   if (data.length !== store.days.length)
     throw new Error(`${data.length} days instead of ${store.days.length}`);
   for (const [index, { start, sums }] of store.days.entries()) {
@@ -124,7 +101,7 @@ async function measureKinds(daemon: DaemonProcess, store: Store): Promise<Measur
   const slowest: Record<string, number> = {};
   const timed = async (query: string): Promise<number> => {
     const askedAt = performance.now();
-    await ask(daemon, store, query);
+    await report(daemon, store, query);
     return performance.now() - askedAt;
   };
   const kinds = Object.entries(kindsOf(store));

@@ -4,16 +4,13 @@
  */
 
 import { newId } from '../../src/system/ids.ts';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
-import type { DnsServer } from '../support/dns-server.ts';
-import { freePort } from '../support/loopback.ts';
-import { createSender, environment, explain, startDns } from './daemon.ts';
-import { withLoopDelay } from './event-loop.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
+import { ask, type Directory, makeDirectory, measureOn } from './daemon.ts';
 import type { Million, MillionInput } from './million-program.ts';
 import { emailAt, isInSegment, LAST_YEAR_MS, SEGMENT_FILTER } from './million-rows.ts';
 import { median, percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { startModule } from './program.ts';
+import { runModule } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -23,7 +20,7 @@ const REQUESTS_PER_KIND = 200;
 const COUNTS = 5;
 const DAY_MS = 24 * 3_600_000;
 
-type Store = Million & { dataDir: string; dns: DnsServer; key: string; nowMs: number };
+type Store = Directory & Million & { nowMs: number };
 
 const shown = ROWS.toLocaleString('en');
 
@@ -41,7 +38,8 @@ export const million: Group = {
       aim,
       async measure() {
         filled ??= fill(workspace);
-        return withDaemon(await filled, measure);
+        const store = await filled;
+        return measureOn(store, (daemon) => measure(daemon, store));
       },
     });
     return {
@@ -63,35 +61,12 @@ export const million: Group = {
 };
 
 async function fill(workspace: Workspace): Promise<Store> {
-  const dataDir = workspace.newFolder('million');
-  const dns = await startDns();
-  const env = environment(dns, { dataDir, smtpPort: await freePort() });
-  const daemon = await startDaemonProcess({ dataDir, env });
-  const { tenantId, key } = await createSender(daemon, dns);
-  await daemon.stop();
+  const directory = await makeDirectory(workspace, 'million');
   const nowMs = Date.now();
-  const input = { dataDir, tenantId: tenantId as `ten_${string}`, rows: ROWS, nowMs } satisfies MillionInput;
-  const program = startModule('million-program.ts', input);
-  const made = JSON.parse(await program.line()) as Million;
-  await program.ended;
+  const input: MillionInput = { ...directory, rows: ROWS, nowMs };
+  const made = await runModule<Million>('million-program.ts', input);
   console.error(`the million: filled in ${Date.now() - nowMs} ms`);
-  return { ...made, dataDir, dns, key, nowMs };
-}
-
-async function withDaemon(
-  store: Store,
-  measure: (daemon: DaemonProcess, store: Store) => Promise<Measure>,
-): Promise<Measure> {
-  const { dataDir, dns } = store;
-  const env = environment(dns, { dataDir, smtpPort: await freePort() });
-  const daemon = await startDaemonProcess({ dataDir, env });
-  try {
-    return await withLoopDelay(daemon, () => measure(daemon, store));
-  } catch (error) {
-    throw explain(daemon, error);
-  } finally {
-    await daemon.stop().catch(() => daemon.kill('SIGKILL'));
-  }
+  return { ...directory, ...made, nowMs };
 }
 
 type Kind = { name: string; path: () => string };
@@ -169,10 +144,10 @@ async function measureKinds(daemon: DaemonProcess, store: Store, kinds: readonly
   const all: number[] = [];
   const slowest = new Map<string, number>();
   // What is only slow the first time is not what is asked.
-  for (const { path } of kinds) await ask(daemon, store, path());
+  for (const { path } of kinds) await timed(daemon, store, path());
   for (const { name, path } of kinds) {
     const times: number[] = [];
-    for (let count = 0; count < REQUESTS_PER_KIND; count++) times.push(await ask(daemon, store, path()));
+    for (let count = 0; count < REQUESTS_PER_KIND; count++) times.push(await timed(daemon, store, path()));
     all.push(...times);
     slowest.set(`p99 of ${name}`, percentile(times, 0.99));
   }
@@ -186,10 +161,9 @@ async function measureKinds(daemon: DaemonProcess, store: Store, kinds: readonly
 }
 
 /** Milliseconds until the whole answer. */
-async function ask(daemon: DaemonProcess, { key }: Store, path: string): Promise<number> {
+async function timed(daemon: DaemonProcess, { key }: Store, path: string): Promise<number> {
   const askedAt = performance.now();
-  const { status, body } = await daemon.request('GET', path, key);
-  if (status !== 200) throw new Error(`GET ${path}: ${JSON.stringify(body)}`);
+  await ask(daemon, ['GET', path, key]);
   return performance.now() - askedAt;
 }
 
@@ -200,7 +174,7 @@ async function measureSegment(daemon: DaemonProcess, store: Store): Promise<Meas
   const meanwhile: number[] = [];
   let counting = true;
   const reading = async (kind: Kind | undefined) => {
-    while (counting && kind) meanwhile.push(await ask(daemon, store, kind.path()));
+    while (counting && kind) meanwhile.push(await timed(daemon, store, kind.path()));
   };
   const readers = [reading(emails), reading(contacts)];
   const times: number[] = [];
@@ -223,9 +197,8 @@ async function measureSegment(daemon: DaemonProcess, store: Store): Promise<Meas
 async function countSegment(daemon: DaemonProcess, { key, audienceId }: Store, expected: number) {
   const askedAt = performance.now();
   const question = { audienceId, filter: SEGMENT_FILTER };
-  const { status, body } = await daemon.request('POST', '/v1/segments/count', key, question);
-  const { contactCount } = body as { contactCount?: number };
-  if (status !== 200 || contactCount !== expected)
-    throw new Error(`${contactCount} contacts instead of ${expected}: ${JSON.stringify(body)}`);
+  const count = ['POST', '/v1/segments/count', key] as const;
+  const { contactCount } = await ask<{ contactCount: number }>(daemon, count, question);
+  if (contactCount !== expected) throw new Error(`${contactCount} contacts instead of ${expected}`);
   return performance.now() - askedAt;
 }

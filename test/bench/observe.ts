@@ -1,7 +1,7 @@
 /** Runs a load and watches what it costs: the system's processor time and memory, and what else took the processors. */
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
 import { machineCpuMs, treeCpuMs, treeMemory } from './process-tree.ts';
-import { startModule, until } from './program.ts';
+import { runModule, until } from './program.ts';
 import type { Measure } from './row.ts';
 import type { Sink } from './sink.ts';
 
@@ -12,9 +12,7 @@ const DELIVERY_TIMEOUT_MS = 60_000;
 
 /** Rejects when any answer was not 200. */
 export async function runHttpLoad(load: HttpLoad): Promise<LoadResult> {
-  const program = startModule('http-load.ts', load);
-  const result = JSON.parse(await program.line()) as HttpLoadResult;
-  await program.ended;
+  const result = await runModule<HttpLoadResult>('http-load.ts', load);
   if (result.refusal !== undefined) throw new Error(`the load was refused: ${result.refusal}`);
   return result;
 }

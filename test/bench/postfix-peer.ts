@@ -13,11 +13,10 @@ import { SENDER_DOMAIN } from './message.ts';
 import { type Program, startProgram, until } from './program.ts';
 import type { Workspace } from './workspace.ts';
 
-export type PostfixPeer = {
+export type PostfixPeer = AsyncDisposable & {
   port: number;
   /** Whose process trees are the system under test. */
   pids: number[];
-  stop(): Promise<void>;
 };
 
 export type PostfixPeerOptions = {
@@ -68,7 +67,11 @@ export async function startPostfixPeer(
     await stop();
     throw new Error(`Postfix did not start: ${logEnd(folder)}`, { cause: error });
   }
-  return { port, pids: [master.pid, ...(opendkim ? [opendkim.program.pid] : [])], stop };
+  return {
+    port,
+    pids: [master.pid, ...(opendkim ? [opendkim.program.pid] : [])],
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 async function startOpendkim(folder: string): Promise<{ program: Program; socket: string }> {

@@ -43,28 +43,19 @@ export const postfix: Group = {
 
 async function measureAccepting(workspace: Workspace): Promise<Measure> {
   const concurrency = ACCEPTING_SESSIONS;
-  const { peer, send } = await startUnderLoad(workspace, { job: 'accept', concurrency });
-  try {
-    await send(WARM_UP_MESSAGES);
-    return await observe(peer.pids, ACCEPTED_MESSAGES, () => send(ACCEPTED_MESSAGES));
-  } finally {
-    await peer.stop();
-  }
+  await using peer = await startUnderLoad(workspace, { job: 'accept', concurrency });
+  await peer.send(WARM_UP_MESSAGES);
+  return await observe(peer.pids, ACCEPTED_MESSAGES, () => peer.send(ACCEPTED_MESSAGES));
 }
 
 async function measureSending(workspace: Workspace): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const concurrency = SENDING_SESSIONS;
-  const { peer, send } = await startUnderLoad(workspace, { job: 'send', concurrency, sinkPort: sink.port });
+  await using peer = await startUnderLoad(workspace, { job: 'send', concurrency, sinkPort: sink.port });
   const observeMessages = (messages: number) =>
-    observeSending(peer.pids, messages, sink, () => send(messages));
-  try {
-    await observeMessages(WARM_UP_MESSAGES);
-    return await observeMessages(SENT_MESSAGES);
-  } finally {
-    await peer.stop();
-    await sink.stop();
-  }
+    observeSending(peer.pids, messages, sink, () => peer.send(messages));
+  await observeMessages(WARM_UP_MESSAGES);
+  return await observeMessages(SENT_MESSAGES);
 }
 
 async function startUnderLoad(workspace: Workspace, options: PostfixPeerOptions) {
@@ -77,5 +68,5 @@ async function startUnderLoad(workspace: Workspace, options: PostfixPeerOptions)
       ...{ message, messages, port: peer.port, sessions: options.concurrency },
       recipient: `r@${RECIPIENT_DOMAIN}`,
     });
-  return { peer, send };
+  return { ...peer, send };
 }

@@ -51,32 +51,25 @@ type Logging = { mailLog: boolean };
 /** Live mail for a real route, so nothing of accepting is spared; the one delivery it may make never comes to an end,
  * because the server at the far end never greets. */
 async function measureAccepting(workspace: Workspace, logging: Logging): Promise<Measure> {
-  const silent = await startSilentServer();
+  using silent = await startSilentServer();
   const dataDir = workspace.newFolder('postrider');
-  const postrider = await startPostrider({
+  await using postrider = await startPostrider({
     dataDir,
     smtpPort: silent.port,
     connectionsPerSite: 1,
     ...logging,
   });
   const load = (requests: number) => postrider.load({ connections: ACCEPTING_CONNECTIONS, requests });
-  try {
-    await runHttpLoad(load(WARM_UP_MESSAGES));
-    return await withLoopDelay(postrider.daemon, () =>
-      observeAccepting([postrider.daemon.pid], load(ACCEPTED_MESSAGES)),
-    );
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-    silent.stop();
-  }
+  await runHttpLoad(load(WARM_UP_MESSAGES));
+  return await withLoopDelay(postrider.daemon, () =>
+    observeAccepting([postrider.daemon.pid], load(ACCEPTED_MESSAGES)),
+  );
 }
 
 /** A place begins with few connections and gets one more after each round of deliveries: the warm-up is long enough. */
 async function measureSending(workspace: Workspace, logging: Logging): Promise<Measure> {
-  const sink = await startSink(workspace);
-  const postrider = await startPostrider({
+  await using sink = await startSink(workspace);
+  await using postrider = await startPostrider({
     dataDir: workspace.newFolder('postrider'),
     smtpPort: sink.port,
     connectionsPerSite: SENDING_CONNECTIONS,
@@ -86,19 +79,12 @@ async function measureSending(workspace: Workspace, logging: Logging): Promise<M
     observeSending([postrider.daemon.pid], requests, sink, () =>
       runHttpLoad(postrider.load({ connections: SENDING_CONNECTIONS, requests })),
     );
-  try {
-    await send(WARM_UP_MESSAGES);
-    return await withLoopDelay(postrider.daemon, () => send(SENT_MESSAGES));
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-    await sink.stop();
-  }
+  await send(WARM_UP_MESSAGES);
+  return await withLoopDelay(postrider.daemon, () => send(SENT_MESSAGES));
 }
 
 /** Takes connections and says nothing. */
-export async function startSilentServer(): Promise<{ port: number; stop(): void }> {
+export async function startSilentServer(): Promise<{ port: number } & Disposable> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -106,7 +92,7 @@ export async function startSilentServer(): Promise<{ port: number; stop(): void 
   });
   return {
     port: await listenOnLoopback(server),
-    stop() {
+    [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
     },

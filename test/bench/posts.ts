@@ -8,7 +8,7 @@ import { sampleBody } from '../../src/routes/post/sample.ts';
 import { eventPayload } from '../../src/webhooks/deliver.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
 import { freePort } from '../support/loopback.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN, sampleEmail, toMessage } from './message.ts';
@@ -34,11 +34,10 @@ type Source = {
   start(workspace: Workspace, url?: string): Promise<Started>;
 };
 
-type Started = {
+type Started = AsyncDisposable & {
   postrider: Postrider;
   /** Sends or receives at most so many messages, for at most so many seconds, and returns their number. */
   load(size: { messages: number; seconds?: number }): Promise<number>;
-  stop(): Promise<void>;
 };
 
 /** Number of posts that wait when the receiver begins to answer. */
@@ -71,7 +70,11 @@ const webhooks: Source = {
     const sink = await startSink(workspace);
     const dataDir = workspace.newFolder('postrider');
     const postrider = await startPostrider({ dataDir, smtpPort: sink.port, webhooks: true });
-    if (url !== undefined) await create(postrider, '/v1/webhooks', { url, events: EVENT_TYPES });
+    if (url !== undefined)
+      await ask(postrider.daemon, ['POST', '/v1/webhooks', postrider.sender.key], {
+        url,
+        events: EVENT_TYPES,
+      });
     return {
       postrider,
       async load({ messages, seconds }) {
@@ -84,9 +87,9 @@ const webhooks: Source = {
           await poll('the emails are delivered', () => sink.messages() - before >= messages);
         return sink.messages() - before;
       },
-      async stop() {
-        await postrider.stop();
-        await sink.stop();
+      async [Symbol.asyncDispose]() {
+        await postrider[Symbol.asyncDispose]();
+        await sink[Symbol.asyncDispose]();
       },
     };
   },
@@ -103,22 +106,20 @@ const routes: Source = {
     const dataDir = workspace.newFolder('postrider');
     const postrider = await startPostrider({ dataDir, smtpPort: silent.port, webhooks: true, inboundPort });
     const destination = url ?? `http://127.0.0.1:${silent.port}/`;
-    await create(postrider, '/v1/inbound/routes', { address: `*@${SENDER_DOMAIN}`, destination });
+    await ask(postrider.daemon, ['POST', '/v1/inbound/routes', postrider.sender.key], {
+      address: `*@${SENDER_DOMAIN}`,
+      destination,
+    });
     return {
       postrider,
       load: (size) => receive(inboundPort, size),
-      async stop() {
-        await postrider.stop();
-        silent.stop();
+      async [Symbol.asyncDispose]() {
+        await postrider[Symbol.asyncDispose]();
+        silent[Symbol.dispose]();
       },
     };
   },
 };
-
-async function create({ daemon, sender }: Postrider, path: string, resource: object): Promise<void> {
-  const { status, body } = await daemon.request('POST', path, sender.key, resource);
-  if (status !== 201) throw new Error(`${path} was refused: ${JSON.stringify(body)}`);
-}
 
 /** Hands in messages by SMTP, and returns their number. */
 async function receive(
@@ -190,33 +191,21 @@ function rateRows(
 }
 
 async function measureBare({ body }: Source, delayMs: number): Promise<Measure> {
-  const receiver = await startReceiver({ delayMs, isClosed: true });
+  await using receiver = await startReceiver({ delayMs, isClosed: true });
   const input: BarePostsInput = {
     ...{ url: receiver.url, body, connections: POST_CONNECTIONS },
     posts: WAITING_POSTS,
   };
-  const program = startModule('posting/bare-program.ts', input);
-  try {
-    return await measureArrival(program.pid, receiver);
-  } finally {
-    await program.stop();
-    await receiver.stop();
-  }
+  await using program = startModule('posting/bare-program.ts', input);
+  return await measureArrival(program.pid, receiver);
 }
 
 async function measurePosts(workspace: Workspace, source: Source, delayMs: number): Promise<Measure> {
-  const receiver = await startReceiver({ delayMs, isClosed: true });
-  const { postrider, load, stop } = await source.start(workspace, receiver.url);
-  const { daemon } = postrider;
-  try {
-    await load({ messages: WAITING_POSTS / source.postsPerMessage });
-    return await withLoopDelay(daemon, () => measureArrival(daemon.pid, receiver));
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await stop();
-    await receiver.stop();
-  }
+  await using receiver = await startReceiver({ delayMs, isClosed: true });
+  await using started = await source.start(workspace, receiver.url);
+  const { daemon } = started.postrider;
+  await started.load({ messages: WAITING_POSTS / source.postsPerMessage });
+  return await withLoopDelay(daemon, () => measureArrival(daemon.pid, receiver));
 }
 
 /** Opens the receiver, and measures from the end of the warm-up until nearly all posts have arrived. */
@@ -243,21 +232,17 @@ function lossRow(workspace: Workspace, source: Source): Row {
     aim: 'at most 15 %, oldest under 10 s',
     async measure() {
       const alone = await measureLoad(workspace, source);
-      const receiver = await startReceiver({ delayMs: 0, isClosed: false });
-      try {
-        const beside = await measureLoad(workspace, source, receiver);
-        return {
-          figure: 100 * (1 - beside.perSecond / alone.perSecond),
-          details: {
-            'messages/s alone': alone.perSecond,
-            'messages/s beside posts': beside.perSecond,
-            'posts/s': beside.postsPerSecond,
-            'oldest post, ms': beside.oldestMs,
-          },
-        };
-      } finally {
-        await receiver.stop();
-      }
+      await using receiver = await startReceiver({ delayMs: 0, isClosed: false });
+      const beside = await measureLoad(workspace, source, receiver);
+      return {
+        figure: 100 * (1 - beside.perSecond / alone.perSecond),
+        details: {
+          'messages/s alone': alone.perSecond,
+          'messages/s beside posts': beside.perSecond,
+          'posts/s': beside.postsPerSecond,
+          'oldest post, ms': beside.oldestMs,
+        },
+      };
     },
   };
 }
@@ -266,21 +251,15 @@ type Loaded = { perSecond: number; postsPerSecond: number; oldestMs: number };
 
 /** Loads a new daemon. `oldestMs` is the age of the oldest event, or message, of a post when it arrived. */
 async function measureLoad(workspace: Workspace, source: Source, receiver?: Receiver): Promise<Loaded> {
-  const { postrider, load, stop } = await source.start(workspace, receiver?.url);
-  try {
-    await load({ messages: LOSS_WARM_UP_MESSAGES });
-    const before = await receiver?.read();
-    const messages = await load({ messages: MAX_MESSAGES, seconds: LOSS_SECONDS });
-    const after = await receiver?.read();
-    const posts = (after?.posts ?? 0) - (before?.posts ?? 0);
-    return {
-      perSecond: messages / LOSS_SECONDS,
-      postsPerSecond: posts / LOSS_SECONDS,
-      oldestMs: after?.oldestMs ?? 0,
-    };
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await stop();
-  }
+  await using started = await source.start(workspace, receiver?.url);
+  await started.load({ messages: LOSS_WARM_UP_MESSAGES });
+  const before = await receiver?.read();
+  const messages = await started.load({ messages: MAX_MESSAGES, seconds: LOSS_SECONDS });
+  const after = await receiver?.read();
+  const posts = (after?.posts ?? 0) - (before?.posts ?? 0);
+  return {
+    perSecond: messages / LOSS_SECONDS,
+    postsPerSecond: posts / LOSS_SECONDS,
+    oldestMs: after?.oldestMs ?? 0,
+  };
 }

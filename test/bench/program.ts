@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-export type Program = {
+export type Program = AsyncDisposable & {
   pid: number;
   /** Resolves with the next line of standard output; rejects when the process ends without one. */
   line(): Promise<string>;
@@ -31,6 +31,14 @@ export function startModule(name: string, input: unknown, env: Record<string, st
   });
 }
 
+/** Runs such a module to its end, and returns its answer: one line of JSON. */
+export async function runModule<Answer>(name: string, input: unknown): Promise<Answer> {
+  const program = startModule(name, input);
+  const answer = JSON.parse(await program.line()) as Answer;
+  await program.ended;
+  return answer;
+}
+
 export function startProgram(
   program: string,
   args: readonly string[],
@@ -51,17 +59,13 @@ export function startProgram(
   }).finally(() => running.delete(child));
   // Whoever waits for it hears of it; a program that is only stopped has nobody waiting.
   ended.catch(() => {});
-  return {
-    pid: child.pid ?? 0,
-    line: lineReader(child, ended),
-    async stop() {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
-      await ended.catch(() => {});
-      clearTimeout(timer);
-    },
-    ended,
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await ended.catch(() => {});
+    clearTimeout(timer);
   };
+  return { pid: child.pid ?? 0, line: lineReader(child, ended), stop, ended, [Symbol.asyncDispose]: stop };
 }
 
 function lineReader(child: ChildProcess, ended: Promise<void>): () => Promise<string> {

@@ -35,18 +35,14 @@ export const retention: Group = {
 
 async function measureRetention(workspace: Workspace): Promise<Measure> {
   const input = { dataDir: workspace.newFolder('retention'), emails: EMAILS } satisfies RetentionInput;
-  const program = startModule('retention-daemon.ts', input, {
+  await using program = startModule('retention-daemon.ts', input, {
     POSTRIDER_HOSTNAME: 'postrider.test',
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'error',
   });
-  try {
-    const serving = JSON.parse(await program.line()) as RetentionServing;
-    console.error(`retention: ${EMAILS} emails in ${serving.fillMs} ms`);
-    return await measureServing(program, serving);
-  } finally {
-    await program.stop();
-  }
+  const serving = JSON.parse(await program.line()) as RetentionServing;
+  console.error(`retention: ${EMAILS} emails in ${serving.fillMs} ms`);
+  return await measureServing(program, serving);
 }
 
 async function measureServing(program: Program, serving: RetentionServing): Promise<Measure> {

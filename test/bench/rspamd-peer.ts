@@ -41,8 +41,8 @@ export async function startCheckingPeer(
     return {
       port: postfix.port,
       pids: [...postfix.pids, rspamd.program.pid],
-      async stop() {
-        await postfix.stop();
+      async [Symbol.asyncDispose]() {
+        await postfix[Symbol.asyncDispose]();
         await stop();
       },
     };

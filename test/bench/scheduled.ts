@@ -4,10 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
-import type { DnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/loopback.ts';
 import { type SinkMessage, type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { createSender, environment, explain, startDns } from './daemon.ts';
+import { ask, type Directory, environment, makeDirectory } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
 import { percentile } from './percentile.ts';
@@ -26,12 +25,10 @@ const DUE_EVERY_MS = 100;
 const START_TIMEOUT_MS = 60_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
 
-type Spool = { dataDir: string; dns: DnsServer; key: string };
-
 export const scheduled: Group = {
   name: 'scheduled',
   async prepare(workspace) {
-    let spool: Promise<Spool> | undefined;
+    let spool: Promise<Directory> | undefined;
     return {
       rows: [
         {
@@ -47,28 +44,24 @@ export const scheduled: Group = {
   },
 };
 
-async function fillSpool(workspace: Workspace): Promise<Spool> {
-  const dataDir = workspace.newFolder('spool');
-  const dns = await startDns();
-  const env = environment(dns, { dataDir, smtpPort: await freePort() });
-  const daemon = await startDaemonProcess({ dataDir, env });
-  const { tenantId, key } = await createSender(daemon, dns);
-  await daemon.stop();
-  const input = {
-    env: { ...env, POSTRIDER_DATA_DIR: dataDir },
-    caller: { tenantId: tenantId as `ten_${string}`, mode: 'live', keyId: 'key_bench', domainId: null },
+async function fillSpool(workspace: Workspace): Promise<Directory> {
+  const directory = await makeDirectory(workspace, 'spool');
+  const { dataDir, dns, tenantId } = directory;
+  const input: SpoolInput = {
+    env: { ...environment(dns, { dataDir, smtpPort: await freePort() }), POSTRIDER_DATA_DIR: dataDir },
+    caller: { tenantId, mode: 'live', keyId: 'key_bench', domainId: null },
     from: SENDER,
     emails: SCHEDULED_EMAILS,
     domains: DOMAINS,
-  } satisfies SpoolInput;
+  };
   const program = startModule('spool-program.ts', input);
   console.error(`the spool: ${await program.line()}`);
   await program.ended;
-  return { dataDir, dns, key };
+  return directory;
 }
 
-async function measureLateness(spool: Spool): Promise<Measure> {
-  const sink = await startSmtpSink();
+async function measureLateness(spool: Directory): Promise<Measure> {
+  await using sink = await startSmtpSink();
   const { daemon, startMs } = await start(spool, sink);
   try {
     return await withLoopDelay(daemon, async () => {
@@ -82,17 +75,14 @@ async function measureLateness(spool: Spool): Promise<Measure> {
         details: { 'start to serving, ms': startMs, 'not scheduled: request to sink, ms': atOnce },
       };
     });
-  } catch (error) {
-    throw explain(daemon, error);
   } finally {
     // Nothing is on its way, and the next round must not find mail to recover.
     await daemon.stop().catch(() => daemon.kill('SIGKILL'));
-    await sink.close();
   }
 }
 
 /** From the start of the program to the first answer. */
-async function start({ dataDir, dns }: Spool, sink: SmtpSink) {
+async function start({ dataDir, dns }: Directory, sink: SmtpSink) {
   const port = await freePort();
   const env = {
     ...environment(dns, { dataDir, smtpPort: sink.port }),
@@ -116,7 +106,7 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number> {
+async function sendAtOnce(daemon: DaemonProcess, spool: Directory, sink: SmtpSink): Promise<number> {
   const sentAtMs = Date.now();
   const name = `at-once-${sentAtMs}`;
   await send(daemon, spool, name, undefined);
@@ -125,7 +115,7 @@ async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): 
 
 /** Milliseconds from its time to its final dot, of each. The first one finds no open connection, and the sink greets a
  * new one only after a tenth of a second. */
-async function sendScheduled(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number[]> {
+async function sendScheduled(daemon: DaemonProcess, spool: Directory, sink: SmtpSink): Promise<number[]> {
   const firstMs = Date.now() + DUE_IN_MS;
   const due = Array.from({ length: DUE_EMAILS }, (_, index) => ({
     name: `due-${firstMs}-${index}`,
@@ -141,11 +131,11 @@ async function sendScheduled(daemon: DaemonProcess, spool: Spool, sink: SmtpSink
 
 async function send(
   daemon: DaemonProcess,
-  { key }: Spool,
+  { key }: Directory,
   name: string,
   atMs: number | undefined,
 ): Promise<void> {
-  const { status, body } = await daemon.request('POST', '/v1/emails', key, {
+  await ask(daemon, ['POST', '/v1/emails', key], {
     from: SENDER,
     to: addressOf(name),
     subject: 'Your reminder',
@@ -153,7 +143,6 @@ async function send(
     type: 'transactional',
     ...(atMs === undefined ? {} : { scheduledAt: new Date(atMs).toISOString() }),
   });
-  if (status !== 200) throw new Error(`the daemon refused: ${JSON.stringify(body)}`);
 }
 
 async function arrival(sink: SmtpSink, name: string): Promise<number> {

@@ -1,5 +1,6 @@
 /** Mail that is delivered to a mailbox: with a script of 100 rules, and without one. */
 import { installPackages } from '../support/debian.ts';
+import { ask } from './daemon.ts';
 import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
 import { writeInboundMessages } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
@@ -46,37 +47,33 @@ export const sieve: Group = {
 
 /** Measures from the first message to the last one that is in the mailbox, which receives for all addresses of its domain. */
 async function measureDeliveries({ workspace, zone, message, rules }: Deliveries): Promise<Measure> {
-  const postrider = await startInboundDaemon(workspace, { zone, localPart: 'known' });
-  const { daemon, inboundPort, stop } = postrider;
-  try {
-    await addMailbox(postrider, rules);
-    const send = async (messages: number) => {
-      const before = await countDeliveries(postrider);
-      const load = {
-        message,
-        messages,
-        port: inboundPort,
-        sessions: SESSIONS,
-        recipient: `r@${SENDER_DOMAIN}`,
-      };
-      const result = await runSmtpSource(load);
-      const isDelivered = async () => (await countDeliveries(postrider)) >= before + messages;
-      await until('all messages are delivered', TIMEOUT_MS, isDelivered);
-      return { ...result, endedAtMs: Date.now() };
+  await using postrider = await startInboundDaemon(workspace, { zone, localPart: 'known' });
+  const { daemon, inboundPort } = postrider;
+  await addMailbox(postrider, rules);
+  const send = async (messages: number) => {
+    const before = await countDeliveries(postrider);
+    const load = {
+      message,
+      messages,
+      port: inboundPort,
+      sessions: SESSIONS,
+      recipient: `r@${SENDER_DOMAIN}`,
     };
-    await send(WARM_UP_MESSAGES);
-    return await observe([daemon.pid], MESSAGES, () => send(MESSAGES));
-  } finally {
-    await stop();
-  }
+    const result = await runSmtpSource(load);
+    const isDelivered = async () => (await countDeliveries(postrider)) >= before + messages;
+    await until('all messages are delivered', TIMEOUT_MS, isDelivered);
+    return { ...result, endedAtMs: Date.now() };
+  };
+  await send(WARM_UP_MESSAGES);
+  return await observe([daemon.pid], MESSAGES, () => send(MESSAGES));
 }
 
 async function addMailbox(
   { daemon, sender: { key, domainId } }: InboundDaemon,
   rules: number,
 ): Promise<void> {
-  await daemon.request('PATCH', `/v1/domains/${domainId}`, key, { productType: 'both' });
-  const { status, body } = await daemon.request('POST', '/v1/mailboxes', key, {
+  await ask(daemon, ['PATCH', `/v1/domains/${domainId}`, key], { productType: 'both' });
+  await ask(daemon, ['POST', '/v1/mailboxes', key], {
     address: `all@${SENDER_DOMAIN}`,
     aliases: [`*@${SENDER_DOMAIN}`],
     rules: Array.from({ length: rules }, (_, index) => ({
@@ -84,7 +81,6 @@ async function addMailbox(
       fileInto: `Lists/${index}`,
     })),
   });
-  if (status !== 201) throw new Error(`the mailbox was refused: ${JSON.stringify(body)}`);
 }
 
 const DELIVERED = /^postrider_inbound_mailbox_deliveries_total\{result="delivered"\} (\d+)/m;

@@ -8,12 +8,11 @@ import { freePort, listens } from '../support/loopback.ts';
 import { type Program, startModule, startProgram, until } from './program.ts';
 import type { Workspace } from './workspace.ts';
 
-export type Sink = {
+export type Sink = AsyncDisposable & {
   port: number;
   pid: number;
   /** Messages whose final dot has arrived and is answered with 250. */
   messages(): number;
-  stop(): Promise<void>;
 };
 
 const SMTP_SINK = '/usr/sbin/smtp-sink';
@@ -38,7 +37,7 @@ export async function startSink(workspace: Workspace): Promise<Sink> {
     port,
     pid: program.pid,
     messages: () => Number(/.*mesg=(\d+)/s.exec(tail(counter))?.[1] ?? 0),
-    async stop() {
+    async [Symbol.asyncDispose]() {
       await program.stop();
       closeSync(counter);
     },

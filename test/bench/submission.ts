@@ -4,13 +4,13 @@
  */
 import { installPackages } from '../support/debian.ts';
 import { freePort } from '../support/loopback.ts';
-import { type Postrider, startPostrider } from './daemon.ts';
+import { ask, type Postrider, startPostrider } from './daemon.ts';
 import { RECIPIENT, SENDER_DOMAIN, sampleEmail, toMessage } from './message.ts';
 import { type LoadResult, observe, observeAccepting } from './observe.ts';
 import { startPostfixPeer } from './postfix-peer.ts';
 import { startSilentServer } from './postrider.ts';
 import { watchMemory } from './process-tree.ts';
-import { startModule } from './program.ts';
+import { runModule, startModule } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import { SMTP_SOURCE } from './smtp-source.ts';
 import type { SubmissionLoad } from './submission-load-program.ts';
@@ -75,21 +75,18 @@ function runLoad(load: Pick<SubmissionLoad, 'port' | 'messages' | 'login'>): Pro
 
 async function run(load: Omit<SubmissionLoad, 'sender' | 'recipient'>): Promise<LoadResult> {
   const input: SubmissionLoad = { ...load, sender: LOGIN.username, recipient: RECIPIENT };
-  const program = startModule('submission-load-program.ts', input);
-  const result = JSON.parse(await program.line()) as LoadResult;
-  await program.ended;
-  return result;
+  return await runModule<LoadResult>('submission-load-program.ts', input);
 }
 
 async function measurePostfix(workspace: Workspace): Promise<Measure> {
-  const peer = await startPostfixPeer(workspace, { job: 'accept', concurrency: SESSIONS, withTls: true });
+  await using peer = await startPostfixPeer(workspace, {
+    job: 'accept',
+    concurrency: SESSIONS,
+    withTls: true,
+  });
   const load = { port: peer.port, login: undefined };
-  try {
-    await runLoad({ ...load, messages: WARM_UP_MESSAGES });
-    return await observe(peer.pids, MESSAGES, () => runLoad({ ...load, messages: MESSAGES }));
-  } finally {
-    await peer.stop();
-  }
+  await runLoad({ ...load, messages: WARM_UP_MESSAGES });
+  return await observe(peer.pids, MESSAGES, () => runLoad({ ...load, messages: MESSAGES }));
 }
 
 type Submitting = Postrider & { port: number };
@@ -103,20 +100,19 @@ async function startSubmitting(workspace: Workspace): Promise<Submitting> {
     smtpPort: silent.port,
     submissionPort: port,
   });
-  const stop = async () => {
-    await postrider.stop();
-    silent.stop();
-  };
   const { daemon, sender } = postrider;
   const { key, domainId } = sender;
-  for (const { method, path, body } of [
-    { method: 'PATCH', path: `/v1/domains/${domainId}`, body: { productType: 'both' } },
-    { method: 'POST', path: '/v1/mailboxes', body: { address: LOGIN.username, password: LOGIN.password } },
-  ] as const) {
-    const answer = await daemon.request(method, path, key, body);
-    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-  }
-  return { ...postrider, port, stop };
+  await ask(daemon, ['PATCH', `/v1/domains/${domainId}`, key], { productType: 'both' });
+  const mailbox = { address: LOGIN.username, password: LOGIN.password };
+  await ask(daemon, ['POST', '/v1/mailboxes', key], mailbox);
+  return {
+    ...postrider,
+    port,
+    async [Symbol.asyncDispose]() {
+      await postrider[Symbol.asyncDispose]();
+      silent[Symbol.dispose]();
+    },
+  };
 }
 
 /** Runs a measure with a daemon that has a mailbox. */
@@ -124,14 +120,8 @@ export async function withDaemon(
   workspace: Workspace,
   measure: (daemon: Submitting) => Promise<Measure>,
 ): Promise<Measure> {
-  const postrider = await startSubmitting(workspace);
-  try {
-    return await measure(postrider);
-  } catch (error) {
-    throw postrider.explain(error);
-  } finally {
-    await postrider.stop();
-  }
+  await using postrider = await startSubmitting(workspace);
+  return await measure(postrider);
 }
 
 function measurePostrider(workspace: Workspace): Promise<Measure> {

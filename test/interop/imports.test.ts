@@ -44,7 +44,7 @@ before(async () => {
 after(async () => {
   source?.close();
   await daemon?.stop();
-  await dovecot?.stop();
+  await dovecot?.[Symbol.asyncDispose]();
   await dns?.close();
 });
 

@@ -25,7 +25,7 @@ import {
   type ZoneRecord,
 } from './zone.ts';
 
-export type DnsServer = {
+export type DnsServer = AsyncDisposable & {
   /** Address such as `127.0.0.1:53535`. The port is the same for UDP and TCP. */
   address: string;
   /** Replaces the whole zone. */
@@ -73,18 +73,17 @@ export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
     socket.on('error', () => socket.destroy());
     serveTcp(socket, (query) => encode(respond(zone, query)));
   });
+  const close = async () => {
+    for (const socket of connections) socket.destroy();
+    await Promise.all([new Promise<void>((done) => udp.close(done)), new Promise((done) => tcp.close(done))]);
+  };
   return {
     address: `127.0.0.1:${port}`,
     setZone(text) {
       zone = parseZone(text);
     },
-    async close() {
-      for (const socket of connections) socket.destroy();
-      await Promise.all([
-        new Promise<void>((done) => udp.close(done)),
-        new Promise((done) => tcp.close(done)),
-      ]);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -31,7 +31,7 @@ export type SinkOptions = {
   startTls?: boolean;
 };
 
-export type SmtpSink = {
+export type SmtpSink = AsyncDisposable & {
   host: string;
   port: number;
   /** Messages in the order in which their final dots arrived. */
@@ -92,13 +92,15 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
   server.on('error', () => {});
   const listener = server.listen(options.port ?? 0, host);
   await once(listener, 'listening');
+  const close = () => new Promise<void>((done) => server.close(() => done()));
   return {
     host,
     port: (listener.address() as AddressInfo).port,
     messages,
     connections: () => connections,
     openConnections: () => server.connections.size,
-    close: () => new Promise((done) => server.close(() => done())),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -59,7 +59,7 @@ export async function startDovecot(
     certificate: certificate.certificate,
     pids: [program.pid],
     users: Array.from({ length: users }, (_, index) => ({ username: `user${index}`, password: PASSWORD })),
-    stop: () => program.stop(),
+    [Symbol.asyncDispose]: program.stop,
     // Everything is done when a client asks for it.
     async settle() {},
     async forgetStructure(name) {

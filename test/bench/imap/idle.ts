@@ -42,12 +42,8 @@ export const imapIdle: Group = {
 };
 
 async function startAndMeasure(workspace: Workspace, isCompressed: boolean): Promise<Measure> {
-  const system = await fillSystem(await startPostriderImap(workspace, 1), MESSAGES);
-  try {
-    return await measureIdle(system, isCompressed);
-  } finally {
-    await system.stop();
-  }
+  await using system = await fillSystem(await startPostriderImap(workspace, 1), MESSAGES);
+  return await measureIdle(system, isCompressed);
 }
 
 /** Returns the memory that each of 5,000 connections in IDLE adds, with their mailbox selected. */

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withLoopDelay } from '../event-loop.ts';
 import { percentile } from '../percentile.ts';
-import { startModule } from '../program.ts';
+import { runModule } from '../program.ts';
 import type { Group, LoopDelay, Measure } from '../row.ts';
 import { ImapConnection } from './client.ts';
 import type { ImapLoad, ImapLoadResult } from './load-program.ts';
@@ -71,12 +71,9 @@ async function runLoad(server: PostriderImap, messages: number): Promise<LoadedR
     let result: ImapLoadResult | undefined;
     const times: number[] = [];
     const loaded = await withLoopDelay(daemon, async () => {
-      const program = startModule('imap/load-program.ts', { ...LOAD, port, user: owner });
-      const loading = program.line().then((line) => {
-        result = JSON.parse(line) as ImapLoadResult;
-      });
-      await Promise.all([loading, ...connections.map((connection) => read(connection, times, () => result))]);
-      await program.stop();
+      const loading = runModule<ImapLoadResult>('imap/load-program.ts', { ...LOAD, port, user: owner });
+      const reading = connections.map((connection) => read(connection, times, () => result));
+      await Promise.all([loading.then((answer) => (result = answer)), ...reading]);
       const of = (share: number) => percentile(times, share);
       return { figure: of(0.99), p50Ms: of(0.5), p99Ms: of(0.99), details: { 'longest, ms': of(1) } };
     });
@@ -84,7 +81,7 @@ async function runLoad(server: PostriderImap, messages: number): Promise<LoadedR
     return { fetch: loaded, loop: loaded.loop, result };
   } finally {
     for (const connection of connections) connection.close();
-    await server.stop();
+    await server[Symbol.asyncDispose]();
   }
 }
 

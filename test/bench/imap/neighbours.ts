@@ -34,35 +34,29 @@ export const imapNeighbours: Group = {
 };
 
 async function measureNeighbours(workspace: Workspace): Promise<Measure> {
-  const server = await fillSystem(await startPostriderImap(workspace, USERS), MESSAGES);
+  await using server = await fillSystem(await startPostriderImap(workspace, USERS), MESSAGES);
   const busy: ImapConnection[] = [];
-  try {
-    const [first, ...others] = server.users as [ImapUser, ...ImapUser[]];
-    const neighbours = await Promise.all(others.map((user) => openSession(server.port, user, 'INBOX')));
-    for (let count = 0; count < BUSY_SESSIONS; count++)
-      busy.push(await openSession(server.port, first, FOLDER));
-    let isOver = false;
-    const work = Promise.all(
-      busy.map(async (connection, index) => {
-        for (let round = index; !isOver; round++)
-          await connection.run(BUSY_COMMANDS[round % BUSY_COMMANDS.length] as string);
-      }),
-    ).catch((error: unknown) => {
-      if (!isOver) throw error;
-    });
-    const times = await Promise.all(neighbours.map(measureNoops));
-    isOver = true;
-    for (const connection of [...busy, ...neighbours]) connection.close();
-    await work;
-    // The neighbour in the thread of the busy mailbox is the slowest.
-    const worst = times.reduce((one, other) =>
-      percentile(other, 0.99) > percentile(one, 0.99) ? other : one,
-    );
-    const of = (share: number) => percentile(worst, share);
-    return { figure: of(0.99), p50Ms: of(0.5), p99Ms: of(0.99) };
-  } finally {
-    await server.stop();
-  }
+  const [first, ...others] = server.users as [ImapUser, ...ImapUser[]];
+  const neighbours = await Promise.all(others.map((user) => openSession(server.port, user, 'INBOX')));
+  for (let count = 0; count < BUSY_SESSIONS; count++)
+    busy.push(await openSession(server.port, first, FOLDER));
+  let isOver = false;
+  const work = Promise.all(
+    busy.map(async (connection, index) => {
+      for (let round = index; !isOver; round++)
+        await connection.run(BUSY_COMMANDS[round % BUSY_COMMANDS.length] as string);
+    }),
+  ).catch((error: unknown) => {
+    if (!isOver) throw error;
+  });
+  const times = await Promise.all(neighbours.map(measureNoops));
+  isOver = true;
+  for (const connection of [...busy, ...neighbours]) connection.close();
+  await work;
+  // The neighbour in the thread of the busy mailbox is the slowest.
+  const worst = times.reduce((one, other) => (percentile(other, 0.99) > percentile(one, 0.99) ? other : one));
+  const of = (share: number) => percentile(worst, share);
+  return { figure: of(0.99), p50Ms: of(0.5), p99Ms: of(0.99) };
 }
 
 async function openSession(port: number, user: ImapUser, folder: string): Promise<ImapConnection> {

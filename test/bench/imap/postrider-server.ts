@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon.ts';
 import { freePort, listens } from '../../support/loopback.ts';
+import { ask } from '../daemon.ts';
 import { until } from '../program.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ImapUser } from './client.ts';
@@ -54,17 +55,16 @@ export async function startPostriderImap(
     ...['key', 'create', '--tenant', tenant.id, '--mode', 'live'],
     ...['--permission', 'full_access', '--name', 'bench'],
   ])) as { token: string };
-  async function create<Answer>(path: string, body: object): Promise<Answer> {
-    const { status, body: answer } = await daemon.request('POST', path, key.token, body);
-    if (status !== 201) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`);
-    return answer as Answer;
-  }
   const credentials: ImapUser[] = [];
   for (const address of addresses) {
-    const { id } = await create<{ id: string }>('/v1/mailboxes', { address, password: PASSWORD });
+    const mailbox = { address, password: PASSWORD };
+    const { id } = await ask<{ id: string }>(daemon, ['POST', '/v1/mailboxes', key.token], mailbox);
     // Mail programs log in with app passwords, which cost no Argon2.
-    const made = await create<{ password: string }>(`/v1/mailboxes/${id}/app-passwords`, { name: 'bench' });
-    credentials.push({ username: address, password: made.password });
+    const path = `/v1/mailboxes/${id}/app-passwords`;
+    const { password } = await ask<{ password: string }>(daemon, ['POST', path, key.token], {
+      name: 'bench',
+    });
+    credentials.push({ username: address, password });
   }
   // The first mailbox opens the listener.
   await until('Postrider listens for IMAP', START_TIMEOUT_MS, () => listens(port));
@@ -72,9 +72,7 @@ export async function startPostriderImap(
     ...{ port, smtpPort, pop3Port, daemon, key: key.token },
     pids: [daemon.pid],
     users: credentials,
-    async stop() {
-      await daemon.kill('SIGKILL');
-    },
+    [Symbol.asyncDispose]: () => daemon.kill('SIGKILL'),
     settle: () => waitForQuiet(join(daemon.dataDir, 'mailboxes')),
     // The structure of a message is stored when the message comes in.
     async forgetStructure() {},

@@ -28,26 +28,21 @@ export const imapPush: Group = {
 };
 
 async function measurePush(workspace: Workspace): Promise<Measure> {
-  const dns = await startDnsServer(ZONE);
-  const server = await startPostriderImap(workspace, 1, { POSTRIDER_DNS_SERVERS: dns.address });
-  try {
-    const [user] = server.users;
-    if (!user) throw new Error('the server has no users');
-    const reader = await ImapConnection.login(server.port, user);
-    await reader.run('SELECT INBOX');
-    const client = converse({ port: server.smtpPort });
-    await expect(client.reply(), '220');
-    await expect(client.say('EHLO client.test'), '250');
-    const times: number[] = [];
-    for (const message of sampleMessages(MESSAGES)) times.push(await push({ client, reader, user, message }));
-    client.socket.destroy();
-    reader.close();
-    const of = (share: number) => percentile(times, share);
-    return { figure: of(0.95), p50Ms: of(0.5), p99Ms: of(0.99) };
-  } finally {
-    await server.stop();
-    await dns.close();
-  }
+  await using dns = await startDnsServer(ZONE);
+  await using server = await startPostriderImap(workspace, 1, { POSTRIDER_DNS_SERVERS: dns.address });
+  const [user] = server.users;
+  if (!user) throw new Error('the server has no users');
+  const reader = await ImapConnection.login(server.port, user);
+  await reader.run('SELECT INBOX');
+  const client = converse({ port: server.smtpPort });
+  await expect(client.reply(), '220');
+  await expect(client.say('EHLO client.test'), '250');
+  const times: number[] = [];
+  for (const message of sampleMessages(MESSAGES)) times.push(await push({ client, reader, user, message }));
+  client.socket.destroy();
+  reader.close();
+  const of = (share: number) => percentile(times, share);
+  return { figure: of(0.95), p50Ms: of(0.5), p99Ms: of(0.99) };
 }
 
 type Push = { client: Conversation; reader: ImapConnection; user: ImapUser; message: Buffer };

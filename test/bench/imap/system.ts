@@ -2,7 +2,7 @@
 import { ImapConnection, type ImapUser } from './client.ts';
 import { sampleMessages } from './messages.ts';
 
-export type ImapServer = {
+export type ImapServer = AsyncDisposable & {
   port: number;
   /** Processes whose trees are the system under test. */
   pids: readonly number[];
@@ -11,7 +11,6 @@ export type ImapServer = {
   forgetStructure(folder: string): Promise<void>;
   /** Resolves when the server has nothing to do in the background any more. */
   settle(): Promise<void>;
-  stop(): Promise<void>;
 };
 
 export type ImapSystem = ImapServer & {

@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
 import { linkKeysOf } from '../../../src/links/keys.ts';
 import { trackingTokens } from '../../../src/links/tracking-token.ts';
 import { loadMasterKey } from '../../../src/system/seal.ts';
+import { openDatabase } from '../database.ts';
 import { withLoopDelay } from '../event-loop.ts';
-import { startModule } from '../program.ts';
+import { runModule } from '../program.ts';
 import type { Measure } from '../row.ts';
 import { startSink } from '../sink.ts';
 import type { Workspace } from '../workspace.ts';
@@ -32,91 +32,73 @@ export async function measureClicks(
   filled: Filled,
   { windowMs }: { windowMs: number },
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
-  try {
-    return await withNewsroom(workspace, filled, { smtpPort: sink.port, env: PROXIED }, async (newsroom) => {
-      const { daemon, send } = newsroom;
-      await track(newsroom, filled);
-      const id = await send(filled.others);
-      const sent = { tenant: filled.others, id, timeoutMs: TIMEOUT_MS };
-      await untilCounts(newsroom, sent, (_counts, status) => status === 'sent');
-      const paths = join(daemon.dataDir, 'paths');
-      writeFileSync(paths, pathsOf(daemon.dataDir, id).join('\n'));
-      const follow = (perSecond: number | null) =>
-        click({ newsroom, paths, perSecond, durationMs: windowMs });
-      const before = recorded(daemon.dataDir);
-      const all = await follow(null);
-      await delay(FLUSH_MS);
-      const stored = recorded(daemon.dataDir) - before;
-      const alone = await follow(PACED_PER_SECOND);
-      await send(filled.everybody);
-      await delay(WARM_UP_MS);
-      const copiesBefore = sink.messages();
-      const during = await withLoopDelay(daemon, async () => {
-        const result = await follow(PACED_PER_SECOND);
-        return { figure: result.p99Ms };
-      });
-      return {
-        figure: all.perSecond,
-        p50Ms: all.p50Ms,
-        p99Ms: all.p99Ms,
-        ...(during.loop && { loop: during.loop }),
-        details: {
-          'recorded of those, %': (100 * stored) / all.clicks,
-          [`redirect at ${PACED_PER_SECOND}/s, p99 ms`]: alone.p99Ms,
-          [`redirect at ${PACED_PER_SECOND}/s during a broadcast, p99 ms`]: during.figure,
-          'messages a second meanwhile': ((sink.messages() - copiesBefore) * 1_000) / windowMs,
-        },
-      };
+  await using sink = await startSink(workspace);
+  return await withNewsroom(workspace, filled, { smtpPort: sink.port, env: PROXIED }, async (newsroom) => {
+    const { daemon, send } = newsroom;
+    await track(newsroom, filled);
+    const id = await send(filled.others);
+    const sent = { tenant: filled.others, id, timeoutMs: TIMEOUT_MS };
+    await untilCounts(newsroom, sent, (_counts, status) => status === 'sent');
+    const paths = join(daemon.dataDir, 'paths');
+    writeFileSync(paths, pathsOf(daemon.dataDir, id).join('\n'));
+    const follow = (perSecond: number | null) => click({ newsroom, paths, perSecond, durationMs: windowMs });
+    const before = recorded(daemon.dataDir);
+    const all = await follow(null);
+    await delay(FLUSH_MS);
+    const stored = recorded(daemon.dataDir) - before;
+    const alone = await follow(PACED_PER_SECOND);
+    await send(filled.everybody);
+    await delay(WARM_UP_MS);
+    const copiesBefore = sink.messages();
+    const during = await withLoopDelay(daemon, async () => {
+      const result = await follow(PACED_PER_SECOND);
+      return { figure: result.p99Ms };
     });
-  } finally {
-    await sink.stop();
-  }
+    return {
+      figure: all.perSecond,
+      p50Ms: all.p50Ms,
+      p99Ms: all.p99Ms,
+      ...(during.loop && { loop: during.loop }),
+      details: {
+        'recorded of those, %': (100 * stored) / all.clicks,
+        [`redirect at ${PACED_PER_SECOND}/s, p99 ms`]: alone.p99Ms,
+        [`redirect at ${PACED_PER_SECOND}/s during a broadcast, p99 ms`]: during.figure,
+        'messages a second meanwhile': ((sink.messages() - copiesBefore) * 1_000) / windowMs,
+      },
+    };
+  });
 }
 
 /** Turns the tracking of clicks on for the domains of both tenants. */
-async function track({ daemon, ask }: Newsroom, { many, others }: Filled): Promise<void> {
+async function track({ ask }: Newsroom, { many, others }: Filled): Promise<void> {
   for (const tenant of [many, others]) {
     const { data } = (await ask('GET', '/domains', tenant)) as { data: { id: string }[] };
-    for (const { id } of data) {
-      const { status } = await daemon.request('PATCH', `/v1/domains/${id}`, tenant.key, {
-        clickTracking: true,
-        openTracking: true,
-      });
-      if (status !== 200) throw new Error(`tracking was answered ${status}`);
-    }
+    for (const { id } of data)
+      await ask('PATCH', `/domains/${id}`, tenant, { clickTracking: true, openTracking: true });
   }
 }
 
 function pathsOf(dataDir: string, broadcastId: string): string[] {
   const keys = linkKeysOf(loadMasterKey(dataDir));
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
-  try {
-    const ids = database
-      .prepare<[string, number], string>('SELECT id FROM emails WHERE broadcastId = ? ORDER BY id LIMIT ?')
-      .pluck()
-      .all(broadcastId, COPIES);
-    // All first links come first, because a reader follows one or two.
-    return Array.from({ length: LINKS_PER_COPY }, (_, link) =>
-      ids.map((id) => `/c/${trackingTokens(keys, id).click(link)}`),
-    ).flat();
-  } finally {
-    database.close();
-  }
+  using database = openDatabase(dataDir);
+  const ids = database
+    .prepare<[string, number], string>('SELECT id FROM emails WHERE broadcastId = ? ORDER BY id LIMIT ?')
+    .pluck()
+    .all(broadcastId, COPIES);
+  // All first links come first, because a reader follows one or two.
+  return Array.from({ length: LINKS_PER_COPY }, (_, link) =>
+    ids.map((id) => `/c/${trackingTokens(keys, id).click(link)}`),
+  ).flat();
 }
 
 /** Returns how many clicks the database has recorded. */
 function recorded(dataDir: string): number {
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
-  try {
-    const sum = database
-      .prepare<[], number | null>("SELECT sum(requests) FROM engagements WHERE kind = 'click'")
-      .pluck()
-      .get();
-    return sum ?? 0;
-  } finally {
-    database.close();
-  }
+  using database = openDatabase(dataDir);
+  const sum = database
+    .prepare<[], number | null>("SELECT sum(requests) FROM engagements WHERE kind = 'click'")
+    .pluck()
+    .get();
+  return sum ?? 0;
 }
 
 async function click({
@@ -134,8 +116,5 @@ async function click({
     host: 'track.postrider.test',
     connections: CONNECTIONS,
   };
-  const program = startModule('marketing/click-program.ts', input);
-  const result = JSON.parse(await program.line()) as ClickResult;
-  await program.ended;
-  return result;
+  return await runModule<ClickResult>('marketing/click-program.ts', input);
 }

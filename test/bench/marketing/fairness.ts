@@ -13,30 +13,26 @@ export async function measureFairness(
   filled: Filled,
   { windowMs }: { windowMs: number },
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const { everybody: first, others: second } = filled;
-  try {
-    return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
-      const ids = { first: await newsroom.send(first), second: '' };
-      await delay(WARM_UP_MS.first);
-      ids.second = await newsroom.send(second);
-      await delay(WARM_UP_MS.second);
-      const delivered = async () => ({
-        first: await deliveredOf(newsroom, first, ids.first),
-        second: await deliveredOf(newsroom, second, ids.second),
-      });
-      const before = await delivered();
-      await delay(windowMs);
-      const after = await delivered();
-      const counts = { first: after.first - before.first, second: after.second - before.second };
-      return {
-        figure: (100 * counts.second) / (counts.first + counts.second),
-        details: { 'messages a second of both': ((counts.first + counts.second) * 1_000) / windowMs },
-      };
+  return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
+    const ids = { first: await newsroom.send(first), second: '' };
+    await delay(WARM_UP_MS.first);
+    ids.second = await newsroom.send(second);
+    await delay(WARM_UP_MS.second);
+    const delivered = async () => ({
+      first: await deliveredOf(newsroom, first, ids.first),
+      second: await deliveredOf(newsroom, second, ids.second),
     });
-  } finally {
-    await sink.stop();
-  }
+    const before = await delivered();
+    await delay(windowMs);
+    const after = await delivered();
+    const counts = { first: after.first - before.first, second: after.second - before.second };
+    return {
+      figure: (100 * counts.second) / (counts.first + counts.second),
+      details: { 'messages a second of both': ((counts.first + counts.second) * 1_000) / windowMs },
+    };
+  });
 }
 
 async function deliveredOf(newsroom: Newsroom, tenant: Filled['many'], id: string): Promise<number> {

@@ -9,9 +9,9 @@ import { type DaemonProcess, startDaemonProcess } from '../../support/daemon.ts'
 import type { DnsServer } from '../../support/dns-server.ts';
 import { createLiveSender } from '../../support/live-sender.ts';
 import { freePort } from '../../support/loopback.ts';
-import { createSender, environment, explain, RECIPIENT_ZONE, startDns } from '../daemon.ts';
+import { ask as askDaemon, createSender, environment, RECIPIENT_ZONE, startDns } from '../daemon.ts';
 import { SENDER } from '../message.ts';
-import { startModule } from '../program.ts';
+import { runModule } from '../program.ts';
 import type { Workspace } from '../workspace.ts';
 import { BROADCAST_HTML, BROADCAST_SUBJECT } from './content.ts';
 import type { FillInput } from './fill-program.ts';
@@ -41,7 +41,7 @@ export type Newsroom = {
   /** Sends a broadcast to the audience of a tenant. Returns its id. */
   send(tenant: Tenant, more?: object): Promise<string>;
   show(tenant: Tenant, id: string): Promise<{ status: string; counts: Record<string, number> }>;
-  ask(method: 'GET' | 'POST', path: string, tenant: Tenant, body?: object): Promise<unknown>;
+  ask(method: 'GET' | 'POST' | 'PATCH', path: string, tenant: Tenant, body?: object): Promise<unknown>;
 };
 
 const OTHER_DOMAIN = 'other-sender.test';
@@ -65,9 +65,8 @@ export async function fill(workspace: Workspace, sizes: Sizes): Promise<Filled> 
       { tenantId: second.tenantId, contacts: sizes.many },
     ],
   } satisfies FillInput;
-  const program = startModule('marketing/fill-program.ts', input);
-  const [everybody = '', many = '', others = ''] = JSON.parse(await program.line()) as string[];
-  await program.ended;
+  const ids = await runModule<string[]>('marketing/fill-program.ts', input);
+  const [everybody = '', many = '', others = ''] = ids;
   console.error(`the audiences: filled in ${Date.now() - nowMs} ms`);
   const { key } = first;
   return {
@@ -97,8 +96,6 @@ export async function withNewsroom<Result>(
   });
   try {
     return await run(createNewsroom(daemon));
-  } catch (error) {
-    throw explain(daemon, error);
   } finally {
     await daemon.kill('SIGKILL');
   }
@@ -109,11 +106,8 @@ export const CONNECTIONS = 20;
 const LOOK_EVERY_MS = 100;
 
 function createNewsroom(daemon: DaemonProcess): Newsroom {
-  const ask: Newsroom['ask'] = async (method, path, { key }, body) => {
-    const { status, body: answer } = await daemon.request(method, `/v1${path}`, key, body);
-    if (status >= 300) throw new Error(`${method} ${path} was answered ${status} ${JSON.stringify(answer)}`);
-    return answer;
-  };
+  const ask: Newsroom['ask'] = (method, path, { key }, body) =>
+    askDaemon(daemon, [method, `/v1${path}`, key], body);
   return {
     daemon,
     ask,

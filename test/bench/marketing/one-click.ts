@@ -27,22 +27,18 @@ export async function measureOneClick(
   filled: Filled,
   { windowMs }: { windowMs: number },
 ): Promise<Measure> {
-  const sink = await startSmtpSink({ keepRaw: true });
+  await using sink = await startSmtpSink({ keepRaw: true });
   const opening: Opening = { smtpPort: sink.port, env: PROXIED };
   const clicks = Math.ceil((windowMs * CLICKS_PER_SECOND) / 1_000) + CLICKS_PER_SECOND;
-  try {
-    // The links stay valid in the second daemon, which has the same keys.
-    const links = await withNewsroom(workspace, filled, opening, async (newsroom) => {
-      await newsroom.send(filled.others);
-      await until('readers have their links', TIMEOUT_MS, () => sink.messages.length >= clicks);
-      return sink.messages.map(({ raw }) => new URL(UNSUBSCRIBE.exec(String(raw))?.[1] ?? ''));
-    });
-    return await withNewsroom(workspace, filled, opening, (newsroom) =>
-      withLoopDelay(newsroom.daemon, () => click(newsroom, filled, { links, windowMs })),
-    );
-  } finally {
-    await sink.close();
-  }
+  // The links stay valid in the second daemon, which has the same keys.
+  const links = await withNewsroom(workspace, filled, opening, async (newsroom) => {
+    await newsroom.send(filled.others);
+    await until('readers have their links', TIMEOUT_MS, () => sink.messages.length >= clicks);
+    return sink.messages.map(({ raw }) => new URL(UNSUBSCRIBE.exec(String(raw))?.[1] ?? ''));
+  });
+  return await withNewsroom(workspace, filled, opening, (newsroom) =>
+    withLoopDelay(newsroom.daemon, () => click(newsroom, filled, { links, windowMs })),
+  );
 }
 
 async function click(

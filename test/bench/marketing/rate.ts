@@ -23,35 +23,27 @@ export async function measureRate(
   filled: Filled,
   { contacts }: { contacts: number },
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const { many: tenant } = filled;
-  try {
-    return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
-      const { daemon } = newsroom;
-      const beforeBytes = databaseBytes(daemon.dataDir);
-      let id = '';
-      const measured = await withLoopDelay(daemon, () =>
-        observe([daemon.pid], contacts, async () => {
-          const startedAtMs = Date.now();
-          id = await newsroom.send(tenant);
-          await until('all copies are delivered', SEND_TIMEOUT_MS, () => sink.messages() >= contacts);
-          return { startedAtMs, endedAtMs: Date.now(), p50Ms: Number.NaN, p99Ms: Number.NaN, cpuMs: 0 };
-        }),
-      );
-      const end = { tenant, id, timeoutMs: END_TIMEOUT_MS };
-      await untilCounts(
-        newsroom,
-        end,
-        ({ delivered }, status) => status === 'sent' && delivered === contacts,
-      );
-      // The end copies the write-ahead log back, which would otherwise count twice.
-      await daemon.stop();
-      const bytes = databaseBytes(daemon.dataDir) - beforeBytes;
-      return { ...measured, details: { 'bytes on disk a contact': bytes / contacts } };
-    });
-  } finally {
-    await sink.stop();
-  }
+  return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
+    const { daemon } = newsroom;
+    const beforeBytes = databaseBytes(daemon.dataDir);
+    let id = '';
+    const measured = await withLoopDelay(daemon, () =>
+      observe([daemon.pid], contacts, async () => {
+        const startedAtMs = Date.now();
+        id = await newsroom.send(tenant);
+        await until('all copies are delivered', SEND_TIMEOUT_MS, () => sink.messages() >= contacts);
+        return { startedAtMs, endedAtMs: Date.now(), p50Ms: Number.NaN, p99Ms: Number.NaN, cpuMs: 0 };
+      }),
+    );
+    const end = { tenant, id, timeoutMs: END_TIMEOUT_MS };
+    await untilCounts(newsroom, end, ({ delivered }, status) => status === 'sent' && delivered === contacts);
+    // The end copies the write-ahead log back, which would otherwise count twice.
+    await daemon.stop();
+    const bytes = databaseBytes(daemon.dataDir) - beforeBytes;
+    return { ...measured, details: { 'bytes on disk a contact': bytes / contacts } };
+  });
 }
 
 function databaseBytes(dataDir: string): number {
@@ -65,7 +57,7 @@ export async function measureBareRate(
   workspace: Workspace,
   { messages }: { messages: number },
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -73,22 +65,17 @@ export async function measureBareRate(
   });
   const folder = workspace.newFolder('bare-path');
   const input: BarePathInput = { folder, privateKey, sinkPort: sink.port, connections: CONNECTIONS };
-  const program = startModule('bare-path.ts', input, {
+  await using program = startModule('bare-path.ts', input, {
     UV_THREADPOOL_SIZE: String(availableParallelism() + 2),
   });
-  try {
-    const load: HttpLoad = {
-      port: Number(await program.line()),
-      path: '/',
-      headers: {},
-      body: JSON.stringify(emailOfCopySize()),
-      counter: RECIPIENT_DIGITS,
-      connections: CONNECTIONS,
-      requests: messages,
-    };
-    return await observeSending([program.pid], messages, sink, () => runHttpLoad(load));
-  } finally {
-    await program.stop();
-    await sink.stop();
-  }
+  const load: HttpLoad = {
+    port: Number(await program.line()),
+    path: '/',
+    headers: {},
+    body: JSON.stringify(emailOfCopySize()),
+    counter: RECIPIENT_DIGITS,
+    connections: CONNECTIONS,
+    requests: messages,
+  };
+  return await observeSending([program.pid], messages, sink, () => runHttpLoad(load));
 }

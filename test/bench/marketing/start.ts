@@ -18,39 +18,35 @@ export async function measureStart(
   filled: Filled,
   { contacts, ofSegment }: StartOptions,
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const { everybody: tenant } = filled;
   const expected = ofSegment ? countInSegment(contacts) : contacts;
-  try {
-    return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
-      const { daemon, ask } = newsroom;
-      const segment = { name: 'Some', audienceId: tenant.audienceId, filter: SEGMENT_FILTER };
-      const { id: segmentId } = ofSegment
-        ? ((await ask('POST', '/segments', tenant, segment)) as { id: string })
-        : { id: undefined };
-      const target = segmentId === undefined ? {} : { segmentId, audienceId: undefined };
-      using memory = watchMemory(daemon.pid);
-      return await withLoopDelay(daemon, async () => {
-        const startedMs = performance.now();
-        const id = await newsroom.send(tenant, target);
-        await until('the first message', FIRST_TIMEOUT_MS, () => sink.messages() > 0);
-        const firstMs = performance.now() - startedMs;
-        await untilCounts(newsroom, { tenant, id, timeoutMs: LEDGER_TIMEOUT_MS }, isWalked(expected));
-        const completeMs = performance.now() - startedMs;
-        return {
-          figure: completeMs,
-          memory: treeMemory([daemon.pid]),
-          details: {
-            'first message after, ms': firstMs,
-            'peak RSS, MiB': memory.peakMiB(),
-            'messages delivered meanwhile': sink.messages(),
-          },
-        };
-      });
+  return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
+    const { daemon, ask } = newsroom;
+    const segment = { name: 'Some', audienceId: tenant.audienceId, filter: SEGMENT_FILTER };
+    const { id: segmentId } = ofSegment
+      ? ((await ask('POST', '/segments', tenant, segment)) as { id: string })
+      : { id: undefined };
+    const target = segmentId === undefined ? {} : { segmentId, audienceId: undefined };
+    using memory = watchMemory(daemon.pid);
+    return await withLoopDelay(daemon, async () => {
+      const startedMs = performance.now();
+      const id = await newsroom.send(tenant, target);
+      await until('the first message', FIRST_TIMEOUT_MS, () => sink.messages() > 0);
+      const firstMs = performance.now() - startedMs;
+      await untilCounts(newsroom, { tenant, id, timeoutMs: LEDGER_TIMEOUT_MS }, isWalked(expected));
+      const completeMs = performance.now() - startedMs;
+      return {
+        figure: completeMs,
+        memory: treeMemory([daemon.pid]),
+        details: {
+          'first message after, ms': firstMs,
+          'peak RSS, MiB': memory.peakMiB(),
+          'messages delivered meanwhile': sink.messages(),
+        },
+      };
     });
-  } finally {
-    await sink.stop();
-  }
+  });
 }
 
 function isWalked(expected: number) {

@@ -1,7 +1,5 @@
-/** Transactional mail to the site that a broadcast goes to, without the broadcast and during it. */
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Sqlite from 'better-sqlite3';
+import { openDatabase } from '../database.ts';
 import { withLoopDelay } from '../event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from '../message.ts';
 import { type PacedLoad, runPaced } from '../paced-load.ts';
@@ -22,43 +20,39 @@ export async function measureTransactional(
   filled: Filled,
   { windowMs }: { windowMs: number },
 ): Promise<Measure> {
-  const sink = await startSink(workspace);
+  await using sink = await startSink(workspace);
   const { everybody: tenant } = filled;
-  try {
-    return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
-      const { daemon } = newsroom;
-      await runFor(newsroom, tenant, WARM_UP_MS);
-      const alone = await runFor(newsroom, tenant, windowMs);
-      await newsroom.send(tenant);
-      await delay(WARM_UP_MS);
-      const before = sink.messages();
-      const during = { accept: await runFor(newsroom, tenant, windowMs), messages: sink.messages() - before };
-      const measured = await withLoopDelay(daemon, async () => ({ figure: during.accept.p99Ms }));
-      await delay(SETTLE_MS);
-      await daemon.kill('SIGKILL');
-      const attempts = {
-        alone: firstAttempts(daemon.dataDir, alone),
-        during: firstAttempts(daemon.dataDir, during.accept),
-      };
-      return {
-        ...measured,
-        p50Ms: during.accept.p50Ms,
-        p99Ms: during.accept.p99Ms,
-        details: {
-          'accept without the broadcast, p99 ms': alone.p99Ms,
-          'accept: ratio x 100': (100 * during.accept.p99Ms) / alone.p99Ms,
-          'first attempt ended, p99 ms': percentile(attempts.during, 0.99),
-          'first attempt without the broadcast, p99 ms': percentile(attempts.alone, 0.99),
-          'first attempt: ratio x 100':
-            (100 * percentile(attempts.during, 0.99)) / percentile(attempts.alone, 0.99),
-          'first attempt ended, p50 ms': percentile(attempts.during, 0.5),
-          'messages of both a second meanwhile': (during.messages * 1_000) / windowMs,
-        },
-      };
-    });
-  } finally {
-    await sink.stop();
-  }
+  return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
+    const { daemon } = newsroom;
+    await runFor(newsroom, tenant, WARM_UP_MS);
+    const alone = await runFor(newsroom, tenant, windowMs);
+    await newsroom.send(tenant);
+    await delay(WARM_UP_MS);
+    const before = sink.messages();
+    const during = { accept: await runFor(newsroom, tenant, windowMs), messages: sink.messages() - before };
+    const measured = await withLoopDelay(daemon, async () => ({ figure: during.accept.p99Ms }));
+    await delay(SETTLE_MS);
+    await daemon.kill('SIGKILL');
+    const attempts = {
+      alone: firstAttempts(daemon.dataDir, alone),
+      during: firstAttempts(daemon.dataDir, during.accept),
+    };
+    return {
+      ...measured,
+      p50Ms: during.accept.p50Ms,
+      p99Ms: during.accept.p99Ms,
+      details: {
+        'accept without the broadcast, p99 ms': alone.p99Ms,
+        'accept: ratio x 100': (100 * during.accept.p99Ms) / alone.p99Ms,
+        'first attempt ended, p99 ms': percentile(attempts.during, 0.99),
+        'first attempt without the broadcast, p99 ms': percentile(attempts.alone, 0.99),
+        'first attempt: ratio x 100':
+          (100 * percentile(attempts.during, 0.99)) / percentile(attempts.alone, 0.99),
+        'first attempt ended, p50 ms': percentile(attempts.during, 0.5),
+        'messages of both a second meanwhile': (during.messages * 1_000) / windowMs,
+      },
+    };
+  });
 }
 
 type Window = { fromMs: number; untilMs: number };
@@ -89,18 +83,14 @@ async function runFor(
 
 /** Returns the times from acceptance to the end of the first attempt of the emails that were accepted in a window. */
 function firstAttempts(dataDir: string, { fromMs, untilMs }: Window): number[] {
-  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
-  try {
-    return database
-      .prepare<[number, number], number>(
-        `SELECT min(attempts.at) - messages.createdAt FROM messages
-           JOIN attempts ON attempts.messageId = messages.id
-           WHERE messages.kind = 'transactional' AND messages.createdAt BETWEEN ? AND ?
-           GROUP BY messages.id`,
-      )
-      .pluck()
-      .all(fromMs, untilMs);
-  } finally {
-    database.close();
-  }
+  using database = openDatabase(dataDir);
+  return database
+    .prepare<[number, number], number>(
+      `SELECT min(attempts.at) - messages.createdAt FROM messages
+         JOIN attempts ON attempts.messageId = messages.id
+         WHERE messages.kind = 'transactional' AND messages.createdAt BETWEEN ? AND ?
+         GROUP BY messages.id`,
+    )
+    .pluck()
+    .all(fromMs, untilMs);
 }

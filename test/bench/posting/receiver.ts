@@ -2,13 +2,12 @@
 import { startModule } from '../program.ts';
 import type { Received, ReceiverInput } from './receiver-program.ts';
 
-export type Receiver = {
+export type Receiver = AsyncDisposable & {
   url: string;
   pid: number;
   /** Answers the posts that wait, and all later ones. */
   open(): Promise<void>;
   read(): Promise<Received>;
-  stop(): Promise<void>;
 };
 
 export async function startReceiver(input: ReceiverInput): Promise<Receiver> {
@@ -20,6 +19,6 @@ export async function startReceiver(input: ReceiverInput): Promise<Receiver> {
     pid: program.pid,
     open: async () => void (await get('open')),
     read: () => get(''),
-    stop: program.stop,
+    [Symbol.asyncDispose]: program.stop,
   };
 }
