@@ -28,7 +28,7 @@ export async function withLoopDelay(
     const p99Ms = median(found.map((sample) => sample.p99Ms));
     return { ...measure, loop: { p99Ms, maxMs: Math.max(...found.map((sample) => sample.maxMs)) } };
   } catch (error) {
-    throw new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
+    throw explain(daemon, error);
   } finally {
     clearInterval(timer);
   }
@@ -48,4 +48,9 @@ async function readSample(daemon: Pick<DaemonProcess, 'request'>): Promise<Sampl
 function readGauge(text: string, name: string): number | undefined {
   const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
   return value === undefined ? undefined : Number(value);
+}
+
+/** Returns the error with what the daemon wrote last. */
+export function explain(daemon: Pick<DaemonProcess, 'output'>, error: unknown): Error {
+  return new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
 }
