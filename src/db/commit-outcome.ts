@@ -8,8 +8,8 @@ import type { Tables } from './tables.ts';
 type OutcomeApp = { db: Pick<Access<Tables>, 'commit'>; clock: Clock; log: Pick<Log, 'error'> };
 
 /**
- * Pauses between attempts to store an outcome, about two minutes in all. Sooner or later the lease of the work ends, and
- * the work is done again as after a crash.
+ * Pauses between attempts to store an outcome, about two minutes in all. Afterwards the work is released, and is done again
+ * as after a crash: the lease of a recipient expires, and the engine releases a task.
  */
 const PAUSES_MS = [100, 500, 1_000, 5_000, 15_000, 30_000, 60_000] as const;
 

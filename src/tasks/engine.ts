@@ -1,7 +1,8 @@
 /**
  * The engine of all background work but delivery. Each kind of task has a loop (system/worker.ts) that learns which queues
  * have due tasks, asks `Order` whom to serve, leases tasks to this run of the daemon or of its thread, and runs them. A lease
- * lasts until its run settles it, or until the next start finds it left over.
+ * lasts until its run settles it, the engine releases it because the end of its run could not be stored, or the next start
+ * finds it left over.
  */
 import { commitOutcome } from '../db/commit-outcome.ts';
 import { sleep } from '../system/clock.ts';
@@ -78,6 +79,8 @@ class KindEngine {
   readonly #order: Order;
   readonly #queues: QueueList;
   readonly #aborts = new Map<string, AbortController>();
+  /** Leased tasks whose runs have ended, although that could not be stored. */
+  readonly #stranded = new Set<LeasedTask>();
   readonly #stopListening: () => void;
   #isPrepared = false;
   #isStopping = false;
@@ -133,6 +136,7 @@ class KindEngine {
   async #lease(limit: number): Promise<Leased<Run>> {
     if (!this.#isPrepared) await this.#prepare();
     this.#isPrepared = true;
+    await this.#releaseStranded();
     const isComplete = await this.#queues.refresh();
     const now = this.#app.clock.now();
     const slots = this.#takeSlots(limit, now);
@@ -147,11 +151,27 @@ class KindEngine {
     for (;;) {
       const abandoned = await listAbandoned(app.db.read, { kind, runId: app.runId, limit: MAX_RELEASED });
       if (abandoned.length === 0) break;
-      const releases = abandoned.map((task) => ({ lease: leaseOf(task), dueAt: this.#releaseAt(task) }));
-      await app.db.commit(releaseTasks, { releases });
+      await this.#release(abandoned);
       count += abandoned.length;
     }
     if (count > 0) app.log.warn({ kind, count }, 'tasks were interrupted, and are run again');
+  }
+
+  /** Releases the tasks whose ends could not be stored. An error leaves them to the next lease, which comes a second later. */
+  async #releaseStranded(): Promise<void> {
+    while (this.#stranded.size > 0) {
+      const tasks = [...this.#stranded].slice(0, MAX_RELEASED);
+      await this.#release(tasks);
+      for (const task of tasks) {
+        this.#stranded.delete(task);
+        this.#queues.noteChange(task.queueKey);
+      }
+    }
+  }
+
+  async #release(tasks: readonly LeasedTask[]): Promise<void> {
+    const releases = tasks.map((task) => ({ lease: leaseOf(task), dueAt: this.#releaseAt(task) }));
+    await this.#app.db.commit(releaseTasks, { releases });
   }
 
   /** A series of crashes must not use up the attempts at once, and a task that causes them must leave time for others. */
@@ -217,6 +237,8 @@ class KindEngine {
       if (end === 'again') wakeTasks(this.#app, kind, [queueKey]);
     } catch (error) {
       this.#app.log.error({ kind, reference, err: error }, 'the end of a task could not be stored');
+      this.#stranded.add(task);
+      wakeTasks(this.#app, kind, [queueKey]);
     } finally {
       this.#aborts.delete(reference);
     }

@@ -70,7 +70,7 @@ function openWorld(change: Partial<TaskKind>) {
   }
   let works: ReturnType<typeof startTasks>[] = [];
   return {
-    ...{ app, clock, lines, running, started, wakeups },
+    ...{ app, clock, kind, lines, running, started, wakeups },
     async start(runId = app.runId) {
       works.push(startTasks({ ...app, runId }, [kind]));
       await clock.advance(10);

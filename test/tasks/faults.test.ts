@@ -80,6 +80,32 @@ test('a lease that fails gives its slots back', () =>
     assert.deepEqual(world.started, ['a']);
   }));
 
+test('a task whose end could not be stored for minutes is released once writes succeed, and runs again', () => {
+  const ran: string[] = [];
+  return inWorld({ backOff: () => 1_000 }, async (world) => {
+    const { commit } = world.app.db;
+    world.kind.run = async (task) => {
+      ran.push(task.reference);
+      task.free();
+      return world.app.db.commit(completeTask, leaseOf(task) as never);
+    };
+    await world.add(['a']);
+    let isFull = true;
+    world.app.db.commit = async (write, input) => {
+      const { name } = write as unknown as Write<never, never>;
+      if (isFull && name !== 'tasks.lease') throw new Error('the disk is full');
+      return commit(write, input);
+    };
+    await world.start();
+    await world.clock.advance(180_000);
+    assert.deepEqual([ran, (await world.find('a'))?.attempts], [['a'], 1]);
+    isFull = false;
+    await world.clock.advance(2_000);
+    assert.deepEqual(ran, ['a', 'a']);
+    assert.equal(await world.find('a'), undefined);
+  });
+});
+
 test('a task that is leased while the engine stops is aborted at once, and waits for the next start', () => {
   const run: TaskKind['run'] = async (task) => {
     task.signal.throwIfAborted();
