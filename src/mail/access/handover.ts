@@ -5,8 +5,9 @@
 
 import type { Socket } from 'node:net';
 import { deflateRawSync } from 'node:zlib';
-import type { StreamEnd, StreamOwner, StreamPort } from '../../system/thread/streams.ts';
+import { type StreamEnd, type StreamOwner, type StreamPort, weightOf } from '../../system/thread/streams.ts';
 import type { Interruptible } from '../connection/listener.ts';
+import type { Unread } from '../connection/wire.ts';
 import type { AccessContext } from './connection.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
 import { openWire } from './wire.ts';
@@ -60,15 +61,16 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   #isCompressed = false;
   #hasEnded = false;
 
-  /** Begins with what the client has sent already, which the socket yields first. */
+  /** Begins with what the client has sent already. */
   constructor(
     context: Pick<AccessContext, 'clock' | 'metrics'>,
     {
       socket,
+      unread,
       handover,
       head,
       lostText,
-    }: { socket: Socket; handover: Handover; head: unknown; lostText: string },
+    }: { socket: Socket; unread: Unread; handover: Handover; head: unknown; lostText: string },
     ending: Ending,
   ) {
     this.#context = context;
@@ -82,6 +84,8 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
     socket.on('close', this.#onClose);
     if (socket.destroyed) this.#onClose();
     else socket.resume();
+    for (const octets of unread.octets) this.#onData(octets);
+    if (unread.hasEnded) this.#onEnd();
   }
 
   interrupt({ reason, text }: ConnectionFault): void {
@@ -90,7 +94,8 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
 
   onOctets(octets: Buffer): void {
     // The account may send more as soon as these have left, while others still wait.
-    this.#socket.write(octets, () => this.#end.taken(octets.length));
+    const weight = weightOf(octets);
+    this.#socket.write(octets, () => this.#end.taken(weight));
   }
 
   onDrained(): void {
@@ -111,9 +116,13 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
     openWire(this.#context.clock, socket).end();
   }
 
-  /** Ends the connection of an account that can no longer be used. */
-  onClosed(): void {
+  onClosed(isLost: boolean): void {
     if (this.#hasEnded || this.#socket.destroyed) return;
+    // The account has ended the connection of a client that did not read, which may be in the middle of an answer.
+    if (!isLost) {
+      this.onEnded();
+      return;
+    }
     const fault = new ConnectionFault('session', this.#lostText);
     this.#context.metrics.ended(fault.reason);
     const text = Buffer.from(this.#ending.formatEnd(fault));

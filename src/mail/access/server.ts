@@ -150,8 +150,7 @@ function handOver(
   { socket, wire }: AccessConnection,
   { login, protocol }: { login: Login; protocol: Ending },
 ): void {
-  wire.detach();
-  const relay = new Relay(context, { socket, ...login }, protocol);
+  const relay = new Relay(context, { socket, unread: wire.takeOver(), ...login }, protocol);
   context.connections.add(relay);
   socket.once('close', () => context.connections.delete(relay));
   if (context.shutdown) relay.interrupt(context.shutdown);

@@ -33,6 +33,9 @@ export type WireOptions<Reason extends string> = {
   timeoutFault(reason: Reason): Error;
 };
 
+/** What a client has sent and nobody has read, and whether those are its last octets. */
+export type Unread = { octets: Buffer[]; hasEnded: boolean };
+
 export class Wire<Reason extends string> {
   readonly #clock: Clock;
   readonly #socket: Duplex;
@@ -180,8 +183,13 @@ export class Wire<Reason extends string> {
     if (this.#interruption) throw this.#interruption;
   }
 
-  /** Leaves the socket to another owner, with its unread input, after what was sent. */
+  /** Leaves the socket to another owner, which reads the unread input from it, after what was sent. The socket has an `error` listener. */
   detach(): void {
+    for (const chunk of this.takeOver().octets.reverse()) this.#socket.unshift(chunk);
+  }
+
+  /** Leaves the socket to another owner, after what was sent, and returns the input that the socket no longer has. */
+  takeOver(): Unread {
     const socket = this.#socket;
     this.#isDetached = true;
     this.#deadline.cancel();
@@ -191,7 +199,7 @@ export class Wire<Reason extends string> {
     socket.off('drain', this.#onWake);
     socket.pause();
     this.#uncork();
-    for (const chunk of this.#chunks.reverse()) socket.unshift(chunk);
+    return { octets: this.#chunks.splice(0), hasEnded: this.#hasEnded };
   }
 
   /**

@@ -9,6 +9,7 @@ import { Duplex, type Writable } from 'node:stream';
 import { constants, createInflateRaw, deflateRaw, type InflateRaw } from 'node:zlib';
 import { discardInput } from '../connection/discard-input.ts';
 import { unpooled } from '../connection/pieces.ts';
+import type { Unread } from '../connection/wire.ts';
 
 /** Level of compression. RFC 4978 section 4 expects 25 to 40 % of the size from the cheapest one. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -40,15 +41,19 @@ export class CompressedStream extends Duplex {
   /** Octets that the next compressor knows, as they were before their compression. */
   #history: Buffer = NOTHING;
 
-  /** `onMalformed` is called when the client has sent something that is not DEFLATE. Nothing more is read then. */
-  constructor(socket: Duplex, onMalformed: () => void) {
+  /** Begins with what was received already. `onMalformed` is called when the client has sent something that is not DEFLATE. Nothing more is read then. */
+  constructor(socket: Duplex, { octets, hasEnded }: Unread, onMalformed: () => void) {
     super();
     this.#socket = socket;
     this.#onMalformed = onMalformed;
     socket.on('data', this.#onReceived);
     socket.on('end', this.#onEnd);
     socket.on('close', () => this.destroy());
+    // An error destroys the stream, and its reader learns of that.
+    this.on('error', () => {});
     socket.resume();
+    for (const received of octets) this.#onReceived(received);
+    if (hasEnded) this.#onEnd();
   }
 
   /**

@@ -1,20 +1,22 @@
 /** One end of a stream between two threads, as a stream of Node. What is written to it belongs to the other thread from then on. */
 import { Duplex } from 'node:stream';
-import type { StreamEnd, StreamOwner, StreamPort } from './streams.ts';
+import { type StreamEnd, type StreamOwner, type StreamPort, weightOf } from './streams.ts';
 
 type Callback = (error?: Error | null) => void;
 
 export class PortStream extends Duplex implements StreamOwner {
   readonly #end: StreamEnd;
   readonly #receiveNote: (note: unknown) => void;
-  /** Number of octets that were received since the reader last wanted more. */
-  #receivedBytes = 0;
+  /** Weight of the octets that wait for the reader. */
+  #waitingWeight = 0;
   #afterDrain: Callback | undefined;
 
   /** Opens the stream with this number. `receiveNote` receives the notes of the other end. */
   constructor(port: StreamPort, number: number, receiveNote: (note: unknown) => void) {
     super();
     this.#receiveNote = receiveNote;
+    // An error destroys the stream, and its reader learns of that.
+    this.on('error', () => {});
     this.#end = port.open(number, this);
   }
 
@@ -24,8 +26,9 @@ export class PortStream extends Duplex implements StreamOwner {
   }
 
   onOctets(octets: Buffer): void {
-    this.#receivedBytes += octets.length;
+    this.#waitingWeight += weightOf(octets);
     this.push(octets);
+    this.#reportTaken();
   }
 
   onDrained(): void {
@@ -46,10 +49,19 @@ export class PortStream extends Duplex implements StreamOwner {
     this.destroy();
   }
 
-  override _read(): void {
-    if (this.#receivedBytes === 0) return;
-    this.#end.taken(this.#receivedBytes);
-    this.#receivedBytes = 0;
+  /** What is read was taken. What waits in the buffer of the stream was not, so that many small pieces cannot fill it. */
+  override read(sizeBytes?: number): unknown {
+    const octets: unknown = super.read(sizeBytes);
+    this.#reportTaken();
+    return octets;
+  }
+
+  override _read(): void {}
+
+  #reportTaken(): void {
+    if (this.readableLength > 0 || this.#waitingWeight === 0) return;
+    this.#end.taken(this.#waitingWeight);
+    this.#waitingWeight = 0;
   }
 
   override _write(octets: Buffer, _encoding: BufferEncoding, callback: Callback): void {

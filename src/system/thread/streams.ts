@@ -8,6 +8,11 @@ import type { MessagePort } from 'node:worker_threads';
 const MAX_AHEAD_BYTES = 256 * 1024;
 /** Number of octets that a receiver takes before it reports them, because each message costs both threads. */
 const REPORTED_BYTES = 64 * 1024;
+/**
+ * Size that a message counts with at least, because it takes memory of its own in both threads. A client that sends octet by octet makes
+ * one message of each.
+ */
+const MIN_WEIGHT_BYTES = 1024;
 /** Number of octets from which their memory moves to the other thread. The copy of fewer costs less than the move. */
 const MOVED_BYTES = 16 * 1024;
 
@@ -16,11 +21,13 @@ type Message =
   | { kind: 'taken'; sizeBytes: number }
   | { kind: 'note'; note: unknown }
   | { kind: 'end' }
-  | { kind: 'close' };
+  | { kind: 'close'; isLost?: true };
+
+const LOST = { kind: 'close', isLost: true } as const;
 
 /** The owner of one end of a stream. */
 export type StreamOwner = {
-  /** Receives octets, in memory of their own. The owner calls `taken` once it can hold others. */
+  /** Receives octets, in memory of their own. The owner calls `taken` with their weight once it can hold others. */
   onOctets(octets: Buffer): void;
   /** Is called when `send` may go on, because the other end has taken enough. */
   onDrained(): void;
@@ -28,8 +35,8 @@ export type StreamOwner = {
   onNote(note: unknown): void;
   /** Is called after the last octets of the other end. */
   onEnded(): void;
-  /** Is called when the other end has closed the stream, or its thread has ended. Nothing follows. */
-  onClosed(): void;
+  /** Is called when the other end has closed the stream. Nothing follows. `isLost` is true when its thread has ended or does not know the stream. */
+  onClosed(isLost: boolean): void;
 };
 
 /** One side of a port, with the streams of its thread by their numbers. */
@@ -48,11 +55,11 @@ export class StreamPort {
       const end = this.#ends.get(stream);
       if (end) end.receive(message as Message);
       // The stream was closed before the other thread knew of it.
-      else if (message.kind !== 'close') this.#channel.post(stream, { kind: 'close' });
+      else if (message.kind !== 'close') this.#channel.post(stream, { kind: 'close', isLost: true });
     });
     port.on('close', () => {
       this.isOpen = false;
-      for (const end of [...this.#ends.values()]) end.receive({ kind: 'close' });
+      for (const end of [...this.#ends.values()]) end.receive(LOST);
     });
   }
 
@@ -60,7 +67,7 @@ export class StreamPort {
   open(stream: number, owner: StreamOwner): StreamEnd {
     const end = new StreamEnd(stream, owner, this.#channel);
     this.#ends.set(stream, end);
-    if (!this.isOpen) queueMicrotask(() => end.receive({ kind: 'close' }));
+    if (!this.isOpen) queueMicrotask(() => end.receive(LOST));
     return end;
   }
 }
@@ -76,9 +83,9 @@ export class StreamEnd {
   readonly #owner: StreamOwner;
   readonly #channel: Channel;
   #isClosed = false;
-  /** Number of octets that the other end has not reported as taken. */
+  /** Weight of the octets that the other end has not reported as taken. */
   #aheadBytes = 0;
-  /** Number of octets that were taken here and not reported. */
+  /** Weight of the octets that were taken here and not reported. */
   #takenBytes = 0;
 
   constructor(number: number, owner: StreamOwner, channel: Channel) {
@@ -105,9 +112,9 @@ export class StreamEnd {
     return !this.#isFull;
   }
 
-  /** Counts octets that the owner has taken. */
-  taken(sizeBytes: number): void {
-    this.#takenBytes += sizeBytes;
+  /** Counts octets that the owner has taken, by their weight. */
+  taken(weight: number): void {
+    this.#takenBytes += weight;
     if (this.#takenBytes < REPORTED_BYTES) return;
     this.#post({ kind: 'taken', sizeBytes: this.#takenBytes });
     this.#takenBytes = 0;
@@ -148,7 +155,7 @@ export class StreamEnd {
         break;
       case 'close':
         this.#forget();
-        this.#owner.onClosed();
+        this.#owner.onClosed(message.isLost === true);
     }
   }
 
@@ -161,7 +168,7 @@ export class StreamEnd {
   }
 
   #sendOctets(octets: Buffer<ArrayBuffer>): void {
-    this.#aheadBytes += octets.length;
+    this.#aheadBytes += weightOf(octets);
     this.#post({ kind: 'octets', octets }, octets.length < MOVED_BYTES ? [] : [octets.buffer]);
   }
 
@@ -173,6 +180,11 @@ export class StreamEnd {
     this.#isClosed = true;
     this.#channel.forget(this.#number);
   }
+}
+
+/** Returns the number of octets that a message with these octets counts as. */
+export function weightOf(octets: Buffer): number {
+  return Math.max(octets.length, MIN_WEIGHT_BYTES);
 }
 
 /** Returns true for many octets that are alone in their memory. */

@@ -13,6 +13,7 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { startServer } from './fixture.ts';
 
 const FLUSHED = { finishFlush: constants.Z_SYNC_FLUSH };
+const NOTHING_UNREAD = { octets: [], hasEnded: false };
 const KIB = 1024;
 
 test('COMPRESS is offered until it is active, and refuses what it does not know', async (t) => {
@@ -74,7 +75,7 @@ test('what is no DEFLATE ends the connection with BYE', async (t) => {
 
 test('octets that expand a thousandfold are inflated only as fast as they are read', async (t) => {
   const [socket, peer] = duplexPair();
-  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  const stream = new CompressedStream(socket, NOTHING_UNREAD, () => assert.fail('malformed'));
   t.after(() => stream.destroy());
   const sizeBytes = 4 * KIB * KIB;
   peer.end(deflateRawSync(Buffer.alloc(sizeBytes), FLUSHED));
@@ -104,7 +105,7 @@ function collect(socket: Socket): Buffer[] {
 
 test('in IDLE the decompressor ends, and the next command may refer to those before', async () => {
   const [socket, peer] = duplexPair();
-  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  const stream = new CompressedStream(socket, NOTHING_UNREAD, () => assert.fail('malformed'));
   const deflater = createDeflateRaw();
   deflater.on('data', (octets: Buffer) => void peer.write(octets));
   for (let round = 0; round < 3; round++) {
@@ -125,7 +126,7 @@ test('in IDLE the decompressor ends, and the next command may refer to those bef
 
 test('the decompressor stays when the data does not end with a sync flush', async () => {
   const [socket, peer] = duplexPair();
-  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  const stream = new CompressedStream(socket, NOTHING_UNREAD, () => assert.fail('malformed'));
   peer.write(deflateRawSync('x NOOP\r\n', { finishFlush: constants.Z_PARTIAL_FLUSH }));
   const [octets] = await once(stream, 'data');
   assert.equal(String(octets), 'x NOOP\r\n');
@@ -148,7 +149,7 @@ test('IDLE lets the decompressor rest', async (t) => {
 
 test('a client that sends more than is read at once is stopped, and all of it arrives', async (t) => {
   const [socket, peer] = duplexPair();
-  const stream = new CompressedStream(socket, () => assert.fail('malformed'));
+  const stream = new CompressedStream(socket, NOTHING_UNREAD, () => assert.fail('malformed'));
   t.after(() => stream.destroy());
   const digests = Array.from({ length: 16 * KIB }, (_, index) => hash('sha256', `${index}`, 'buffer'));
   const octets = Buffer.concat(digests);

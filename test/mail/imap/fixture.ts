@@ -15,7 +15,7 @@ import { recordLog } from '../../support/record-log.ts';
 import { createScramSession } from '../../support/scram-client.ts';
 
 type ServedMail = { openAccount(): Account };
-type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | 'section' | 'openSession'>> & {
+type Options<Mail extends ServedMail> = Partial<Omit<ImapServerOptions, 'at' | 'section'>> & {
   mail?: Mail;
   clock?: Clock;
   /** Port over which connections are handed over. All servers share one by default. */

@@ -1,10 +1,13 @@
 /** Connections that are handed over to the thread of their account. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nextSlice } from '../../../src/system/slices.ts';
 import { createEmptyMail } from '../../support/account-mail.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { createHandovers } from '../../support/handovers.ts';
+import { recordLog } from '../../support/record-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { LOGIN, startServer } from './fixture.ts';
+import { createImapSessions, LOGIN, startServer } from './fixture.ts';
 
 test('what a client sends behind its login is served in its order', async (t) => {
   const client = (await startServer(t)).dial();
@@ -16,6 +19,45 @@ test('what a client sends behind its login is served in its order', async (t) =>
     tagged.map((line) => line.slice(0, 4)),
     ['a OK', 'b OK', 'c OK', 'd OK', 'e OK'],
   );
+});
+
+for (const behind of ['', 'b SELECT INBOX\r\nc LOGOUT\r\n'])
+  test(`a client that sends ${behind ? 'its last commands' : 'its last octets'} while it logs in is served to its end`, async (t) => {
+    const mail = await createEmptyMail();
+    const clock = createFakeClock(0);
+    const sessions = createImapSessions(mail, { clock, log: recordLog().log });
+    const openSession = () => {
+      const session = sessions.openSession();
+      return {
+        ...session,
+        async login(credentials: Parameters<typeof session.login>[0]) {
+          // The end of the client arrives meanwhile.
+          for (let turn = 0; turn < 100; turn++) await nextSlice();
+          return await session.login(credentials);
+        },
+      };
+    };
+    const client = await (await startServer(t, { mail, clock, openSession })).greeted();
+    client.send(`a ${LOGIN}\r\n${behind}`);
+    client.socket.end();
+    const tagged = (await client.rest()).filter((line) => /^[a-c] /.test(line));
+    assert.deepEqual(
+      tagged.map((line) => line.slice(0, 4)),
+      behind ? ['a OK', 'b OK', 'c OK'] : ['a OK'],
+    );
+    await waitUntil(() => sessions.users.size === 0 && mail.openSessions === 0);
+  });
+
+test('a client that ends behind COMPRESS ends alone', async (t) => {
+  const server = await startServer(t);
+  const other = await server.open('SELECT INBOX');
+  const client = await server.open();
+  // The server has read the end of the client before it comes to the command.
+  client.send(`${'a NOOP\r\n'.repeat(7_000)}b COMPRESS DEFLATE\r\nxxxx`);
+  client.socket.end();
+  assert.match((await client.rest()).slice(6_990).join(), /b OK DEFLATE active/);
+  assert.deepEqual(await other.ask('NOOP'), ['OK NOOP completed']);
+  await waitUntil(() => server.sessions.users.size === 1);
 });
 
 test('STARTTLS and logins are refused after a login', async (t) => {

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { PortStream } from '../../../src/system/thread/port-stream.ts';
 import { StreamPort } from '../../../src/system/thread/streams.ts';
-import { waitUntilAtRest } from '../../support/wait-until.ts';
+import { waitUntil, waitUntilAtRest } from '../../support/wait-until.ts';
 
 const KIB = 1024;
 /** Octets on the way and in the buffers of both streams. */
@@ -90,6 +90,36 @@ test('a reader that stops stops its writer, in either direction, and gets all of
     for await (const octets of reader) read += (octets as Buffer).length;
     assert.equal(read, sentBytes);
   }
+});
+
+test('many small pieces fill a stream as few large ones do, also while they wait for a reader', async (t) => {
+  const { near, far } = openPorts(t);
+  let drained = 0;
+  const nobody = { onOctets() {}, onNote() {}, onEnded() {}, onClosed() {} };
+  const writer = near.open(7, { ...nobody, onDrained: () => drained++ });
+  const reader = new PortStream(far, 7, () => {});
+  let pieces = 1;
+  while (writer.send([Buffer.of(0)])) pieces++;
+  assert.ok(pieces <= 256, `${pieces}`);
+  await waitUntilAtRest(() => reader.readableLength);
+  assert.deepEqual([reader.readableLength, drained], [pieces, 0]);
+  reader.resume();
+  await waitUntil(() => drained === 1);
+});
+
+test('an end that was closed is told from one that was lost', async (t) => {
+  const { near, far, port2 } = openPorts(t);
+  const closings: boolean[] = [];
+  const owner = {
+    ...{ onOctets() {}, onDrained() {}, onNote() {}, onEnded() {} },
+    onClosed: (isLost: boolean) => void closings.push(isLost),
+  };
+  for (const number of [1, 2]) near.open(number, owner);
+  new PortStream(far, 1, () => {}).destroy();
+  await waitUntil(() => closings.length === 1);
+  port2.close();
+  await waitUntil(() => closings.length === 2);
+  assert.deepEqual(closings, [false, true]);
 });
 
 test('a stream that was closed before the other thread opened it closes there, too', async (t) => {

@@ -187,9 +187,9 @@ const compress = defineCommand({
 
 /** Returns the connection with everything that follows compressed, in both directions. */
 function compressed({ wire, stream, pushes, ...user }: UserConnection): UserConnection {
-  wire.detach();
+  const unread = wire.takeOver();
   pushes?.unwatch();
-  const compression = new CompressedStream(stream, () =>
+  const compression = new CompressedStream(stream, unread, () =>
     connection.wire.interrupt(new ConnectionFault('compression', 'The compressed data is malformed')),
   );
   const connection: UserConnection = attach({ ...user, stream, compression, pushes: undefined }, compression);
