@@ -14,7 +14,10 @@ import type { Frozen } from '../frozen.ts';
 import { getBroadcast } from '../store.ts';
 import { changeStatus } from './state.ts';
 
-/** The states that a broadcast may be started from. One that is paused must never have been started. */
+/**
+ * The states that a broadcast may be started from. One that is paused must never have been started, and when a scheduled one is
+ * the only one that is named, it must be due.
+ */
 export type StartedFrom = readonly Extract<BroadcastRow['status'], 'draft' | 'scheduled' | 'paused'>[];
 
 /**
@@ -64,6 +67,9 @@ export const storeStart = defineWrite(
     const before = await findRun(tx, id);
     if (before && before.startedAt !== null)
       throw new AppError('invalid_state', 'The broadcast was started already');
+    const mustBeDue = from.every((one) => one === 'scheduled');
+    if (mustBeDue && (before?.scheduleAt ?? 0) > now)
+      throw new AppError('invalid_state', 'The broadcast was moved to a later time');
     if (broadcast.updatedAt !== read.updatedAt) return undefined;
     const run: BroadcastRunRow = {
       broadcastId: id,

@@ -5,7 +5,9 @@ import type { App } from '../../../src/app.ts';
 import { updateBroadcast } from '../../../src/broadcasts/change.ts';
 import { control } from '../../../src/broadcasts/control.ts';
 import { startBroadcast, startScheduled } from '../../../src/broadcasts/start.ts';
+import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import { AppError } from '../../../src/system/errors.ts';
+import { runDueTasks } from '../../support/tasks.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
 const HOUR_MS = 3_600_000;
@@ -58,6 +60,23 @@ test('a broadcast that is changed while it starts is sent as it is now', async (
     .where('broadcastId', '=', id as `brd_${string}`)
     .executeTakeFirstOrThrow();
   assert.equal(JSON.parse(run.frozen ?? '').subject, 'New');
+  assert.equal((await campaign.show(id)).status, 'sending');
+});
+
+test('a scheduled broadcast that is moved to tomorrow while it starts is sent tomorrow', async () => {
+  const id = await campaign.draft({ scheduleAt: inMs(0) });
+  const tomorrow = inMs(24 * HOUR_MS);
+  const racing = withBefore('broadcasts.start', () =>
+    updateBroadcast(app, caller, { id, given: { scheduleAt: tomorrow } }),
+  );
+  const kind = createBroadcastKind(racing);
+  const runsNow = async () => (await runDueTasks(racing, kind)).includes(id);
+  assert.equal(await runsNow(), true);
+  const { status, scheduleAt, startedAt } = await campaign.show(id);
+  assert.deepEqual([status, scheduleAt, startedAt], ['scheduled', tomorrow, null]);
+  assert.equal(await runsNow(), false);
+  await campaign.spool.clock.advance(24 * HOUR_MS);
+  assert.equal(await runsNow(), true);
   assert.equal((await campaign.show(id)).status, 'sending');
 });
 
