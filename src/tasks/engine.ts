@@ -17,7 +17,7 @@ import {
   failTask,
   type LeasedTask,
   leaseTasks,
-  listAbandoned,
+  listLeased,
   releaseTasks,
   retryTask,
   subjectOf,
@@ -82,6 +82,7 @@ class KindEngine {
   /** Leased tasks whose runs have ended, although that could not be stored. */
   readonly #stranded = new Set<LeasedTask>();
   readonly #stopListening: () => void;
+  #leases = 0;
   #isPrepared = false;
   #isStopping = false;
 
@@ -148,8 +149,9 @@ class KindEngine {
     await this.kind.prepare?.();
     const { app, kind } = { app: this.#app, kind: this.kind.name };
     let count = 0;
+    // Nothing is leased to this run yet.
     for (;;) {
-      const abandoned = await listAbandoned(app.db.read, { kind, runId: app.runId, limit: MAX_RELEASED });
+      const abandoned = await listLeased(app.db.read, { kind, limit: MAX_RELEASED });
       if (abandoned.length === 0) break;
       await this.#release(abandoned);
       count += abandoned.length;
@@ -198,7 +200,8 @@ class KindEngine {
     for (const { queueKey } of claims) this.#queues.noteChange(queueKey);
     const runs: Run[] = [];
     try {
-      const { runId } = this.#app;
+      // A task that was canceled and scheduled anew may be leased again, as its first attempt, while its old run goes on.
+      const runId = `${this.#app.runId} ${++this.#leases}`;
       const tasks = await this.#app.db.commit(leaseTasks, { kind: this.kind.name, now, runId, claims });
       for (const task of tasks) {
         const slot = byQueue.get(task.queueKey)?.pop();
@@ -240,7 +243,7 @@ class KindEngine {
       this.#stranded.add(task);
       wakeTasks(this.#app, kind, [queueKey]);
     } finally {
-      this.#aborts.delete(reference);
+      if (this.#aborts.get(reference) === abort) this.#aborts.delete(reference);
     }
   }
 

@@ -16,7 +16,7 @@ type QueueKey = Pick<TaskRow, 'kind' | 'queueKey'>;
 /** A task that waits until `dueAt`. */
 export type NewTask = Pick<TaskRow, 'kind' | 'reference' | 'queueKey' | 'tenantId'> & { dueAt: number };
 
-/** Identifies one lease of a task. What another lease has led to is ignored. */
+/** Identifies one lease of a task: `runId` is different for each write that leases. What another lease has led to is ignored. */
 export type Lease = TaskKey & { runId: string; attempts: number };
 
 /** A leased task. */
@@ -257,7 +257,7 @@ export function listWaitingQueues(tx: Tx, slice: QueueSlice): Promise<WaitingQue
   return queuesAfter.all(tx, slice);
 }
 
-const leasedByOthers = statement((db, param: Param<{ kind: string; runId: string; limit: number }>) =>
+const leasedOfKind = statement((db, param: Param<{ kind: string; limit: number }>) =>
   db
     .selectFrom('tasks')
     .select(['kind', 'reference', 'queueKey', 'tenantId', 'attempts', 'runId'])
@@ -266,16 +266,12 @@ const leasedByOthers = statement((db, param: Param<{ kind: string; runId: string
     .where(isLeased)
     // The bound makes SQLite prefer the index of leased tasks to the primary key.
     .where('runId', '>', '')
-    .where('runId', '<>', param('runId'))
     .limit(param('limit')),
 );
 
-/** Returns tasks of a kind that an earlier run has left leased. */
-export function listAbandoned(
-  tx: Tx,
-  of: { kind: string; runId: string; limit: number },
-): Promise<LeasedTask[]> {
-  return leasedByOthers.all(tx, of);
+/** Returns tasks of a kind that are leased: before the first lease of a start, those that an earlier run has left. */
+export function listLeased(tx: Tx, of: { kind: string; limit: number }): Promise<LeasedTask[]> {
+  return leasedOfKind.all(tx, of);
 }
 
 /** Makes tasks due again whose run has ended with the daemon or with its thread. */

@@ -26,7 +26,7 @@ import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { countTasks } from '../../src/tasks/read-store.ts';
-import { findWaitingQueue, leaseTasks as leaseAll, listAbandoned } from '../../src/tasks/store.ts';
+import { findWaitingQueue, leaseTasks as leaseAll, listLeased } from '../../src/tasks/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
@@ -131,7 +131,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) =>
       leaseAll.run(tx, { kind: 'imports', now: 1, runId: 'e', claims: [{ queueKey: 'ten_1', limit: 1 }] }),
   ],
-  tasksByRun: [(tx) => listAbandoned(tx, { kind: 'imports', runId: 'e', limit: 1 })],
+  tasksByRun: [(tx) => listLeased(tx, { kind: 'imports', limit: 1 })],
   tasksByError: [(tx) => countTasks.run(tx, undefined)],
 };
 

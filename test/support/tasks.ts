@@ -1,7 +1,7 @@
 /** Tasks that a test leases and runs itself, without the engine's loop. */
 import type { App } from '../../src/app.ts';
 import { leaseOf, type RunningTask, type TaskKind } from '../../src/tasks/kind.ts';
-import { leaseTasks, listAbandoned, listWaitingQueues, releaseTasks } from '../../src/tasks/store.ts';
+import { leaseTasks, listLeased, listWaitingQueues, releaseTasks } from '../../src/tasks/store.ts';
 
 type TaskApp = Pick<App, 'db' | 'clock' | 'runId'>;
 
@@ -31,7 +31,7 @@ export async function runDueTasks(app: TaskApp, kind: TaskKind, limit = 100): Pr
 
 /** Makes the leased tasks of a kind due again, as a start after a crash does. Returns their number. */
 export async function releaseTasksOf({ db, clock }: TaskApp, kind: string): Promise<number> {
-  const abandoned = await listAbandoned(db.read, { kind, runId: '', limit: 1_000 });
+  const abandoned = await listLeased(db.read, { kind, limit: 1_000 });
   const dueAt = clock.now();
   await db.commit(releaseTasks, { releases: abandoned.map((task) => ({ lease: leaseOf(task), dueAt })) });
   return abandoned.length;

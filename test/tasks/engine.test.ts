@@ -206,6 +206,36 @@ test('a canceled task ends its run, and what the run then stores is ignored', ()
     assert.equal(await world.find('a'), undefined);
   }));
 
+test('the run of a canceled task, which ignores its signal, does not end the lease of the same task that was scheduled anew', () => {
+  const runs: { task: RunningTask; end(): void }[] = [];
+  const run = async (task: RunningTask) => {
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    runs.push({ task, end });
+    await promise;
+    return completeTask.run(tx, leaseOf(task));
+  };
+  return inWorld({ run }, async (world) => {
+    const cancel = async () => {
+      await cancelTask(tx, { kind: 'kind', reference: 'a' });
+      world.wakeups.notify('canceledTasks', [subjectOf('kind', 'a')]);
+    };
+    await world.add(['a']);
+    await world.start();
+    await cancel();
+    await world.add(['a']);
+    await world.wake();
+    const [first, second] = runs;
+    assert.ok(first && second);
+    first.end();
+    await world.clock.advance(10);
+    assert.notEqual((await world.find('a'))?.runId ?? null, null);
+    assert.equal(second.task.signal.aborted, false);
+    await cancel();
+    assert.equal(second.task.signal.aborted, true);
+    second.end();
+  });
+});
+
 test('a queue that never answers keeps its own slots, and others are served', () =>
   inWorld({ concurrency: 8, concurrencyPerQueue: 2 }, async (world) => {
     await world.add(['dead1', 'dead2', 'dead3'], { queueKey: 'dead', tenantId: 'ten_a' });
