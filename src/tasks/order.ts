@@ -67,15 +67,19 @@ export class Order {
   set({ queueKey: name, tenantId, dueAt, limits }: KnownQueue, now: number): void {
     if (dueAt === undefined && !this.#queues.has(name)) return;
     const queue = this.#queues.get(name) ?? this.#add(name, tenantId);
+    const isReady = dueAt !== undefined && dueAt <= now;
+    const left = queue.limits.filter((limit) => !(isReady && isAmong(limits, limit)));
     queue.dueAt = dueAt;
     queue.limits = limits;
-    if (dueAt === undefined) this.#drop(queue);
-    else if (dueAt <= now) this.#makeReady(queue);
+    if (isReady) this.#makeReady(queue);
+    else if (dueAt === undefined) this.#drop(queue);
     else {
       this.#move(queue, this.#later);
       this.#later.add(queue);
       this.#laterAt = Math.min(this.#laterAt, dueAt);
     }
+    // The queue may have been made ready for a free place that it no longer takes.
+    this.#unblock(left.map(({ key }) => key));
   }
 
   /** Takes the next slot. Returns undefined when no due queue may have one. */
@@ -116,7 +120,6 @@ export class Order {
   /** Forgets a queue without waiting tasks, unless one of its tasks runs. */
   #drop(queue: Queue): void {
     this.#move(queue, undefined);
-    this.#unblock(queue.limits.map(({ key }) => key));
     if (queue.running > 0 || !this.#queues.delete(queue.name)) return;
     queue.tenant.queues -= 1;
     if (queue.tenant.queues === 0) this.#tenants.delete(queue.tenant.id);
@@ -187,6 +190,10 @@ export class Order {
     if (count === 0) this.#running.delete(key);
     else this.#running.set(key, count);
   }
+}
+
+function isAmong(limits: readonly Limit[], { key, max }: Limit): boolean {
+  return limits.some((limit) => limit.key === key && limit.max === max);
 }
 
 /** Items in the order of how many slots they hold, and among equals as they came. */

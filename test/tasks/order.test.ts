@@ -67,6 +67,26 @@ test('a free place of a limit is passed on by a queue that has another reason to
   assert.equal(take(3).length, 2);
 });
 
+test('a queue that no longer waits for the free place of a limit passes it on', () => {
+  const host = { key: 'host', max: 1 };
+  for (const [limits, dueAt] of [
+    [[host], NOW + 60_000],
+    [[], undefined],
+    [[{ key: 'other host', max: 0 }], NOW],
+    [[{ key: 'host', max: 0 }], NOW],
+  ] as const) {
+    const { order, add, take } = openOrder();
+    add(['a/1'], [host]);
+    const [first] = take(2);
+    add(['b/1'], [host]);
+    assert.ok(first);
+    assert.deepEqual(take(1), []);
+    order.end(first);
+    order.set({ queueKey: 'a/1', tenantId: 'ten_a', dueAt, limits }, NOW);
+    assert.deepEqual(names(take(1)), ['b/1']);
+  }
+});
+
 test('a queue falls due at its time, and not before', () => {
   const { order, add, take } = openOrder();
   add(['a/1'], [], NOW + 5);
@@ -95,12 +115,12 @@ test('whatever happens, limits hold, and no slot stays unused while a queue may 
     max: fc.integer({ min: 1, max: 3 }),
   });
   const step = fc.oneof(
-    fc.record({ kind: fc.constant('set' as const), queue, isDue: fc.boolean() }),
+    fc.record({ kind: fc.constant('set' as const), queue, dueAt: fc.constantFrom(NOW, NOW + 1, undefined) }),
     fc.record({ kind: fc.constant('take' as const) }),
     fc.record({ kind: fc.constant('end' as const), index: fc.nat(5) }),
   );
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       // Tenants do not share here: the limits alone decide.
       const order = new Order(100, Number.POSITIVE_INFINITY);
       const known = new Map<string, { isDue: boolean; limits: Limit[] }>();
@@ -111,10 +131,10 @@ test('whatever happens, limits hold, and no slot stays unused while a queue may 
           const name = `${one.queue.tenant}/${one.queue.name}`;
           const limits = [
             { key: name, max: one.queue.max },
-            { key: `host ${one.queue.key}`, max: 2 },
+            { key: `host ${one.queue.key}`, max: 1 },
           ];
-          known.set(name, { isDue: one.isDue, limits });
-          const dueAt = one.isDue ? NOW : undefined;
+          const { dueAt } = one;
+          known.set(name, { isDue: dueAt === NOW, limits });
           order.set({ queueKey: name, tenantId: `ten_${one.queue.tenant}`, dueAt, limits }, NOW);
         } else if (one.kind === 'end') {
           for (const slot of running.splice(one.index, 1)) order.end(slot);
