@@ -64,7 +64,7 @@ const SUSPENDED_DELAY_MS = 300_000;
 
 /** Returns the imports as a kind of task, whose runs the reader takes. */
 export function createImportKind(app: App, reader: ImportCalls): TaskKind {
-  /** Ends of the pauses of tenants, in Unix milliseconds. */
+  /** Ends of the pauses of tenants, on the monotonic clock, so that no jump of the wall clock prolongs one. */
   const pauses = new Map<string, number>();
   let running = 0;
   return {
@@ -74,9 +74,10 @@ export function createImportKind(app: App, reader: ImportCalls): TaskKind {
     backOff: (attempts) => (attempts < MAX_FAILED_RUNS ? retryDelayMs(attempts) : undefined),
     prepare: () => clearSpools(app.config.dataDir),
     async rules(tenantId) {
-      const pausedUntil = pauses.get(tenantId);
-      if (pausedUntil !== undefined && pausedUntil <= app.clock.now()) pauses.delete(tenantId);
-      return { pausedUntil };
+      const leftMs = (pauses.get(tenantId) ?? 0) - app.clock.elapsed();
+      if (leftMs > 0) return { pausedUntil: app.clock.now() + leftMs };
+      pauses.delete(tenantId);
+      return {};
     },
     async run(task) {
       const row = await app.db.commit(beginRun, { lease: leaseOf(task), now: app.clock.now() });
@@ -85,7 +86,7 @@ export function createImportKind(app: App, reader: ImportCalls): TaskKind {
       try {
         const end = await runUnlessSuspended(app, { reader, isAlone: () => running === 1 }, row);
         const pauseMs = pauseAfter(end);
-        if (pauseMs > 0) pauses.set(row.tenantId, app.clock.now() + pauseMs);
+        if (pauseMs > 0) pauses.set(row.tenantId, app.clock.elapsed() + pauseMs);
         const taskEnd = await settle(app, row, end);
         app.log.info({ importId: row.id, end: end.kind }, 'a run of an import of mail has ended');
         return taskEnd;

@@ -265,6 +265,25 @@ test('after a refused login, the next import of the tenant waits, and those of o
   await end({ kind: 'completed' });
 });
 
+test('a pause of a tenant is as long when the clock is set back meanwhile', async () => {
+  let setBackMs = 0;
+  const moved = { ...clock, now: () => clock.now() - setBackMs };
+  const { reader, runs } = createReader();
+  const kind = createImportKind({ ...app, clock: moved }, reader);
+  const { tenantId, start } = await newParty();
+  await start('a');
+  const [task] = await leaseTasksOf(app, { kind: kind.name, queue: tenantId });
+  const run = kind.run(task ?? assert.fail());
+  await waitUntil(() => runs.length === 1);
+  runs[0]?.end({ kind: 'failed', reason: 'login_refused', error: 'No' });
+  await run;
+  setBackMs = 3_600_000;
+  const pausedMs = async () => ((await kind.rules?.(tenantId))?.pausedUntil ?? moved.now()) - moved.now();
+  assert.equal(await pausedMs(), 30_000);
+  await clock.advance(30_000);
+  assert.equal(await pausedMs(), 0);
+});
+
 test('after an attempt that has imported nothing, the next import of the tenant waits', async () => {
   const { lease, end } = createRunner();
   const { start } = await newParty();
