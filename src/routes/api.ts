@@ -10,9 +10,11 @@ import { requireTenantAddress } from '../domains/receiving/requirements.ts';
 import { requireChangeable } from '../domains/test-keys.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { findPostWaitingSince } from '../inbound/tasks/read-store.ts';
+import { POST_TASKS } from '../inbound/tasks/store.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { wakeTasks } from '../tasks/engine.ts';
 import { callerOf, type Reach, reachOf } from '../tenants/authenticate.ts';
 import { checkDestination } from '../webhooks/posting/destination.ts';
 import { resultOf } from '../webhooks/posting/post.ts';
@@ -98,7 +100,9 @@ export function registerInboundRoutesApi(
     const by = changerOf(app, request);
     if (change.domain !== undefined) await requireOwnAddress(app, by, change.domain);
     const changed = { by, id: request.params.id, change, now: app.clock.now() };
-    return withLag(app, await app.db.commit(changeRoute, changed));
+    const row = await app.db.commit(changeRoute, changed);
+    wakeTasks(app, POST_TASKS, [row.id]);
+    return withLag(app, row);
   });
   routes.delete({ refuses: ['restricted_api_key'] }, (request) =>
     app.db.commit(deleteRoute, { by: changerOf(app, request), id: request.params.id }),

@@ -52,13 +52,23 @@ export class QueueList {
     let left = MAX_READ;
     for (const queue of this.#changed) {
       if (left-- === 0) return false;
-      this.#changed.delete(queue);
-      const key = { kind: this.#kind.name, queueKey: queue };
-      await this.#set(queue, await findWaitingQueue(this.#app.db.read, key));
+      await this.#readChange(queue);
     }
     if (this.#after === undefined && this.#app.clock.elapsed() >= this.#nextPassAt) this.#beginPass();
     if (this.#after !== undefined) await this.#goOn(this.#after);
     return this.#after === undefined && this.#changed.size === 0;
+  }
+
+  /** Reads a queue that has changed. A change during the read is read next, and an error leaves the change to the next lease. */
+  async #readChange(queue: string): Promise<void> {
+    this.#changed.delete(queue);
+    try {
+      const key = { kind: this.#kind.name, queueKey: queue };
+      await this.#set(queue, await findWaitingQueue(this.#app.db.read, key));
+    } catch (error) {
+      this.#changed.add(queue);
+      throw error;
+    }
   }
 
   /** Returns when a queue falls due or the next pass begins, in Unix milliseconds. */

@@ -81,6 +81,17 @@ test('a route is created enabled, with its secret, and answers to its id without
   assert.equal(world.app.sealer.open(row.secretSealed, [tenant.tenantId, shown.id]), secret);
 });
 
+test('a change of a route wakes its posts, which may have waited for the old destination', async (t) => {
+  const tenant = await tenantWith();
+  const { id } = (await create(tenant, { address: 'wakes@shop.example' })).body;
+  const woken: string[] = [];
+  t.after(world.app.wakeups.listen('tasks', (subjects = []) => void woken.push(...subjects)));
+  for (const body of [{ destination: 'https://new.example/in' }, { enabled: true }]) {
+    assert.equal((await ask(tenant, 'PATCH', `/${id}`, { body })).status, 200);
+    assert.deepEqual(woken.splice(0), [`route-posts ${id}`]);
+  }
+});
+
 test('each route has a secret of its own', async () => {
   const tenant = await tenantWith();
   const secrets = [

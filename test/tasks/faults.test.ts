@@ -145,6 +145,25 @@ test('a task whose run throws always does not delay the others of its queue', ()
   });
 });
 
+test('a change of a queue that could not be read is read again a second later', () => {
+  const ran: string[] = [];
+  let isBroken = false;
+  const rules = async () => {
+    if (isBroken) throw new Error('the disk is broken');
+    return {};
+  };
+  return inWorld({ ...prompt(ran), rules }, async (world) => {
+    await world.start();
+    await world.add(['a']);
+    isBroken = true;
+    await world.wake(['q']);
+    isBroken = false;
+    assert.deepEqual(ran, []);
+    await world.clock.advance(1_000);
+    assert.deepEqual(ran, ['a']);
+  });
+});
+
 test('wake-ups that name no queue, however many, make few passes through the queues', () => {
   let reads = 0;
   const rules = async () => {
