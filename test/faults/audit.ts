@@ -22,11 +22,14 @@ export type Audit = {
   emails: number;
 };
 
+const BARE_MESSAGE = 'a message without recipients';
+export const WITHOUT_RECIPIENTS =
+  'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)';
+
 /** Rows of one accepted email that are committed together. Each query finds emails that are only half there. */
 const HALVES: Record<string, string> = {
   'an email without a message': 'SELECT id FROM emails WHERE id NOT IN (SELECT id FROM messages)',
-  'a message without recipients':
-    'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
+  [BARE_MESSAGE]: WITHOUT_RECIPIENTS,
   'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
   'a blob that nothing names': `SELECT id FROM blobs WHERE sizeBytes > 0 AND id NOT IN (SELECT blobId FROM messages
      WHERE blobId IS NOT NULL UNION SELECT blobId FROM jobs WHERE blobId IS NOT NULL
@@ -55,7 +58,12 @@ type Bytes = {
   data: Buffer | null;
 };
 
-export function auditDataDirectory(dataDir: string, acknowledged: readonly Submission[]): Audit {
+/** `bareMessages` are the ids of messages that never had recipients. */
+export function auditDataDirectory(
+  dataDir: string,
+  acknowledged: readonly Submission[],
+  bareMessages: readonly string[] = [],
+): Audit {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
     const known = new Set(database.prepare('SELECT id FROM emails').pluck().all());
@@ -66,7 +74,7 @@ export function auditDataDirectory(dataDir: string, acknowledged: readonly Submi
     );
     const statusOf = database.prepare<[string], string>('SELECT status FROM messages WHERE id = ?').pluck();
     return {
-      faults: findFaults(database),
+      faults: findFaults(database, bareMessages),
       missing: missing.map(firstId),
       unreadable: present.filter((one) => !isReadable(dataDir, one, bytesOf.get(firstId(one)))).map(firstId),
       uncanceled: present
@@ -79,15 +87,16 @@ export function auditDataDirectory(dataDir: string, acknowledged: readonly Submi
   }
 }
 
-function findFaults(database: Sqlite.Database): string[] {
+function findFaults(database: Sqlite.Database, bareMessages: readonly string[]): string[] {
   const faults: string[] = [];
   const integrity = database.pragma('integrity_check', { simple: true });
   if (integrity !== 'ok') faults.push(`integrity_check: ${String(integrity)}`);
   const orphans = database.pragma('foreign_key_check') as unknown[];
   if (orphans.length > 0) faults.push(`foreign_key_check: ${orphans.length} rows`);
   for (const [what, query] of Object.entries(HALVES)) {
-    const rows = database.prepare(query).all();
-    if (rows.length > 0) faults.push(`${what}: ${rows.length} times`);
+    const rows = database.prepare(query).pluck().all() as string[];
+    const wrong = what === BARE_MESSAGE ? rows.filter((id) => !bareMessages.includes(id)) : rows;
+    if (wrong.length > 0) faults.push(`${what}: ${wrong.length} times`);
   }
   return faults;
 }

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cutWorlds } from './cut-world.ts';
-import { finish, type Reckoning } from './finish.ts';
+import { finish, isOfSecondDelivery, type Reckoning } from './finish.ts';
 import type { Place, Result } from './part.ts';
 import { describeReckoning } from './report.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
@@ -58,9 +58,11 @@ async function workUntilCut(world: World, random: SeededRandom, cut: () => Promi
 
 /**
  * Removes the duplicates that a cut may cause. The daemon ran on for a moment after the image was taken, so a message
- * that it delivered then is delivered again, and one whose cancellation it confirmed then may be sent.
+ * that it delivered then is delivered again, one whose cancellation it confirmed then may be sent, and an event that it fanned out then is
+ * fanned out again.
  */
 function withoutRepeats(reckoning: Reckoning): Reckoning {
   const judgement = { ...reckoning.judgement, unexplained: [], changed: [], uncanceled: [] };
-  return { ...reckoning, judgement };
+  const faults = reckoning.faults.filter((fault) => !isOfSecondDelivery(fault));
+  return { ...reckoning, judgement, faults };
 }

@@ -45,7 +45,7 @@ export async function judgeCut(cut: TakenCut, mountPoint: string): Promise<CutVe
   cleanUp.use(await mountImage(cut.image, mountPoint));
   const dataDir = join(mountPoint, 'data');
   const faults = await faultsOfRestart(cut, dataDir);
-  const audit = auditDataDirectory(dataDir, cut.acknowledged);
+  const audit = auditDataDirectory(dataDir, cut.acknowledged, cut.bareMessages);
   return {
     moment: cut.moment,
     acknowledged: cut.acknowledged.length,

@@ -98,7 +98,14 @@ function faultsOfPosts({ webhooks }: World): string[] {
   const torn = [...byEvent].filter(
     ([, posts]) => new Set(posts.map(({ headers }) => headers['x-service-delivery'])).size !== 1,
   );
-  return torn.map(([event]) => `${event} was posted as several deliveries`);
+  return torn.map(([event]) => `${event} ${SECOND_DELIVERY}`);
+}
+
+const SECOND_DELIVERY = 'was posted as several deliveries';
+
+/** Returns true for the fault of an event that was fanned out twice. */
+export function isOfSecondDelivery(fault: string): boolean {
+  return fault.endsWith(SECOND_DELIVERY);
 }
 
 /** Acknowledged emails whose delivery the webhook has not been told of. */

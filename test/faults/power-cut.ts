@@ -10,7 +10,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
-import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
+import { openPreviousDatabase, previousVersion, writePreviousVersion } from '../support/previous-version.ts';
+import { WITHOUT_RECIPIENTS } from './audit.ts';
 import { type CutVerdict, judgeCut, lostIn } from './cut-judge.ts';
 import { type Cut, createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
 import type { Place, Result } from './part.ts';
@@ -158,7 +159,10 @@ async function cutMigration(run: Run): Promise<TakenCut> {
   const start: Start = { name: 'migration', content: { sizeBytes: DISK_BYTES }, prepare };
   const { keys, answers } = previousVersion();
   const stored = answers.filter(({ key }) => key === 'test').map(({ path }) => path);
-  return { ...(await cutStart(run, start, clients)), testKey: keys.test, stored };
+  const database = openPreviousDatabase();
+  const bareMessages = database.prepare(WITHOUT_RECIPIENTS).pluck().all() as string[];
+  database.close();
+  return { ...(await cutStart(run, start, clients)), testKey: keys.test, stored, bareMessages };
 }
 
 type Start = {

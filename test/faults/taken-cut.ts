@@ -27,6 +27,8 @@ export type TakenCut = {
   promised: LedgerSnapshot;
   /** Paths of the API that must answer with 200 as well. */
   stored: readonly string[];
+  /** Ids of messages that had no recipients before the daemon started: the fixture of the previous version has some. */
+  bareMessages: readonly string[];
   pendingWrites: number;
   lostPieces: number;
 };
@@ -57,6 +59,7 @@ export async function takeCut(
     ledger,
     promised,
     stored: [],
+    bareMessages: [],
     pendingWrites,
     lostPieces,
   };
