@@ -104,7 +104,7 @@ const DEEP_LISTS = `${'['.repeat(MOST_LEVELS)}${']'.repeat(MOST_LEVELS)}`;
 const DEEP_OBJECTS = `${'{"a":'.repeat(MOST_LEVELS)}1${'}'.repeat(MOST_LEVELS)}`;
 const COUNTLESS = `[${'0,'.repeat(COUNTLESS_ITEMS)}0]`;
 
-/** What a field is filled with; `text`: of it, in JSON. */
+/** A hostile value of a field. `text` is its JSON. */
 type Filling = { what: string; text: string };
 
 /** Numbers are parsed before the fields are looked at: the fields take turns with them. */
@@ -126,7 +126,7 @@ function filled({ valid }: Route, field: string, text: string): string {
   return `{${[...fields, `${JSON.stringify(field)}:${text}`]}}`;
 }
 
-/** Of a body: too large for this route, or wrong, or taken. */
+/** Statuses that answer a body that is too large for its route, wrong, or accepted. */
 const EXPECTED = [200, 201, 202, 400, 404, 409, 413, 422];
 
 async function bears({ api, method, url }: Route, payload: string, about: string): Promise<number> {

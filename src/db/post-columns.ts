@@ -1,7 +1,7 @@
 /** Columns of whatever receives posts, and of what is posted: webhook endpoints and their deliveries, and routes and their messages. */
 import { count, integer, nullable, text } from './table.ts';
 
-/** What is known of a receiver. */
+/** Columns that describe a receiver of posts. */
 export const RECEIVER_COLUMNS = {
   /** `failures`: no post had succeeded for days; `gone`: the receiver answered 410. Null while the receiver is enabled. */
   disabledReason: nullable(text<'manual' | 'failures' | 'gone'>()),
@@ -17,7 +17,7 @@ export const RECEIVER_COLUMNS = {
   secretSealed: text(),
 };
 
-/** What came of the last attempt. */
+/** Columns that describe the result of the last attempt. */
 export const RESPONSE_COLUMNS = {
   responseStatus: nullable(integer()),
   responseTimeMs: nullable(integer()),

@@ -26,7 +26,7 @@ type Mailbox = Pick<MailboxRow, 'id' | 'domain'>;
 type NamedDomain = Awaited<ReturnType<typeof findDomainByName>>;
 
 /**
- * What each message asks about its writer, answered from memory: whether the login still stands, whose an address is,
+ * Answers from memory the questions that each message asks about its writer: whether the login still stands, whose an address is,
  * and whether its domain may send. A query instead would read its pages again after each message that is committed.
  */
 type KnownSenders = {

@@ -138,7 +138,7 @@ const MAX_LOCATION_CHARACTERS = 8_192;
  */
 export function locationOf({ url, values }: Link): string | undefined {
   const location = URL.parse(values ? fill(url, values) : url);
-  // Without values, the host is that which was checked when the email was accepted.
+  // A link without values has the host that was checked when the email was accepted.
   const original = values ? URL.parse(fill(url, {})) : location;
   if (!location || !original || !/^https?:$/.test(location.protocol)) return undefined;
   if (location.host !== original.host || location.username !== '' || location.password !== '')

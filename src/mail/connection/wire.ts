@@ -33,7 +33,7 @@ export type WireOptions<Reason extends string> = {
   timeoutFault(reason: Reason): Error;
 };
 
-/** What a client has sent and nobody has read, and whether those are its last octets. */
+/** Octets that a client has sent and nobody has read. `hasEnded` is true when the client sends no others. */
 export type Unread = { octets: Buffer[]; hasEnded: boolean };
 
 export class Wire<Reason extends string> {

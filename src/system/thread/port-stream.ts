@@ -49,7 +49,7 @@ export class PortStream extends Duplex implements StreamOwner {
     this.destroy();
   }
 
-  /** What is read was taken. What waits in the buffer of the stream was not, so that many small pieces cannot fill it. */
+  /** Reads octets and reports them as taken. Octets in the buffer of the stream are not reported, so that many small pieces cannot fill it. */
   override read(sizeBytes?: number): unknown {
     const octets: unknown = super.read(sizeBytes);
     this.#reportTaken();

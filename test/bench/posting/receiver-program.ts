@@ -16,7 +16,7 @@ export type Received = {
   posts: number;
   /** Age of the oldest event that came since the last `GET /`, in milliseconds. */
   oldestMs: number;
-  /** Of this process. */
+  /** CPU time of this process. */
   cpuMs: number;
 };
 
