@@ -12,6 +12,7 @@ import {
 } from '../../../../src/mail/message/parse/parser.ts';
 import { MAX_TEXT_CHARACTERS } from '../../../../src/mail/message/parse/read-message.ts';
 import { readReplyText } from '../../../../src/routes/post/reply-text.ts';
+import type { Clock } from '../../../../src/system/clock.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { recordLog } from '../../../support/record-log.ts';
 import { BOMBS } from './bombs.ts';
@@ -220,15 +221,19 @@ for (const { name, message, kind } of BOMBS) {
 
 test('a message that takes too long is opaque, and the fields of its header are still known', async () => {
   const clock = createFakeClock(0);
-  const slow = createMessageParser({ clock, log }, htmlText);
+  // The time of the message is over as soon as the thread has it, however quick the machine is.
+  const overAtOnce: Clock = {
+    ...clock,
+    after(delayMs, run) {
+      const timer = clock.after(delayMs, run);
+      if (delayMs === JOB_TIMEOUT_MS) process.nextTick(run);
+      return timer;
+    },
+  };
+  const slow = createMessageParser({ clock: overAtOnce, log }, htmlText);
   after(() => slow.close());
-  await parse('\r\nhi', ALL, slow);
   logged.length = 0;
-  const result = parse(`Subject: slow\r\n\r\n${'\r\n'.repeat(1_000_000)}`, ALL, slow);
-  // The bytes are read in many turns, before a thread gets them.
-  for (let turn = 0; turn < 100; turn += 1) await clock.advance(0);
-  for (let turn = 0; turn < 2_000 && logged.length === 0; turn += 1) await clock.advance(JOB_TIMEOUT_MS);
-  const content = await result;
+  const content = await parse('Subject: slow\r\n\r\nhi', ALL, slow);
   assert.equal(content.kind, 'opaque');
   assert.deepEqual(content.fields, [{ name: 'Subject', value: 'slow', text: 'slow' }]);
   assert.deepEqual([logged[0]?.['reason'], logged[0]?.msg], ['overran', 'a message could not be parsed']);
