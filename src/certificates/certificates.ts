@@ -13,6 +13,7 @@ import {
 } from '../system/certificates.ts';
 import { type Clock, DAY_MS } from '../system/clock.ts';
 import { periodic, startWork } from '../system/worker.ts';
+import { type Challenges, createChallenges } from './acme/challenges.ts';
 import { logFields } from './certificate.ts';
 import { CertificateSet, type Listed } from './certificate-set.ts';
 import { type CertificateStatus, showCertificates, tlsaRecords } from './show.ts';
@@ -29,6 +30,8 @@ export type CertificateAdmin = {
 export type Certificates = CertificateAdmin & {
   /** Certificates for listeners. */
   store: CertificateStore;
+  /** Answers to challenges of an authority, which the listeners on port 80 and for HTTPS give. */
+  challenges: Challenges;
   /** Keeps another store, such as that of a thread, like this one from now on, and returns the certificates for it. */
   follow(store: Pick<CertificateStore, 'replace' | 'renewTicketKey'>): readonly CertificatePair[];
 };
@@ -76,6 +79,7 @@ export async function openCertificates(
   const works = [startWork(app, care), ...(set.hasSources ? [startWork(app, look)] : [])];
   return {
     store,
+    challenges: createChallenges(),
     follow(other) {
       stores.add(other);
       return set.certificates;
