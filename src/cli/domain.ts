@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import type { OperatorRecords } from '../domains/operator-records.ts';
 import { withControl } from './context.ts';
-import { formatTable } from './table.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -12,10 +13,21 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
     .command('records')
     .description('Print the DNS records to publish in the zone of the hostname, for all domains.')
     .option('--zone', 'print lines for a zone file')
-    .action(({ zone }: { zone?: true }, command: Command) =>
+    .option(
+      '--check',
+      'show what DNS has for each record; the exit code is 1 when one is missing or different',
+    )
+    .action(({ zone, check }: { zone?: true; check?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const found = await control.request<OperatorRecords>('GET', '/dns-records');
+        if (zone && check) throw new UsageError('give --zone or --check');
+        const path = check ? '/dns-records?check=true' : '/dns-records';
+        const found = await control.request<OperatorRecords>('GET', path);
         for (const warning of found.warnings) terminal.complain(`warning: ${warning}`);
+        if (check) {
+          show(found, () => checkedTable(found));
+          requirePublished(found);
+          return;
+        }
         show(found, () => (zone ? zoneFile(found.records) : table(found)));
       }),
     );
@@ -25,6 +37,29 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
 function table({ records }: OperatorRecords): string {
   const rows = records.map(({ type, name, value, purpose }) => [type, name, purpose, value]);
   return formatTable(['type', 'name', 'purpose', 'value'], rows);
+}
+
+/** Returns each record with what DNS has, those to do something about first. */
+function checkedTable({ records }: OperatorRecords): string {
+  const rows = records
+    .toSorted((one, other) => Number(isRight(one)) - Number(isRight(other)))
+    .map(({ type, name, value, published }) => {
+      const found = published?.found.map(printable).join(' | ') ?? '';
+      const state = published?.state ?? '';
+      return [state, type, name, value, state === 'published' ? '' : (published?.reason ?? found)];
+    });
+  return formatTable(['state', 'type', 'name', 'expected', 'found instead'], rows);
+}
+
+/** TLSA records are optional, because they need a zone with DNSSEC. Wrong ones make senders refuse to deliver. */
+function isRight({ type, published }: OperatorRecords['records'][number]): boolean {
+  return published?.state === 'published' || (type === 'TLSA' && published?.state === 'missing');
+}
+
+function requirePublished({ records }: OperatorRecords): void {
+  const count = records.filter((record) => !isRight(record)).length;
+  if (count > 0)
+    throw new CommandError(`${count} of ${records.length} records are not published as they should be`);
 }
 
 type ZoneRecord = { type: string; name: string; value: string; purpose: string };

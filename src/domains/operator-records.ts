@@ -4,26 +4,24 @@
  */
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsLookups } from '../system/dns.ts';
 import { type InstallationKey, installationKeyOf } from './installation/key.ts';
 import { sandboxDomain } from './name.ts';
+import { comparePublished, type Published, type RecordValue } from './published.ts';
 import { bounceDomain, dkimName, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { ownReportAddress } from './report-address.ts';
 import { listPublishedKeys, type PublishedKey } from './spool-store.ts';
 
-/** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
-export type OperatorRecord = {
-  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'TLSA';
-  name: string;
-  value: string;
-  purpose: string;
-};
+/** A record to publish, with its purpose as text for people. */
+export type OperatorRecord = RecordValue & { purpose: string };
 
+/** `published` says what DNS has, when that was asked for. */
 export type OperatorRecords = {
-  records: OperatorRecord[];
+  records: (OperatorRecord & { published?: Published | undefined })[];
   /** Problems that prevent a complete list, as text for people. */
   warnings: string[];
 };
@@ -31,12 +29,19 @@ export type OperatorRecords = {
 /** Returns records that a later feature adds to those of the domains. */
 type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
-/** Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. */
-async function listOperatorRecords(app: App, more: readonly MoreRecords[]): Promise<OperatorRecords> {
+/**
+ * Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. The keys of the domains of
+ * tenants are among them unless `withKeys` is false.
+ */
+async function listOperatorRecords(
+  app: Pick<App, 'config' | 'dns' | 'db' | 'clock' | 'sealer'>,
+  more: readonly MoreRecords[],
+  { withKeys = true }: { withKeys?: boolean } = {},
+): Promise<OperatorRecords> {
   const { config } = app;
   const [addresses, keys, own, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),
-    app.db.query(listPublishedKeys, {}),
+    withKeys ? app.db.query(listPublishedKeys, {}) : [],
     installationKeyOf(app),
     Promise.all(more.map((list) => list())),
   ]);
@@ -143,6 +148,7 @@ function ownKeyRecord({ selector, domain, publicKey }: InstallationKey): Operato
   };
 }
 
+/** Returns the addresses of this machine: those of the configuration, or else those that DNS has for the hostname. */
 async function findAddresses(
   dns: Pick<DnsLookups, 'a' | 'aaaa'>,
   { hostname, domains }: Pick<Config, 'hostname' | 'domains'>,
@@ -156,10 +162,31 @@ function unknownAddresses(hostname: string): string {
   return `DNS has no addresses for ${hostname}, so its A, AAAA and SPF records are missing here: set domains.addresses (POSTRIDER_DOMAINS_ADDRESSES)`;
 }
 
+/** Maximum time for which DNS is asked about the records. The command line waits for 30 seconds. */
+const CHECK_TIMEOUT_MS = 20_000;
+
+const recordsQuery = Type.Object({ check: Type.Optional(Type.Boolean()) });
+
 /** Registers `GET /dns-records` on the server of the control socket. The answer ends with the records of `moreRecords`. */
 export function registerDomainAdmin(
   server: FastifyInstance,
   app: App & { moreRecords: readonly MoreRecords[] },
 ): void {
-  server.get('/dns-records', () => listOperatorRecords(app, app.moreRecords));
+  server.get<{ Querystring: Static<typeof recordsQuery> }>(
+    '/dns-records',
+    { schema: { querystring: recordsQuery } },
+    async ({ query: { check } }) => {
+      const listed = await listOperatorRecords(app, app.moreRecords);
+      return check ? withPublished(app, listed) : listed;
+    },
+  );
+}
+
+async function withPublished(
+  { clock, dns }: Pick<App, 'clock' | 'dns'>,
+  { records, warnings }: OperatorRecords,
+): Promise<OperatorRecords> {
+  const limit = { clock, timeoutMs: CHECK_TIMEOUT_MS };
+  const published = await comparePublished(dns.fresh, records, limit);
+  return { records: records.map((record, index) => ({ ...record, published: published[index] })), warnings };
 }

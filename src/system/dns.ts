@@ -43,6 +43,8 @@ export type DnsLookups = {
    */
   ptr(name: string): Promise<DnsAnswer<string>>;
   srv(name: string): Promise<DnsAnswer<SrvRecord>>;
+  /** Returns the data of each record as zone files have it, such as `3 1 1 <hexadecimal>` in lower case (RFC 6698 section 2.2). */
+  tlsa(name: string): Promise<DnsAnswer<string>>;
 };
 
 export type Dns = DnsLookups & {
@@ -137,5 +139,11 @@ function lookups(find: Resolve, mayAsk: (name: string) => boolean): DnsLookups {
         const { priority, weight, port, target } = data;
         return [{ priority, weight, port, target }];
       }),
+    tlsa: (name) =>
+      lookUp('TLSA', name, (data) =>
+        data.type === 'TLSA'
+          ? [`${data.usage} ${data.selector} ${data.matchingType} ${data.certificate}`]
+          : [],
+      ),
   };
 }

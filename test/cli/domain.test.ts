@@ -35,6 +35,30 @@ test('a domain is verified once its owner has published its records and the oper
   assert.equal(await status(`${owner}\n${output}`), 'verified');
 });
 
+test('--check shows what DNS has instead of each record, and fails until all are published', async () => {
+  const { output: zone } = await run('--zone');
+  const published = zone.replaceAll(/\*\._report/g, 'postrider-probe._report');
+  dns.setZone(published);
+  const complete = await run('--check');
+  assert.deepEqual([complete.code, complete.errors], [0, ''], complete.output);
+  assert.match(
+    complete.output,
+    /^published +MX +bounce\.mx\.postrider\.example +10 mx\.postrider\.example$/m,
+  );
+
+  const lines = published.split('\n').filter((line) => !line.startsWith('_smtp._tls.mx.'));
+  dns.setZone(lines.join('\n').replace('MX 10 mx.postrider.example.', 'MX 10 old.example.'));
+  dns.fail('track.mx.postrider.example', 'ESERVFAIL');
+  const wrong = await run('--check');
+  dns.heal('track.mx.postrider.example');
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.output, /^different +MX +bounce\.mx\S+ +10 mx\.postrider\.example +10 old\.example$/m);
+  assert.match(wrong.output, /^missing +TXT +_smtp\._tls\.mx\.postrider\.example +v=TLSRPTv1/m);
+  assert.match(wrong.output, /^unknown +CNAME +track\.mx\S+ +mx\.postrider\.example +ESERVFAIL$/m);
+  assert.match(wrong.errors, /^error: 3 of \d+ records are not published as they should be$/m);
+  assert.equal((await run('--check', '--zone')).code, 2);
+});
+
 test('records are a table or JSON, and missing records are a warning', async () => {
   dns.setZone('');
   const table = await run();

@@ -46,6 +46,7 @@ function planFor(zone: Zone, random: () => number = () => 0.999, guard: TargetGu
     cname: async () => answer<string>(undefined),
     ptr: async () => answer<string>(undefined),
     srv: async () => answer<SrvRecord>(undefined),
+    tlsa: async () => answer<string>(undefined),
   };
   const dns = { ...lookups, fresh: lookups };
   return planMx({ dns, random, targets: guard, clock: createFakeClock(0), config }, 'example.com').then(
@@ -275,7 +276,16 @@ test('a plan holds as long as the least of its records, and half a minute at lea
 test('a resolver that takes its time is given up after a minute, and nothing is said of the domain', async () => {
   const clock = createFakeClock(0);
   const never = () => new Promise<never>(() => {});
-  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never, ptr: never, srv: never };
+  const lookups = {
+    mx: never,
+    a: never,
+    aaaa: never,
+    txt: never,
+    cname: never,
+    ptr: never,
+    srv: never,
+    tlsa: never,
+  };
   const plan = planMx(
     { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config, targets },
     'slow.example',
@@ -303,7 +313,7 @@ test('an abandoned lookup asks DNS nothing more', async () => {
     exchange: `mx${index}.example`,
   }));
   const mx = async (): Promise<DnsAnswer<MxRecord>> => ({ kind: 'found', records, ttlMs: 1 });
-  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow, srv: slow };
+  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow, srv: slow, tlsa: slow };
   const dns = { ...lookups, fresh: lookups };
   const plan = planMx({ dns, random: () => 0, clock, config, targets }, 'slow.example');
   await clock.advance(10 * 60_000);

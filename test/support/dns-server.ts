@@ -159,7 +159,7 @@ type Resolved = { code: number; answers: Answer[]; authorities: Answer[] };
 
 function resolve(zone: Zone, question: Question | undefined): Resolved {
   if (question === undefined) return { code: FORMAT_ERROR, answers: [], authorities: [] };
-  // Types that the zone text cannot contain, such as SOA and TLSA, have no records, which is the correct answer.
+  // Types that the zone text cannot contain, such as SOA and CAA, have no records, which is the correct answer.
   const found = lookUp(zone, question.name, question.type as RecordType);
   const aliases = found.kind === 'loop' ? [] : found.aliases;
   const records = found.kind === 'found' ? found.records : [];
@@ -190,6 +190,10 @@ function recordData(record: ZoneRecord): unknown {
     case 'SRV': {
       const { priority, weight, port, target } = record;
       return { priority, weight, port, target };
+    }
+    case 'TLSA': {
+      const { usage, selector, matchingType, certificate } = record;
+      return { usage, selector, matchingType, certificate: Buffer.from(certificate, 'hex') };
     }
     case 'TXT':
       return record.strings;

@@ -62,6 +62,12 @@ export function zoneDns(zoneText: string): ZoneDns {
         const { priority, weight, port, target } = record;
         return [{ priority, weight, port, target }];
       }),
+    tlsa: (name) =>
+      ask(name, 'TLSA', (record) =>
+        record.type === 'TLSA'
+          ? [`${record.usage} ${record.selector} ${record.matchingType} ${record.certificate}`]
+          : [],
+      ),
   };
   return {
     ...lookups,

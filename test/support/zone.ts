@@ -1,5 +1,5 @@
 /**
- * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME, PTR or SRV. Every
+ * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME, PTR, SRV or TLSA. Every
  * name is absolute, with or without its final dot, and `;` starts a comment outside quotes. The in-process DNS
  * (zone-dns.ts) and the DNS server (dns-server.ts) use it.
  */
@@ -14,7 +14,8 @@ export type RecordData =
   | { type: 'CNAME'; target: string }
   | { type: 'PTR'; host: string }
   /** `target` is empty for a service that is not offered (RFC 2782). */
-  | { type: 'SRV'; priority: number; weight: number; port: number; target: string };
+  | { type: 'SRV'; priority: number; weight: number; port: number; target: string }
+  | { type: 'TLSA'; usage: number; selector: number; matchingType: number; certificate: string };
 
 export type RecordType = RecordData['type'];
 
@@ -129,6 +130,10 @@ function parseData(type: string | undefined, words: Word[]): RecordData | undefi
   if (type === 'SRV' && words.length === 4) {
     const [priority = 0, weight = 0, port = 0] = words.map((word) => Number(word.text));
     return { type, priority, weight, port, target: canonicalName(words[3]?.text ?? '') };
+  }
+  if (type === 'TLSA' && words.length === 4) {
+    const [usage = 0, selector = 0, matchingType = 0] = words.map((word) => Number(word.text));
+    return { type, usage, selector, matchingType, certificate: words[3]?.text.toLowerCase() ?? '' };
   }
   if (words.length !== 1) return undefined;
   if (type === 'A' || type === 'AAAA') return { type, address: first };

@@ -69,6 +69,7 @@ export function createZone(): Zone {
     cname: (name) => ask(name, values('CNAME'), false),
     ptr: (name) => ask<string>(name, () => []),
     srv: (name) => ask<SrvRecord>(name, () => []),
+    tlsa: (name) => ask<string>(name, () => []),
   };
   return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }

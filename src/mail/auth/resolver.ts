@@ -115,5 +115,6 @@ export function createMessageLookups(dns: DnsLookups, clock: Clock): MessageLook
     cname: limited((name) => dns.cname(name)),
     ptr: limited((name) => dns.ptr(name)),
     srv: limited((name) => dns.srv(name)),
+    tlsa: limited((name) => dns.tlsa(name)),
   };
 }

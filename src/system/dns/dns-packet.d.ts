@@ -31,5 +31,6 @@ declare module 'dns-packet' {
   export const cname: Codec<string>;
   export const ptr: Codec<string>;
   export const srv: Codec<{ priority: number; weight: number; port: number; target: string }>;
+  export const tlsa: Codec<{ usage: number; selector: number; matchingType: number; certificate: Buffer }>;
   export const soa: Codec<{ minimum: number }>;
 }

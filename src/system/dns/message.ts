@@ -15,10 +15,11 @@ import {
   soa,
   srv,
   TRUNCATED_RESPONSE,
+  tlsa,
   txt,
 } from 'dns-packet';
 
-export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'SRV';
+export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'SRV' | 'TLSA';
 
 /** A question. `name` is a host name (`isHostName`), in lower case and without its final dot. */
 export type Question = { name: string; type: QuestionType };
@@ -38,6 +39,8 @@ export type RecordData =
   | { type: 'CNAME'; target: string }
   | { type: 'PTR'; host: string }
   | { type: 'SRV'; priority: number; weight: number; port: number; target: string }
+  /** `certificate` is what the record is compared with (RFC 6698 section 2.1), in lower-case hexadecimal. */
+  | { type: 'TLSA'; usage: number; selector: number; matchingType: number; certificate: string }
   | { type: 'SOA'; minimumSeconds: number }
   | { type: 'NS' };
 
@@ -83,7 +86,7 @@ const CODE_MASK = 0x000f;
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 const CLASS_INTERNET = 1;
-/** Names of the record types that are read (RFC 1035 section 3.2.2, RFC 3596 section 2.1, RFC 2782). */
+/** Names of the record types that are read (RFC 1035 section 3.2.2, RFC 3596 section 2.1, RFC 2782, RFC 6698 section 7.1). */
 const TYPES: Readonly<Record<number, RecordData['type']>> = {
   1: 'A',
   2: 'NS',
@@ -94,6 +97,7 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
   16: 'TXT',
   28: 'AAAA',
   33: 'SRV',
+  52: 'TLSA',
 };
 const TYPE_OPT = 41;
 
@@ -224,6 +228,10 @@ function readData(
     }
     case 'TXT':
       return { type, text: Buffer.concat(read(txt)).toString() };
+    case 'TLSA': {
+      const { usage, selector, matchingType, certificate } = read(tlsa);
+      return { type, usage, selector, matchingType, certificate: certificate.toString('hex') };
+    }
     case 'SOA':
       return { type, minimumSeconds: read(soa).minimum };
     case 'NS':

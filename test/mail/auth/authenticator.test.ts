@@ -139,7 +139,16 @@ test('results that take too long are undecided', async () => {
 test('a DNS that does not answer makes all results temporary errors, within the time', async () => {
   const clock = createFakeClock(0);
   const never = () => new Promise<never>(() => {});
-  const dns = { mx: never, a: never, aaaa: never, txt: never, cname: never, ptr: never, srv: never };
+  const dns = {
+    mx: never,
+    a: never,
+    aaaa: never,
+    txt: never,
+    cname: never,
+    ptr: never,
+    srv: never,
+    tlsa: never,
+  };
   const authenticator = createTestAuthenticator({ dns, clock, log: recordLog().log });
   const result = authenticate(authenticator, SIGNED);
   await clock.advance(AUTHENTICATION_TIMEOUT_MS);

@@ -44,6 +44,7 @@ async function receive(message: string, zone = ZONE, sender = 'a@example.com'): 
     cname: counted(dns.cname),
     ptr: counted(dns.ptr),
     srv: counted(dns.srv),
+    tlsa: counted(dns.tlsa),
   };
   const clock = createFakeClock(0);
   const authenticate = createAuthenticate({ dns: lookups, clock, trustedRelays: [] });

@@ -54,6 +54,14 @@ const written = fc.oneof(
       { type: 'SRV', priority, weight, port, target: target === '.' ? '' : target.toLowerCase() },
     ]),
   fc
+    .tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.uint8Array({ minLength: 1, maxLength: 64 }))
+    .map(([usage, selector, matchingType, data]): [string, unknown, RecordData] => {
+      const certificate = Buffer.from(data);
+      const numbers = { usage, selector, matchingType };
+      const read = { type: 'TLSA' as const, ...numbers, certificate: certificate.toString('hex') };
+      return ['TLSA', { ...numbers, certificate }, read];
+    }),
+  fc
     .array(fc.string({ unit: 'grapheme', maxLength: 20 }), { minLength: 1, maxLength: 4 })
     .map((texts): [string, unknown, RecordData] => ['TXT', texts, { type: 'TXT', text: texts.join('') }]),
   name.map((data): [string, unknown, RecordData] => ['NS', data, { type: 'NS' }]),
