@@ -12,6 +12,7 @@ import { emails } from './emails/feature.ts';
 import { events } from './events/feature.ts';
 import { exports } from './exports/feature.ts';
 import type { DomainReach, Feature } from './feature.ts';
+import { hostNames } from './host-names/feature.ts';
 import { imports } from './imports/feature.ts';
 import { inbound } from './inbound/feature.ts';
 import { jobs } from './jobs/feature.ts';
@@ -46,6 +47,7 @@ const features = [
   topics,
   templates,
   { name: 'links' },
+  hostNames,
   audiences,
   ledger,
   tracking,

@@ -142,4 +142,33 @@ DROP INDEX submittedMessagesDue;
 ALTER TABLE submittedMessages DROP COLUMN dueAt;
 `,
   },
+  /**
+   * A tracking host belongs to a domain, and is forgotten with it. Hosts of earlier domains go; each other one goes to the domain of its tenant
+   * that names it, or else to the one with the longest name above it.
+   */
+  {
+    id: '0077-owners-of-tracking-hosts',
+    sql: `
+CREATE TABLE trackingHostsOfDomains (
+  host TEXT NOT NULL,
+  domainId TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (host, domainId)
+) STRICT, WITHOUT ROWID;
+INSERT INTO trackingHostsOfDomains (host, domainId, since)
+SELECT host, domainId, coalesce(domains.verifiedAt, domains.createdAt)
+  FROM (
+    SELECT known.host AS host, (
+      SELECT id FROM domains
+       WHERE domains.tenantId = known.tenantId AND deletedAt IS NULL
+         AND substr(known.host, -length(name) - 1) = '.' || name
+       ORDER BY trackingSubdomain IS known.host DESC, length(name) DESC LIMIT 1
+    ) AS domainId
+    FROM trackingHosts AS known
+  ) JOIN domains ON domains.id = domainId;
+DROP TABLE trackingHosts;
+ALTER TABLE trackingHostsOfDomains RENAME TO trackingHosts;
+CREATE INDEX trackingHostsByDomain ON trackingHosts (domainId, since);
+`,
+  },
 ];

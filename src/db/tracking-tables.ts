@@ -73,8 +73,16 @@ export const trackedLinks = clusteredTable({
 });
 export type TrackedLinkRow = Row<typeof trackedLinks>;
 
-/** Written by domains/store.ts: the hosts that a domain's tracked links have led to. Mail that was sent still names them. */
-export const trackingHosts = clusteredTable({ host: key(text()), tenantId: key(id('ten')) });
+/**
+ * Written by domains/tracking-host-store.ts: the hosts that a domain's tracked links have led to. Mail that was sent still names them. Several
+ * domains may name one host, which belongs to one of them.
+ */
+export const trackingHosts = clusteredTable({
+  host: key(text()),
+  domainId: key(id('dom')),
+  /** Time at which the host was first found right for the domain. */
+  since: integer(),
+}).indexedBy({ trackingHostsByDomain: '(domainId, since)' });
 export type TrackingHostRow = Row<typeof trackingHosts>;
 
 /** Written by counts/store.ts: how often each event happened in an hour, and the same in a day (UTC). Both rows change in

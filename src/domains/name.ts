@@ -53,11 +53,27 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
   if (isOurs(config, name)) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} belongs to this installation`);
   }
+  const [label = ''] = name.split('.');
+  if (isHostLabel(label)) {
+    throw invalid(
+      'trackingSubdomain',
+      `\`trackingSubdomain\`: names that begin with ${label}. serve something else`,
+    );
+  }
   // This name is the domain's own return path.
   if (name === `bounce.${domain}`) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} is reserved for bounces`);
   }
   return name;
+}
+
+/** First labels of the hosts that each domain has: for its MTA-STS policy (RFC 8461 section 3.3), Autoconfig and Autodiscover. */
+const HOST_LABELS = ['mta-sts', 'autoconfig', 'autodiscover'] as const;
+export type HostLabel = (typeof HOST_LABELS)[number];
+
+/** Returns true for the first label of a host that serves one domain. */
+export function isHostLabel(label: string): label is HostLabel {
+  return HOST_LABELS.some((known) => known === label);
 }
 
 /**

@@ -9,10 +9,9 @@ import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
 import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending-store.ts';
 import { maySend } from './states.ts';
-import type { Domain } from './store.ts';
 
 export type Sender = {
-  tenantId: Domain['tenantId'];
+  tenantId: DomainRow['tenantId'];
   mode: Mode;
   /** The domain of the From address, in lower case and A-labels. */
   domain: string;
@@ -37,7 +36,7 @@ export function isLocalDomain(config: Pick<Config, 'hostname'>, domain: string):
 
 /** The domain of a sender. Everything is null for the sandbox domain, which has no key and whose mail is not tracked. */
 export type SenderDomain = {
-  domainId: Domain['id'] | null;
+  domainId: DomainRow['id'] | null;
   tracking: TrackingSettings | null;
   /** Domain of the return paths while its record is right; null means the installation's. */
   returnPathHost: DomainRow['returnPathHost'];
@@ -79,7 +78,10 @@ export async function getSendingDomain(
  * Returns true when scheduled mail of the domain may still be sent when it becomes due: the domain may have failed or
  * been deleted since the mail was accepted. Other mail is not checked again.
  */
-export async function mayStillSend(app: Pick<App, 'db' | 'clock'>, domainId: Domain['id']): Promise<boolean> {
+export async function mayStillSend(
+  app: Pick<App, 'db' | 'clock'>,
+  domainId: DomainRow['id'],
+): Promise<boolean> {
   const found = await findSendingDomain(app.db.read, domainId);
   return found !== undefined && maySend(found, app.clock.now());
 }

@@ -6,9 +6,8 @@
 import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { findColumns, insertRow, insertRowOnce, updateRows } from '../db/rows.ts';
+import { findColumns, insertRow, updateRows } from '../db/rows.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
-import type { TrackingHostRow } from '../db/tracking-tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -28,6 +27,7 @@ import {
   usesReturnPath,
   withTracking,
 } from './states.ts';
+import { claimTrackingHost, forgetTrackingHosts } from './tracking-host-store.ts';
 
 /** Columns that are derived from others. */
 type Derived = 'returnPathHost' | 'trackingHost' | 'trackingCheckedAt';
@@ -130,7 +130,7 @@ export const changeDomain = defineWrite(
         : withTracking(stateOf(before), trackingSubdomain, { now, spread });
     const after: Domain = { ...before, ...settings, ...state };
     if (hasValues<Domain>(before, change)) return before;
-    return writeDomain(tx, { ...after, updatedAt: now });
+    return writeDomain(tx, { ...after, updatedAt: now }, now);
   },
 );
 
@@ -168,7 +168,7 @@ async function applyCheck(
   const before = toDomain(row);
   const state = afterCheck(stateOf(before), verdicts, moment);
   const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
-  const domain = await writeDomain(tx, { ...before, ...state, updatedAt });
+  const domain = await writeDomain(tx, { ...before, ...state, updatedAt }, moment.now);
   return { domain, event: await recordTransition(tx, before.status, { ...domain, now: moment.now }) };
 }
 
@@ -205,19 +205,19 @@ async function recordTransition(
   return type;
 }
 
-/** Returns all hosts that tracked links have led to, with the tenants that they belonged to. */
-export function listTrackingHosts(tx: Tx): Promise<TrackingHostRow[]> {
-  return tx.selectFrom('trackingHosts').selectAll().execute();
-}
-
-async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
+async function writeDomain(tx: Tx, domain: Domain, now: number): Promise<Domain> {
   const { id, tenantId, findings, ...columns } = domain;
-  const { trackingHost: host } = trackingHostOf(domain);
-  if (host !== null) await insertRowOnce(tx, 'trackingHosts', { host, tenantId });
   await updateRows(tx, 'domains', {
     set: { ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) },
     where: { tenantId, id },
   });
+  const { trackingHost: host } = trackingHostOf(domain);
+  if (host !== null && !(await claimTrackingHost(tx, { host, domainId: id, now }))) {
+    await updateRows(tx, 'domains', {
+      set: { trackingHost: null, trackingCheckedAt: null },
+      where: { tenantId, id },
+    });
+  }
   await scheduleCheck(tx, domain);
   return domain;
 }
@@ -282,6 +282,7 @@ export const endDomain = defineWrite(
       .set({ nextCheckAt: null, returnPathHost: null, trackingHost: null })
       .where('id', '=', domainId)
       .execute();
+    await forgetTrackingHosts(tx, domainId);
     await scheduleCheck(tx, { id: domainId, tenantId, nextCheckAt: null });
     return { kind: 'ended' };
   },

@@ -42,7 +42,6 @@ export async function checkDomain(
     spread: app.random(),
   });
   if (checked?.event) app.wakeups.notify('events');
-  if (checked?.domain.findings.TRACKING?.status === 'verified') app.wakeups.notify('trackingHosts');
   if (checked) logChange(app, checked, now);
   return checked;
 }

@@ -76,7 +76,7 @@ async function requireTarget(
   chargeAddress(guards.readers, request);
   const email = await findTrackedEmail(db.read, target.emailId);
   // A tracking host shows nothing of other tenants.
-  if (!email || !hosts.serves(request.hostname.toLowerCase(), email.tenantId)) throw notFound('Page');
+  if (!email || !(await hosts.serves(request.hostname.toLowerCase(), email.tenantId))) throw notFound('Page');
   return { emailId: target.emailId, link: target.kind === 'click' ? target.link : 0, email };
 }
 

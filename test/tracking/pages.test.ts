@@ -386,7 +386,7 @@ test('whoever names a domain without having verified it shows nothing at its tra
 test('the host of the public pages shows all of them, also when it was stored as the tracking host of a domain', async () => {
   const { spool } = campaign;
   const database = new Sqlite(join(spool.dataDir, 'postrider.db'));
-  database.prepare('INSERT INTO trackingHosts (host, tenantId) VALUES (?, ?)').run(HOST, spool.tenantId);
+  database.prepare('INSERT INTO trackingHosts (host, domainId, since) VALUES (?, ?, 0)').run(HOST, domainId);
   const { app } = createPreferencesApp(spool.app);
   try {
     await app.ready();

@@ -10,7 +10,7 @@ import { domainOfReturnPath } from '../records.ts';
 import { earliestGrace } from '../states.ts';
 
 /** The domain of the tenant that receives the mail of a name. */
-type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name' | 'failingSince'>;
+type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name' | 'productType' | 'failingSince'>;
 
 /**
  * The verification of a row in the index stands, except where its grace period has ended since the last check. Rows that began
@@ -19,7 +19,7 @@ type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name' | 'failingSinc
 const receivingDomain = statement((db, param: Param<{ name: string; earliest: number }>) =>
   db
     .selectFrom('domains')
-    .select(['id', 'tenantId', 'name', 'failingSince'])
+    .select(['id', 'tenantId', 'name', 'productType', 'failingSince'])
     .where('name', '=', param('name'))
     .where('verifiedSince', 'is not', null)
     .where((where) =>
@@ -36,6 +36,22 @@ const receivingDomain = statement((db, param: Param<{ name: string; earliest: nu
  */
 export function findReceiver(tx: Tx, name: string, now: number): Promise<ReceivingDomain | undefined> {
   return receivingDomain.first(tx, { name, earliest: earliestGrace(now) });
+}
+
+/** Returns all domains that receive mail, one for each name. `now` is in Unix milliseconds. */
+export async function listReceivers(tx: Tx, now: number): Promise<ReceivingDomain[]> {
+  const standing = await tx
+    .selectFrom('domains')
+    .select(['id', 'tenantId', 'name', 'productType', 'failingSince'])
+    .where('verifiedSince', 'is not', null)
+    .where((where) =>
+      where.or([where('failingSince', 'is', null), where('failingSince', '>=', earliestGrace(now))]),
+    )
+    .orderBy('name')
+    .orderBy('verifiedSince')
+    .orderBy('id')
+    .execute();
+  return standing.filter(({ name }, index) => name !== standing[index - 1]?.name);
 }
 
 /** Returns true while the grace period of a domain that `findReceiver` has found is not over. `now` is in Unix milliseconds. */
