@@ -15,6 +15,7 @@ import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
+import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import { registerTaskAdmin } from './tasks/admin-api.ts';
@@ -63,6 +64,7 @@ export async function createControlServer(
     ...app,
     certificates,
     moreRecords: [certificates.records],
+    resolvers: () => resolversInUse(app.config.dns.servers),
     accounts,
     mailboxContents,
     mailboxRepairs,

@@ -7,6 +7,7 @@ import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
 import { counts } from './counts/feature.ts';
+import { doctor } from './doctor/feature.ts';
 import { domains } from './domains/feature.ts';
 import { emails } from './emails/feature.ts';
 import { events } from './events/feature.ts';
@@ -70,6 +71,7 @@ const features = [
   mailboxDelivery,
   mailReports,
   receiving,
+  doctor,
 ] as const;
 
 type AnyFeature = (typeof features)[number];

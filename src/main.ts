@@ -35,6 +35,7 @@ import { startPostsIfNeeded } from './routes/post/start.ts';
 import { openSubmission } from './submission/listeners.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
+import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
@@ -204,7 +205,7 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts): Stoppable[] {
+function startWorkers(app: App, { inbound, routes, mailboxes, imports, certificates }: Parts): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const replies = new RepliesFile(app);
   const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
@@ -219,6 +220,9 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports }: Parts):
     importCalls: imports.calls,
     importHandlers: IMPORTS,
     exportHandlers: EXPORTS,
+    certificates,
+    moreRecords: [certificates.records],
+    resolvers: () => resolversInUse(app.config.dns.servers),
   };
   watchTasks(app);
   return [

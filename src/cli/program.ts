@@ -13,6 +13,7 @@ import { addConfigCommands } from './config.ts';
 import { createPrinter } from './context.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
 import { addExplainCommand } from './explain.ts';
@@ -32,6 +33,7 @@ type AddCommands = (program: Command, terminal: Terminal) => void;
 const COMMANDS: readonly AddCommands[] = [
   addServeCommands,
   addDemoCommand,
+  addDoctorCommand,
   addTenantCommands,
   addPlanCommands,
   addKeyCommands,

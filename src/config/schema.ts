@@ -22,6 +22,14 @@ export const configSchema = section('Postrider configuration', {
     description:
       'Public host name of this machine. It is used in EHLO, in Message-IDs and in bounce.<hostname>. Required in a file.',
   }),
+  operator: section('The person who looks after this installation.', {
+    email: Type.String({
+      pattern: "^$|^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$",
+      default: '',
+      description:
+        'Address that is told when a check fails. With it, the checks of "postrider doctor" run every hour in a daemon with a configuration file. They look up names and connect to other machines. Empty: nothing is looked up or connected to unless it is asked for.',
+    }),
+  }),
   dataDir: Type.String({
     default: defaultDataDir(),
     description:

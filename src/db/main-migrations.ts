@@ -171,4 +171,24 @@ ALTER TABLE trackingHostsOfDomains RENAME TO trackingHosts;
 CREATE INDEX trackingHostsByDomain ON trackingHosts (domainId, since);
 `,
   },
+  /** Adds what the hourly checks have found, and which of them were reported or are silenced. */
+  {
+    id: '0081-doctor',
+    sql: `
+CREATE TABLE doctorFindings (
+  checkName TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  level TEXT NOT NULL,
+  says TEXT NOT NULL,
+  todo TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (checkName, subject)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE doctorChecks (
+  name TEXT PRIMARY KEY,
+  mailedAt INTEGER,
+  silencedAt INTEGER
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

@@ -35,6 +35,27 @@ export const installationKeys = clusteredTable({
 });
 export type InstallationKeyRow = Row<typeof installationKeys>;
 
+/** Written by doctor/store.ts: a finding of the hourly checks that is not well. */
+export const doctorFindings = clusteredTable({
+  checkName: key(text()),
+  /** What the finding is about. */
+  subject: key(text()),
+  level: text<'warn' | 'fail'>(),
+  says: text(),
+  todo: text(),
+  /** Time of the first run that made the finding with this level. */
+  since: integer(),
+});
+export type DoctorFindingRow = Row<typeof doctorFindings>;
+
+/** Written by doctor/store.ts: a check about which the operator was told by mail, or that is silenced. */
+export const doctorChecks = clusteredTable({
+  name: key(text()),
+  mailedAt: nullable(integer()),
+  silencedAt: nullable(integer()),
+});
+export type DoctorCheckRow = Row<typeof doctorChecks>;
+
 /**
  * Written by tasks/store.ts: one thing that is to be done in the background. A task waits (`dueAt`), is leased (`runId`), or
  * has failed (neither). A leased task with `dueAt` was scheduled anew meanwhile, and waits again when its run has ended.

@@ -27,13 +27,13 @@ export type OperatorRecords = {
 };
 
 /** Returns records that a later feature adds to those of the domains. */
-type MoreRecords = () => Promise<readonly OperatorRecord[]>;
+export type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
 /**
  * Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. The keys of the domains of
  * tenants are among them unless `withKeys` is false.
  */
-async function listOperatorRecords(
+export async function listOperatorRecords(
   app: Pick<App, 'config' | 'dns' | 'db' | 'clock' | 'sealer'>,
   more: readonly MoreRecords[],
   { withKeys = true }: { withKeys?: boolean } = {},
@@ -149,7 +149,7 @@ function ownKeyRecord({ selector, domain, publicKey }: InstallationKey): Operato
 }
 
 /** Returns the addresses of this machine: those of the configuration, or else those that DNS has for the hostname. */
-async function findAddresses(
+export async function findAddresses(
   dns: Pick<DnsLookups, 'a' | 'aaaa'>,
   { hostname, domains }: Pick<Config, 'hostname' | 'domains'>,
 ): Promise<readonly string[]> {

@@ -65,6 +65,11 @@ export function createServers({ clock, servers, ofMachine = readMachine }: Serve
   };
 }
 
+/** Returns the resolvers that are asked: those of the configuration, or else those of the machine. */
+export function resolversInUse(configured: readonly string[]): readonly string[] {
+  return configured.length > 0 ? configured : readMachine();
+}
+
 function keyOf({ address, port }: Server): string {
   return `${address} ${port}`;
 }

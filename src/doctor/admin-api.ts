@@ -1,0 +1,45 @@
+/** Registers the operator's routes of the checks. They are served on the control socket alone. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
+import { invalid } from '../system/errors.ts';
+import type { CheckApp, Finding } from './check.ts';
+import { CHECKS } from './checks.ts';
+import { examine, examineDomain } from './examine.ts';
+import { listCheckStates, silenceCheck } from './store.ts';
+
+/** What the checks find. `silenced` names the checks that send no mail. */
+export type DoctorAnswer = { findings: Finding[]; silenced: string[] };
+
+const doctorQuery = Type.Object({ domain: Type.Optional(Type.String({ maxLength: 255 })) });
+const silenceSchema = Type.Object({ check: Type.String(), silenced: Type.Boolean() });
+
+/** Registers `GET /doctor` and `POST /doctor/silence`. */
+export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp): void {
+  server.get<{ Querystring: Static<typeof doctorQuery> }>(
+    '/doctor',
+    { schema: { querystring: doctorQuery } },
+    async ({ query: { domain } }): Promise<DoctorAnswer> => {
+      const findings =
+        domain === undefined ? (await examine(app)).findings : await examineDomain(app, domain);
+      return { findings, silenced: await listSilenced(app) };
+    },
+  );
+  server.post<{ Body: Static<typeof silenceSchema> }>(
+    '/doctor/silence',
+    { schema: { body: silenceSchema } },
+    async ({ body: { check, silenced } }) => {
+      const names = CHECKS.map(({ name }) => name);
+      if (!names.includes(check))
+        throw invalid('check', `there is no check "${check}", only ${names.join(', ')}`);
+      const silencedAt = silenced ? app.clock.now() : null;
+      await app.db.commit(silenceCheck, { name: check, silencedAt });
+      return { silenced: await listSilenced(app) };
+    },
+  );
+}
+
+async function listSilenced({ db }: Pick<App, 'db'>): Promise<string[]> {
+  const states = await listCheckStates(db.read);
+  return states.filter(({ silencedAt }) => silencedAt !== null).map(({ name }) => name);
+}

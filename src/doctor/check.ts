@@ -1,0 +1,85 @@
+/**
+ * A check looks at one thing that an operator has to keep right, and says what it found and what to do. Checks read and ask; they
+ * change nothing. `checks.ts` lists them all.
+ */
+import type { App } from '../app.ts';
+import type { CertificateAdmin } from '../certificates/certificates.ts';
+import type { MoreRecords } from '../domains/operator-records.ts';
+
+export type Level = 'ok' | 'warn' | 'fail';
+
+export type Finding = {
+  check: string;
+  /** Name or address that the finding is about. A check has at most one finding for it. */
+  subject: string;
+  level: Level;
+  /** What was found, in one sentence without its final stop. */
+  says: string;
+  /** What the operator can do; empty when all is well. */
+  todo: string;
+};
+
+/** What checks may look at. */
+export type CheckApp = Pick<
+  App,
+  'config' | 'dns' | 'dial' | 'clock' | 'clockWatch' | 'statDisk' | 'probeTls' | 'db' | 'sealer'
+> & {
+  certificates: Pick<CertificateAdmin, 'list'>;
+  moreRecords: readonly MoreRecords[];
+  /** Returns the resolvers that are asked, as `address` or `address:port`. */
+  resolvers(): readonly string[];
+};
+
+export type CheckContext = CheckApp & {
+  /** Public addresses of this machine. */
+  addresses: readonly string[];
+};
+
+export type Check = {
+  name: string;
+  run(context: CheckContext): Promise<Finding[]>;
+};
+
+/** Maximum number of findings of one check that are not `ok`. Others are summed up in one more. */
+const MAX_FINDINGS = 20;
+
+/** Returns functions that make the findings of a check. */
+export function findingsOf(check: string) {
+  const finding =
+    (level: Level) =>
+    (subject: string, says: string, todo: string): Finding => {
+      return { check, subject, level, says, todo };
+    };
+  return {
+    ok: (subject: string, says: string): Finding => finding('ok')(subject, says, ''),
+    warn: finding('warn'),
+    fail: finding('fail'),
+  };
+}
+
+/** Returns at most `MAX_FINDINGS` findings, the worst first, and one that says how many more there are. */
+export function boundFindings(findings: readonly Finding[]): Finding[] {
+  const sorted = findings.toSorted((one, other) => rankOf(other.level) - rankOf(one.level));
+  const [first] = sorted;
+  const left = sorted.length - MAX_FINDINGS;
+  if (first === undefined || left <= 0) return sorted;
+  const { check, level } = first;
+  const rest = {
+    check,
+    subject: 'others',
+    level,
+    says: `${left} more like these`,
+    todo: 'see to these first',
+  };
+  return [...sorted.slice(0, MAX_FINDINGS), rest];
+}
+
+/** Returns the worst level of findings. */
+export function worstOf(findings: readonly Pick<Finding, 'level'>[]): Level {
+  const levels = findings.map(({ level }) => level);
+  return levels.includes('fail') ? 'fail' : levels.includes('warn') ? 'warn' : 'ok';
+}
+
+function rankOf(level: Level): number {
+  return { ok: 0, warn: 1, fail: 2 }[level];
+}

@@ -1,0 +1,44 @@
+/**
+ * Checks the reverse DNS of each address: its PTR record names a host that has the address (forward-confirmed). Large receivers
+ * refuse mail from addresses without it, over IPv6 most of all.
+ */
+import { isIPv6 } from 'node:net';
+import { reverseName } from '../../system/dns/reverse-name.ts';
+import type { DnsLookups } from '../../system/dns.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
+import { type Check, type Finding, findingsOf } from '../check.ts';
+
+const { ok, warn, fail } = findingsOf('reverse-dns');
+
+/** Maximum number of names of an address that are looked up. */
+const MAX_NAMES = 5;
+
+export const reverseDns: Check = {
+  name: 'reverse-dns',
+  run: async ({ dns, addresses, config }) =>
+    Promise.all(addresses.map((one) => check(dns.fresh, one, config.hostname.toLowerCase()))),
+};
+
+async function check(
+  dns: Pick<DnsLookups, 'ptr' | 'a' | 'aaaa'>,
+  address: string,
+  hostname: string,
+): Promise<Finding> {
+  const todo = `set the reverse DNS (PTR) of ${address} to ${hostname} where you rent the address`;
+  const answer = await dns.ptr(reverseName(address) ?? '');
+  if (answer.kind === 'failed')
+    return warn(address, `its reverse DNS is not known (${answer.reason})`, 'try again later');
+  const names = answer.kind === 'found' ? answer.records.slice(0, MAX_NAMES) : [];
+  if (names.length === 0) return fail(address, 'it has no reverse DNS', todo);
+  const confirmed = await Promise.all(names.map((name) => leadsTo(dns, name, address)));
+  const good = names.filter((_, index) => confirmed[index]);
+  const shown = cleanForeignText(names.join(', '));
+  if (good.includes(hostname)) return ok(address, `it leads back to ${hostname}`);
+  if (good.length > 0) return warn(address, `its reverse DNS names ${shown} instead of ${hostname}`, todo);
+  return fail(address, `its reverse DNS names ${shown}, which does not lead to it`, todo);
+}
+
+async function leadsTo(dns: Pick<DnsLookups, 'a' | 'aaaa'>, name: string, address: string): Promise<boolean> {
+  const answer = await (isIPv6(address) ? dns.aaaa(name) : dns.a(name));
+  return answer.kind === 'found' && answer.records.includes(address);
+}

@@ -1,0 +1,80 @@
+/** Runs checks at the same time, each within a time limit, so that one that hangs keeps no other from its findings. */
+
+import { findAddresses } from '../domains/operator-records.ts';
+import { TimeoutError, withTimeout } from '../system/clock.ts';
+import { isHostName } from '../system/dns.ts';
+import { AppError } from '../system/errors.ts';
+import type { Log } from '../system/log.ts';
+import {
+  boundFindings,
+  type Check,
+  type CheckApp,
+  type CheckContext,
+  type Finding,
+  findingsOf,
+} from './check.ts';
+import { checkDomainsNamed } from './checks/domains.ts';
+import { CHECKS } from './checks.ts';
+
+/** Maximum time of a check, in milliseconds, so that all of them together take less than five seconds. */
+const CHECK_TIMEOUT_MS = 4_500;
+
+type Examination = {
+  findings: Finding[];
+  /** Names of the checks that were carried out to their end. */
+  complete: string[];
+};
+
+/** Runs all checks. */
+export async function examine(app: CheckApp & { log: Pick<Log, 'error'> }): Promise<Examination> {
+  const context = await contextOf(app);
+  const results = await Promise.all(CHECKS.map((check) => runCheck(app, context, check)));
+  return {
+    findings: results.flatMap(({ findings }) => findings),
+    complete: CHECKS.flatMap(({ name }, index) => (results[index]?.isComplete ? [name] : [])),
+  };
+}
+
+/**
+ * Asks DNS for the records of one domain, of every tenant that has it.
+ * @throws AppError not_found
+ */
+export async function examineDomain(app: CheckApp, name: string): Promise<Finding[]> {
+  const asked = name.toLowerCase().replace(/\.$/, '');
+  const findings = isHostName(asked) ? await checkDomainsNamed(await contextOf(app), asked) : [];
+  if (findings.length === 0) throw new AppError('not_found', `No tenant has the domain ${name}`);
+  return findings;
+}
+
+async function contextOf(app: CheckApp): Promise<CheckContext> {
+  const lookUp = findAddresses(app.dns.fresh, app.config);
+  const limit = { timeoutMs: CHECK_TIMEOUT_MS, what: 'the lookup of the hostname' };
+  // Without an answer, the check of the hostname says so, and those of addresses have nothing to look at.
+  const addresses = await withTimeout(app.clock, lookUp, limit).catch(() => []);
+  return { ...app, addresses };
+}
+
+type Result = { isComplete: boolean; findings: Finding[] };
+
+async function runCheck(
+  { log }: { log: Pick<Log, 'error'> },
+  context: CheckContext,
+  { name, run }: Check,
+): Promise<Result> {
+  const { warn } = findingsOf(name);
+  try {
+    const limit = { timeoutMs: CHECK_TIMEOUT_MS, what: 'the check' };
+    return {
+      isComplete: true,
+      findings: boundFindings(await withTimeout(context.clock, run(context), limit)),
+    };
+  } catch (error) {
+    const isLate = error instanceof TimeoutError;
+    if (!isLate) log.error({ check: name, err: error }, 'a check could not be carried out');
+    const says = isLate
+      ? `no result within ${CHECK_TIMEOUT_MS / 1_000} seconds`
+      : 'the check has an error itself';
+    const todo = isLate ? 'see to DNS first' : 'report the bug with the error in the log';
+    return { isComplete: false, findings: [warn(name, says, todo)] };
+  }
+}
