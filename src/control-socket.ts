@@ -6,8 +6,10 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, unlinkSync } fro
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { MailboxContents } from './accounts/contents.ts';
+import { copyClosed } from './accounts/copy.ts';
 import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts';
 import type { App } from './app.ts';
+import { type Backups, createBackups } from './backups/backups.ts';
 import { type CertificateAdmin, inspectCertificates } from './certificates/certificates.ts';
 import { entriesOf } from './features.ts';
 import { createHttpServer } from './http/json/server.ts';
@@ -41,12 +43,13 @@ type ControlParts = {
   accounts?: RunningAccounts;
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
+  backups?: Backups;
 };
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: App,
-  { certificates, accounts = noAccounts, mailboxContents, mailboxRepairs }: ControlParts = {
+  { certificates, accounts = noAccounts, mailboxContents, mailboxRepairs, backups }: ControlParts = {
     certificates: inspectCertificates(app),
   },
 ): Promise<HttpServer> {
@@ -68,6 +71,7 @@ export async function createControlServer(
     accounts,
     mailboxContents,
     mailboxRepairs,
+    backups: backups ?? createBackups({ ...app, copyAccount: copyClosed(app.config.dataDir) }),
   };
   registerTaskAdmin(server, app);
   for (const register of entriesOf('operatorRoutes')) register(server, parts);

@@ -3,6 +3,7 @@
  * architecture rules, the routes, the background work, retention and the prefixes of ids follow from this list.
  */
 import { audiences } from './audiences/feature.ts';
+import { backups } from './backups/feature.ts';
 import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
@@ -71,6 +72,7 @@ const features = [
   mailboxDelivery,
   mailReports,
   receiving,
+  backups,
   doctor,
 ] as const;
 

@@ -7,6 +7,7 @@ import { openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/csv/export.ts';
 import { contactImport } from './audiences/csv/import.ts';
+import { type Backups, createBackups } from './backups/backups.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
@@ -84,9 +85,10 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, mailboxes: { accounts } }) =>
+  (app, { certificates, backups, mailboxes: { accounts } }) =>
     openControlSocket(app, {
       certificates,
+      backups,
       accounts,
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
@@ -120,6 +122,7 @@ export async function startDaemon(
   const parts: Parts = {
     ...threads,
     certificates,
+    backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
     inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
   };
   const listeners: Listener[] = [];
@@ -180,7 +183,7 @@ type Threads = {
 };
 
 /** Parts of the daemon that listeners need. */
-type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
+type Parts = Threads & { certificates: Certificates; inbound: InboundApp; backups: Backups };
 
 /**
  * Returns the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a

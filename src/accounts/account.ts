@@ -1,5 +1,6 @@
 /** An open account, as everything that works on it receives it. */
 
+import type { FileHolds } from '../blobs/file-holds.ts';
 import type { PrivateDatabase } from '../db/private-database.ts';
 import type { MailboxMessageReader } from '../mail/mailbox-message/reader.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
@@ -28,6 +29,8 @@ export type OpenAccount = {
   search: SearchDatabase;
   /** Hashes of files that were made for contents which no row names yet. */
   preparedFiles: UseCounts<string>;
+  /** Keeps files from being removed while the account is copied. */
+  fileHolds: FileHolds;
   /** Ids of contents whose messages were removed and that sessions still show. They are removed later. */
   heldContents: UseCounts<number>;
   /** Writes the rows of messages whose flags were committed as edits. */

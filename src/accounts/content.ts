@@ -185,7 +185,8 @@ async function discardFile(account: OpenAccount, sha256: string | null): Promise
 
 /** Removes a file unless a content is in it, or was prepared with it. */
 export async function removeUnusedFile(account: OpenAccount, sha256: string): Promise<void> {
-  if ((await isFileInUse(account.db.read, sha256)) || account.preparedFiles.has(sha256)) return;
+  const { db, preparedFiles, fileHolds } = account;
+  if ((await isFileInUse(db.read, sha256)) || preparedFiles.has(sha256) || fileHolds.isHeld) return;
   await removeFile(contentFolder(account.folder), sha256);
 }
 

@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { FileHolds } from '../blobs/file-holds.ts';
 import { flushPath } from '../db/flush-files.ts';
 import { defineWrite } from '../db/operation.ts';
 import {
@@ -107,6 +108,7 @@ export async function openAccount(
     changes: createAccountChanges(),
     search,
     preparedFiles: new UseCounts(),
+    fileHolds: new FileHolds(),
     heldContents: new UseCounts(),
     settler: createFlagSettler(app, db),
     async close() {

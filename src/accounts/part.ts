@@ -15,6 +15,7 @@ import type { OpenAccount } from './account.ts';
 import { type CheckReport, checkAccount } from './check.ts';
 import { prepareContent } from './content.ts';
 import type { ImportResult, ListedFolder, MailboxContents, StoredMessage } from './contents.ts';
+import { type CopiedAccount, copyAccount } from './copy.ts';
 import { deliver, findTarget, listTargets, readAnnotations } from './deliver.ts';
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
@@ -47,6 +48,8 @@ export type AccountCalls = {
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
   read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
+  /** Copies an account to a folder that does not exist, for a backup. */
+  copy(input: { account: AccountSettings; to: string }): Promise<CopiedAccount>;
   /** Ends the sessions of an account, and repairs it while it is closed. */
   repair(input: { account: AccountSettings }): Promise<RepairReport>;
   /** Ends the sessions of an open account that were opened with this credential. */
@@ -102,6 +105,7 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
         accounts.use(settings, (account) => readForExport(account, slice)),
       check: ({ account: settings, after }) =>
         accounts.use(settings, (account) => checkAccount(account, after)),
+      copy: ({ account: settings, to }) => accounts.use(settings, (account) => copyAccount(account, to)),
       repair: ({ account: settings }) =>
         accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
       endSessions: async ({ id, credential }) => accounts.endSessions(id, credential),

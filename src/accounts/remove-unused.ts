@@ -99,13 +99,13 @@ export async function removeUnused(account: OpenAccount): Promise<void> {
 
 /** Moves files that no content names to the trash of the account (blobs/trash.ts), unless they are suspiciously many. */
 export async function sweepStrayFiles(account: OpenAccount): Promise<void> {
-  const { id, app, db, preparedFiles } = account;
+  const { id, app, db, preparedFiles, fileHolds } = account;
   const { moved, stopped } = await sweepFiles(contentFolder(account.folder), {
     now: app.clock.now(),
     isNamed: (sha256) => isFileInUse(db.read, sha256),
     isPrepared: (sha256) => preparedFiles.has(sha256),
     wasInUse: () => false,
-    mode: 'normal',
+    mode: fileHolds.isHeld ? 'keep' : 'normal',
   });
   if (moved > 0)
     app.log.info({ mailbox: id, files: moved }, 'files without a message were moved to the trash');

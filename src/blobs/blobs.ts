@@ -12,6 +12,7 @@ import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
+import { FileHolds } from './file-holds.ts';
 import { FileWriter, fileHead, pathOf, removeFile } from './files.ts';
 import type { BlobOwner } from './owner.ts';
 import { type ScratchFile, writeScratch } from './scratch.ts';
@@ -65,6 +66,8 @@ export type Blobs = {
    * later.
    */
   discard(bytes: StoredBytes): Promise<void>;
+  /** Keeps files from being removed. `discard` leaves them to a later sweep then. */
+  readonly holds: FileHolds;
   /**
    * Moves files that no row names to the trash. Stops without moving any when they are suspiciously many, unless
    * `forced`.
@@ -84,7 +87,9 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
   const { root } = owner;
   const report = createFailureReport(system);
   const prepared = new PreparedBlobs();
+  const holds = new FileHolds();
   return {
+    holds,
     async prepare(pieces, mayHold = () => true) {
       const now = system.clock.now();
       const id = newId('blob', now);
@@ -98,7 +103,7 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
     async discard({ id, sha256, data }) {
       if (data !== null) return;
       prepared.delete({ id, sha256 });
-      if ((await owner.isFileInUse(sha256)) || prepared.has(sha256)) return;
+      if ((await owner.isFileInUse(sha256)) || prepared.has(sha256) || holds.isHeld) return;
       await removeFile(root, sha256);
     },
     sweep({ forced } = { forced: false }) {
@@ -110,7 +115,7 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
         isNamed: owner.isFileInUse,
         isPrepared: (sha256) => prepared.has(sha256),
         wasInUse: (at) => isWithin(owner.uses, at),
-        mode: forced ? 'force' : isKeeping ? 'keep' : 'normal',
+        mode: holds.isHeld ? 'keep' : forced ? 'force' : isKeeping ? 'keep' : 'normal',
       });
     },
   };

@@ -117,7 +117,7 @@ export async function linkFile(root: string, from: string, sha256: string): Prom
     for (const folder of [dirname(temporary), dirname(path)])
       await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
     try {
-      await link(from, temporary).catch((error) => copyInstead(error, from, temporary));
+      await linkOrCopy(from, temporary);
       await rename(temporary, path);
     } finally {
       // When both names are of one file, `rename` keeps both.
@@ -129,6 +129,11 @@ export async function linkFile(root: string, from: string, sha256: string): Prom
 
 /** Codes of `link` between file systems, on those without links, and for a file that has too many. */
 const UNLINKABLE = new Set(['EXDEV', 'EPERM', 'ENOSYS', 'ENOTSUP', 'EMLINK']);
+
+/** Gives a file a second name, or copies and flushes it where the file system does not allow that. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch((error) => copyInstead(error, from, to));
+}
 
 async function copyInstead(error: unknown, from: string, to: string): Promise<void> {
   if (!UNLINKABLE.has(errorCode(error) ?? '')) throw error;
@@ -258,7 +263,7 @@ export async function listFolder(path: string): Promise<string[]> {
 }
 
 /** Folders that hold whole files, by the first two digits of their hashes. */
-const FILE_FOLDER = /^[0-9a-f]{2}$/;
+export const FILE_FOLDER = /^[0-9a-f]{2}$/;
 
 /** Returns false when no message has a file here, such as below the mount point of a volume that is not mounted. */
 export async function hasFiles(root: string): Promise<boolean> {

@@ -34,6 +34,21 @@ export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
   return row !== undefined;
 }
 
+/** Returns the next blobs by id whose bytes are in files. */
+export function listFilesAfter(
+  tx: Tx,
+  { after, limit }: { after: string; limit: number },
+): Promise<Pick<BlobRow, 'id' | 'sha256'>[]> {
+  return tx
+    .selectFrom('blobs')
+    .select(['id', 'sha256'])
+    .where('id', '>', after as BlobRow['id'])
+    .where('data', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
 const whereById = statement((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('blobs')

@@ -6,6 +6,7 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
+import { addBackupCommands } from './backup.ts';
 import { addBlobCommands } from './blobs.ts';
 import { addBroadcastCommands } from './broadcast.ts';
 import { addCertificateCommands } from './certificates.ts';
@@ -46,6 +47,7 @@ const COMMANDS: readonly AddCommands[] = [
   addMailboxCommands,
   addCertificateCommands,
   addTaskCommands,
+  addBackupCommands,
   addBlobCommands,
   addDbCommands,
   addConfigCommands,
@@ -110,6 +112,7 @@ function pathOf(command: Command): string {
  * with its stack.
  */
 const ACTIONABLE = [
+  'BackupError',
   'CommandError',
   'CompactionError',
   'ConfigError',

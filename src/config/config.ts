@@ -68,7 +68,12 @@ export function loadConfig(source: ConfigSource): Config {
     ...complete.delivery,
     repliesFile: repliesFile === '' ? '' : resolve(folderOf('delivery.repliesFile'), repliesFile),
   };
-  const paths = { dataDir, delivery, tls: { ...complete.tls, certificates } };
+  const { folder } = complete.backup;
+  const backup = {
+    ...complete.backup,
+    folder: folder === '' ? '' : resolve(folderOf('backup.folder'), folder),
+  };
+  const paths = { backup, dataDir, delivery, tls: { ...complete.tls, certificates } };
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 

@@ -1,6 +1,7 @@
 /** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
 import { type Static, Type } from 'typebox';
 import { defaultDataDir } from '../data-files.ts';
+import { backupSection } from './backup.ts';
 import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
 import { connections, days, listener, port, section } from './fields.ts';
 import { inboundSection } from './inbound.ts';
@@ -242,6 +243,7 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
+  backup: backupSection,
   keys: section('API keys.', {
     livePrefix: Type.String({
       pattern: '^[a-z0-9_]{1,32}$',

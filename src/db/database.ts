@@ -38,6 +38,12 @@ export type Database<Schema> = Access<Schema> & {
   readonly readerSilentMs: number;
   /** Opens a connection for another thread, which calls `openFromThread` with it (db/thread-access.ts). */
   connectThread(): ThreadConnection;
+  /**
+   * Copies the database to a file that does not exist, while it is in use. The copy has a state that the database has had since
+   * the call, and is on disk when this resolves.
+   * @throws errors of SQLite and of the file system, which leave the database as it is
+   */
+  copyTo(file: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -97,6 +103,7 @@ export async function openDatabase<Schema>(
     startReader: () => readers.start(),
     query: <Input, Result>(read: Read<Input, Result, Schema>, input: Input) =>
       readers.run(read.name, input) as Promise<Result>,
+    copyTo: (file) => writer.copyTo(file),
     async close() {
       await readers.close();
       connection.close();

@@ -9,6 +9,7 @@ import { decodeError } from '../system/encoded-error.ts';
 import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { nextSlice } from '../system/slices.ts';
 import { checkpointWhenLong, openPrivate } from './connection.ts';
+import { CopyPace, copyDatabase, flushCopy } from './copy-database.ts';
 import { kyselyOn, type RunQuery } from './dialect.ts';
 import { inputBytes } from './input-bytes.ts';
 import { migrate, type Schema } from './migrate.ts';
@@ -54,6 +55,11 @@ export type PrivateDatabase<Schema> = {
   readonly damaged: Promise<DamagedDatabaseError>;
   /** Runs a statement that is neither a query nor a write, such as a check, between transactions. */
   maintain<Result>(work: (connection: Database) => Result): Promise<Result>;
+  /**
+   * Copies the database to a file that does not exist, in steps between which writes go on.
+   * @throws errors of SQLite and of the file system, which leave the database as it is
+   */
+  copyTo(file: string): Promise<void>;
   /** Waits for the writes that were asked for, copies the WAL back and closes the database. */
   close(): Promise<void>;
 };
@@ -167,6 +173,12 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
 
   maintain<Result>(work: (connection: Database) => Result): Promise<Result> {
     return this.#runQuery(() => work(this.#connection));
+  }
+
+  async copyTo(file: string): Promise<void> {
+    this.#requireUsable();
+    const pace = new CopyPace();
+    await flushCopy(file, pace, copyDatabase(this.#connection, file, pace));
   }
 
   async close(): Promise<void> {

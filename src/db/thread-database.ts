@@ -8,9 +8,10 @@ import type { Clock } from '../system/clock.ts';
 import { decodeError } from '../system/encoded-error.ts';
 import { AppError } from '../system/errors.ts';
 import type { Wakeups } from '../system/wakeups.ts';
+import { CopyPace, flushCopy } from './copy-database.ts';
 import { inputBytes } from './input-bytes.ts';
 import { SharedLoad } from './shared-load.ts';
-import type { Answer, Request, ThreadMessage, ThreadReply } from './thread-messages.ts';
+import type { Answer, CopyEnd, Request, ThreadMessage, ThreadReply } from './thread-messages.ts';
 
 /**
  * Maximum number of pending requests. Further ones are refused with a time to retry, instead of waiting.
@@ -164,6 +165,22 @@ export class ThreadDatabase {
     const message = { database: this.#number, port: port1, load: load.memory };
     this.#link.post({ kind: 'connect', ...message }, [port1]);
     return { port: port2, load: load.memory };
+  }
+
+  /**
+   * Copies the database to a file that does not exist.
+   * @throws errors of SQLite and of the file system; Error when the database is closed meanwhile
+   */
+  async copyTo(file: string): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    const pace = new CopyPace();
+    const { port1, port2 } = new MessageChannel();
+    const copying = new Promise<void>((resolve, reject) => {
+      port1.once('message', ({ error }: CopyEnd) => (error ? reject(decodeError(error)) : resolve()));
+      port1.once('close', () => reject(new Error('the thread that copied the database has ended')));
+    });
+    this.#link.post({ kind: 'copy', database: this.#number, file, pace: pace.memory, port: port2 }, [port2]);
+    await flushCopy(file, pace, copying);
   }
 
   /** Reads a message of the thread. */

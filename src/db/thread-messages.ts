@@ -47,8 +47,16 @@ export type ThreadMessage<Options> =
    * is the memory of a SharedLoad.
    */
   | { kind: 'connect'; database: number; port: MessagePort; load: SharedArrayBuffer }
+  /**
+   * Copies a database of a writer thread to a file (copy-database.ts). `pace` is the memory of a CopyPace. The end is
+   * reported on the port, so that a copy of minutes does not count as a write that waits.
+   */
+  | { kind: 'copy'; database: number; file: string; pace: SharedArrayBuffer; port: MessagePort }
   /** Ends the thread, whose databases are closed. */
   | { kind: 'end' };
+
+/** The end of a copy. Without an error it is complete. */
+export type CopyEnd = { error?: EncodedError };
 
 export type Answer = { id: number; value: unknown } | { id: number; error: EncodedError };
 

@@ -6,6 +6,7 @@ import { realClock } from '../system/clock.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { groupByPort } from './answers.ts';
 import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
+import { type CopyPace, copyDatabase } from './copy-database.ts';
 import { kyselyOn } from './dialect.ts';
 import { flushPath } from './flush-files.ts';
 import {
@@ -96,6 +97,11 @@ export class WriterDatabase {
       endOnBrokenStorage(error, this.#file);
       throw error;
     }
+  }
+
+  /** Copies the database to a file, in steps between which writes go on. */
+  copyTo(file: string, pace: CopyPace): Promise<void> {
+    return copyDatabase(this.#connection, file, pace);
   }
 
   /**

@@ -9,8 +9,16 @@ import { createCrashPoint } from '../system/crash-point.ts';
 import { encodeError } from '../system/encoded-error.ts';
 import { answerWith, sendAnswers } from './answers.ts';
 import { takeRequestedWakeups } from './commit-wakeups.ts';
+import { CopyPace } from './copy-database.ts';
 import { SharedLoad } from './shared-load.ts';
-import type { Answer, ThreadMessage, ThreadOptions, ThreadReply, WritingOptions } from './thread-messages.ts';
+import type {
+  Answer,
+  CopyEnd,
+  ThreadMessage,
+  ThreadOptions,
+  ThreadReply,
+  WritingOptions,
+} from './thread-messages.ts';
 import { WriterDatabase } from './writer-database.ts';
 
 type Message = ThreadMessage<WritingOptions>;
@@ -49,6 +57,9 @@ function obey(message: Message): void {
     case 'close':
       closing.set(message.database, message.id);
       break;
+    case 'copy':
+      void copy(message);
+      break;
     case 'end':
       ending = true;
   }
@@ -66,6 +77,24 @@ function connect({ database: number, port: other, load }: Extract<Message, { kin
     connected.delete(other);
     new SharedLoad(load).close();
   });
+}
+
+async function copy({
+  database,
+  file,
+  pace,
+  port: asker,
+}: Extract<Message, { kind: 'copy' }>): Promise<void> {
+  const end: CopyEnd = {};
+  try {
+    const copied = databases.get(database);
+    if (!copied) throw new Error('the database is closed');
+    await copied.copyTo(file, new CopyPace(pace));
+  } catch (error) {
+    end.error = encodeError(error);
+  }
+  asker.postMessage(end);
+  asker.close();
 }
 
 /** Returns the ports on which writes to a database arrive. */

@@ -2,6 +2,7 @@
 
 import { AccountAssignment } from '../accounts/account-assignment.ts';
 import type { MailboxContents } from '../accounts/contents.ts';
+import type { CopiedAccount } from '../accounts/copy.ts';
 import type {
   DeliveryRequest,
   DeliveryResult,
@@ -38,6 +39,8 @@ export type Accounts = MailboxDelivery &
     run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result>;
     /** The messages, for commands that import and export them. */
     contents: MailboxContents;
+    /** Copies the account of a mailbox to a folder that does not exist, for a backup. */
+    copy(mailbox: MailboxRow, to: string): Promise<CopiedAccount>;
     /** Checks and repairs for the operator. */
     repairs: MailboxRepairs;
   };
@@ -137,6 +140,7 @@ export function createAccounts(
     },
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
+    copy: (mailbox, to) => run(mailbox, (account, calls) => calls.copy({ account, to })),
     contents: contentsOf(async (id, call) => run(await find(id), call)),
     repairs: {
       check: (mailbox, after) => run(mailbox, (account, calls) => calls.check({ account, after })),

@@ -25,7 +25,7 @@ export const mailboxes = {
   pages: [createDiscoveryApp],
   works: [createMemorySweep],
   tasks: [
-    (app: Pick<App, 'db' | 'config'> & { accounts: RunningAccounts }) =>
+    (app: Pick<App, 'blobs' | 'clock' | 'config' | 'db'> & { accounts: RunningAccounts }) =>
       createRemovalKind(app, app.accounts.close),
   ],
 } satisfies Feature;

@@ -216,6 +216,20 @@ export function findMailboxById(tx: Tx, id: MailboxId): Promise<MailboxRow | und
   return findRow(tx, 'mailboxes', { id });
 }
 
+/** Returns the next mailboxes of all tenants by id, complete, for a backup. */
+export function listMailboxesAfter(
+  tx: Tx,
+  { after, limit }: { after: string; limit: number },
+): Promise<MailboxRow[]> {
+  return tx
+    .selectFrom('mailboxes')
+    .selectAll()
+    .where('id', '>', after as MailboxId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
 type MailboxChange = Partial<
   Pick<
     MailboxRow,

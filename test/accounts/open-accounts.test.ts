@@ -51,6 +51,7 @@ function openThem(t: TestContext) {
           ...{ file, read, damaged: damage.promise },
           commit: (...write) => account.db.commit(...write),
           maintain: (work) => account.db.maintain(work),
+          copyTo: (copy) => account.db.copyTo(copy),
           close: () => account.db.close(),
         },
       };

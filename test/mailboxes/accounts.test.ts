@@ -33,6 +33,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       read: async () => [],
       check: async () => ({ contents: 0, findings: [], next: null }),
       repair: async () => REPORT,
+      copy: async () => ({ linked: [] }),
       async configure({ account: { id, quotaBytes } }: { account: { id: string; quotaBytes: number } }) {
         asked.push(`configure ${id} ${quotaBytes}`);
       },

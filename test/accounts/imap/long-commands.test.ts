@@ -229,7 +229,8 @@ test('a MOVE that fails after its first part tells what was moved, and leaves th
       : account.db.commit(write, input, onCommitted);
   const { file, read, damaged } = account.db;
   const maintain: OpenAccount['db']['maintain'] = (work) => account.db.maintain(work);
-  const own = { ...account, db: { file, read, damaged, commit, maintain, close: async () => {} } };
+  const copyTo: OpenAccount['db']['copyTo'] = (copy) => account.db.copyTo(copy);
+  const own = { ...account, db: { file, read, damaged, commit, maintain, copyTo, close: async () => {} } };
   await addTestMessages(
     account,
     'Drafts',

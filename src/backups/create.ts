@@ -1,0 +1,248 @@
+/**
+ * Makes a backup while the daemon runs. The main database is copied first and the mailboxes after it: a mailbox that is newer than
+ * the main database has mail that is delivered to it once more and recognised, while an older one would have lost some. No file
+ * of a message is removed meanwhile, so that each file that a copied row names is there when it is linked.
+ */
+import { existsSync, statSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type CopiedAccount, copyDamagedAccount } from '../accounts/copy.ts';
+import { accountFolder, indexFile } from '../accounts/folder.ts';
+import type { App } from '../app.ts';
+import { linkFiles } from '../blobs/link-files.ts';
+import { blobFolder } from '../blobs/owner.ts';
+import { markWithoutWal } from '../db/copy-database.ts';
+import { flushDirectory, flushPath } from '../db/flush-files.ts';
+import { readInstallationFile, writeInstallationFile } from '../db/installation/file.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { findMailboxById } from '../mailboxes/store.ts';
+import { AppError, errorCode } from '../system/errors.ts';
+import { writeFlushed } from '../system/write-flushed.ts';
+import { VERSION } from '../version.ts';
+import { eachMailbox } from './copied-database.ts';
+import {
+  type BackupFacts,
+  backupFolder,
+  backupName,
+  FACTS_FILE,
+  FORMAT,
+  namesIn,
+  PARTIAL,
+} from './format.ts';
+import { hashFile, SumsWriter } from './sums.ts';
+
+/** Copies the account of a mailbox to a folder that does not exist, in whatever thread has it open. */
+type CopyAccount = (mailbox: MailboxRow, to: string) => Promise<CopiedAccount>;
+
+export type BackupApp = Pick<App, 'blobs' | 'clock' | 'config' | 'crashPoint' | 'db' | 'log' | 'statDisk'> & {
+  copyAccount: CopyAccount;
+};
+
+export type MadeBackup = { name: string; path: string; facts: BackupFacts };
+
+/** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
+const NOT_COPIED =
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|replaced-.*|.*\.new)$/;
+const MAILBOX_ID = /^mbx_/;
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+/** A backup that is being made. */
+type Making = { app: BackupApp; staging: string; sums: SumsWriter; bytes: number };
+
+/**
+ * Makes a backup in a folder. After an error nothing stays behind.
+ * @throws AppError invalid_state when the disk has too little space; errors of SQLite and of the file system
+ */
+export async function createBackup(app: BackupApp, folder: string): Promise<MadeBackup> {
+  const startedAt = app.clock.now();
+  const elapsed = app.clock.elapsed();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removePartial(folder);
+  await requireSpace(app, folder);
+  const name = backupName(startedAt);
+  const staging = join(folder, `${PARTIAL}${name}`);
+  await mkdir(staging, { mode: 0o700 });
+  try {
+    const facts = await app.blobs.holds.during(() => fill(app, staging, elapsed));
+    app.crashPoint('backup-complete');
+    const path = join(folder, name);
+    await rename(staging, path);
+    await flushDirectory(folder);
+    return { name, path, facts };
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Removes what earlier backups have left that a crash ended. */
+async function removePartial(folder: string): Promise<void> {
+  const left = (await namesIn(folder)).filter((name) => name.startsWith(PARTIAL));
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
+}
+
+async function fill(app: BackupApp, staging: string, startedElapsed: number): Promise<BackupFacts> {
+  const { dataDir } = app.config;
+  const sums = await SumsWriter.open(staging);
+  const making: Making = { app, staging, sums, bytes: 0 };
+  try {
+    // The file says which database belongs to it, and at least which generation: it is read before the database is copied.
+    const installation = readInstallationFile(dataDir);
+    if (!installation) throw new Error(`${dataDir} has no installation.json`);
+    const database = join(staging, 'postrider.db');
+    await app.db.copyTo(database);
+    const takenAt = app.clock.now();
+    markWithoutWal(database);
+    flushPath(database);
+    app.crashPoint('backup-database');
+    await addFile(making, database);
+    await linkFiles(blobFolder(dataDir), blobFolder(staging), (file) => addLinked(making, file));
+    await sums.write();
+    app.crashPoint('backup-files');
+    const mailboxes = await copyMailboxes(making);
+    await copyOthers(making);
+    writeInstallationFile(staging, { ...installation, walBytes: null });
+    await addFile(making, join(staging, 'installation.json'));
+    const facts: BackupFacts = {
+      format: FORMAT,
+      version: VERSION,
+      installation: installation.id,
+      takenAt,
+      tookMs: Math.round(app.clock.elapsed() - startedElapsed),
+      bytes: making.bytes,
+      ...mailboxes,
+      sums: await sums.finish(),
+      files: sums.files,
+    };
+    await flushDirectory(staging);
+    writeFlushed(join(staging, FACTS_FILE), `${JSON.stringify(facts, null, 2)}\n`);
+    return facts;
+  } finally {
+    await sums.close();
+  }
+}
+
+type MailboxFacts = Pick<BackupFacts, 'mailboxes' | 'damagedMailboxes'>;
+
+/** Copies the accounts of the mailboxes that the copied database has. One that was never opened has no folder. */
+async function copyMailboxes(making: Making): Promise<MailboxFacts> {
+  const { app, staging, sums } = making;
+  const facts: MailboxFacts = { mailboxes: 0, damagedMailboxes: [] };
+  await mkdir(join(staging, 'mailboxes'), { mode: 0o700 });
+  await eachMailbox(join(staging, 'postrider.db'), async (mailbox) => {
+    const { id } = mailbox;
+    const from = accountFolder(app.config.dataDir, id);
+    const to = accountFolder(staging, id);
+    if (!existsSync(from)) return;
+    facts.mailboxes++;
+    const copied = existsSync(indexFile(from)) ? await copyUnlessDamaged(app, mailbox, to) : undefined;
+    if (copied) {
+      await addFile(making, indexFile(to));
+      for (const file of copied.linked) addLinked(making, file);
+    } else {
+      facts.damagedMailboxes.push(id);
+      await copyDamagedAccount(from, to);
+      await addFolder(making, to);
+    }
+    await flushDirectory(to);
+    await sums.write();
+    app.crashPoint('backup-mailbox');
+  });
+  await flushDirectory(join(staging, 'mailboxes'));
+  return facts;
+}
+
+/** Returns undefined when the mailbox is damaged, which nobody has open then. */
+async function copyUnlessDamaged(
+  app: BackupApp,
+  mailbox: MailboxRow,
+  to: string,
+): Promise<CopiedAccount | undefined> {
+  if (mailbox.status === 'damaged') return undefined;
+  try {
+    return await app.copyAccount(mailbox, to);
+  } catch (error) {
+    const found = await findMailboxById(app.db.read, mailbox.id);
+    if (found?.status !== 'damaged') throw error;
+    app.log.error({ mailbox: mailbox.id, err: error }, 'a damaged mailbox is backed up as it is');
+    await rm(to, { recursive: true, force: true });
+    return undefined;
+  }
+}
+
+/** Copies everything else of the data directory: keys, certificates, and messages that are being imported. */
+async function copyOthers(making: Making): Promise<void> {
+  const { app, staging } = making;
+  const { dataDir } = app.config;
+  const inMailboxes = (await namesIn(join(dataDir, 'mailboxes')))
+    .filter((name) => !MAILBOX_ID.test(name))
+    .map((name) => join('mailboxes', name));
+  const names = (await namesIn(dataDir)).filter((name) => !NOT_COPIED.test(name));
+  for (const name of [...names, ...inMailboxes]) {
+    if (join(dataDir, name) === backupFolder(app.config)) continue;
+    await copyTree(making, join(dataDir, name), join(staging, name));
+  }
+}
+
+/** Copies a file, or a folder with all that is in it. What disappears meanwhile is left out. */
+async function copyTree(making: Making, from: string, to: string): Promise<void> {
+  const found = statSync(from, { throwIfNoEntry: false });
+  if (found?.isDirectory()) {
+    await mkdir(to, { mode: 0o700 });
+    for (const name of await namesIn(from)) await copyTree(making, join(from, name), join(to, name));
+    await flushDirectory(to);
+  } else if (found?.isFile() && (await copyIfExists(from, to))) {
+    flushPath(to);
+    await addFile(making, to);
+  }
+}
+
+async function copyIfExists(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+async function addFolder(making: Making, folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile()) await addFile(making, join(entry.parentPath, entry.name));
+}
+
+async function addFile(making: Making, path: string): Promise<void> {
+  addLinked(making, { sha256: await hashFile(path), path });
+}
+
+/** Adds a file whose name is its hash. */
+function addLinked(making: Making, { sha256, path }: { sha256: string; path: string }): void {
+  making.sums.add({ sha256, path: relative(making.staging, path) });
+  making.bytes += statSync(path).size;
+}
+
+/**
+ * Requires space for what is copied rather than linked, besides the reserve of the data directory: a backup must not be why mail is
+ * refused.
+ */
+async function requireSpace({ config, statDisk }: BackupApp, folder: string): Promise<void> {
+  const { freeBytes, totalBytes } = await statDisk(folder);
+  const { dataDir, storage } = config;
+  const accounts = (await namesIn(join(dataDir, 'mailboxes'))).filter((name) => MAILBOX_ID.test(name));
+  const databases = [
+    join(dataDir, 'postrider.db'),
+    ...accounts.map((id) => indexFile(accountFolder(dataDir, id as MailboxRow['id']))),
+  ];
+  const neededBytes = databases.reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  const reserveBytes = Math.min(storage.reserveMegabytes * BYTES_PER_MEGABYTE, totalBytes / 10);
+  if (freeBytes - neededBytes >= reserveBytes) return;
+  const inMegabytes = (bytes: number) => `${Math.ceil(bytes / BYTES_PER_MEGABYTE)} MB`;
+  throw new AppError(
+    'invalid_state',
+    `A backup needs ${inMegabytes(neededBytes)} in ${folder} and leaves ${inMegabytes(reserveBytes)} free, but ${inMegabytes(freeBytes)} are free: remove old backups, or choose another disk (backup.folder)`,
+  );
+}

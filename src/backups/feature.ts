@@ -1,0 +1,5 @@
+/** Backups of the data directory, and their restoration. */
+import type { Feature } from '../feature.ts';
+import { registerBackupAdmin } from './admin-api.ts';
+
+export const backups = { name: 'backups', operatorRoutes: [registerBackupAdmin] } satisfies Feature;

@@ -1,0 +1,116 @@
+/** The commands `postrider backup` make, list, verify and remove backups. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { MadeBackup } from '../backups/create.ts';
+import { isoTime } from '../system/clock.ts';
+import { contextOf, withControl } from './context.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { formatList } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+const folderOption = () =>
+  new Option(
+    '--folder <folder>',
+    'folder of the backups (default: backup.folder, or backups/ in the data directory)',
+  );
+
+/** Adds the commands to the program. */
+export function addBackupCommands(program: Command, terminal: Terminal): void {
+  const backup = program
+    .command('backup')
+    .description('Back up the data directory while the daemon runs. "postrider restore" puts a backup back.');
+  backup
+    .command('create')
+    .description('Make a backup now. The daemon goes on; without one, the command makes it by itself.')
+    .addOption(folderOption())
+    .action(({ folder }: { folder?: string }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const query = folder === undefined ? '' : `?folder=${encodeURIComponent(resolve(folder))}`;
+        const made = await control.startWork<MadeBackup>(`/backups${query}`);
+        show(made, () => `${made.path}\n${describe(made)}`);
+      }),
+    );
+  backup
+    .command('list')
+    .description('List the backups, the oldest first.')
+    .addOption(folderOption())
+    .action(async ({ folder }: { folder?: string }, command: Command) => {
+      const { config, show } = contextOf(command, terminal);
+      const { backupFolder, listBackups } = await import('../backups/format.ts');
+      const found = await listBackups(folder ?? backupFolder(config));
+      const rows = found.map(({ name, facts }) => [
+        name,
+        isoTime(facts.takenAt),
+        facts.version,
+        megabytes(facts.bytes),
+        String(facts.mailboxes),
+      ]);
+      show(found, () =>
+        formatList(['backup', 'taken at', 'version', 'size', 'mailboxes'], rows, 'There is no backup.'),
+      );
+    });
+  backup
+    .command('verify')
+    .description(
+      'Read a backup completely: compare each file with its hash, and check the databases. The newest one unless a path is given.',
+    )
+    .argument('[backup]', 'path of the backup')
+    .addOption(folderOption())
+    .action(async (path: string | undefined, { folder }: { folder?: string }, command: Command) => {
+      const { config, show } = contextOf(command, terminal);
+      const { backupFolder } = await import('../backups/format.ts');
+      const { verifyBackup } = await import('../backups/verify.ts');
+      const found = path ?? (await newestIn(folder ?? backupFolder(config)));
+      const { facts, findings } = await verifyBackup(found);
+      if (findings.length > 0) {
+        const lines = findings.map(({ path: file, problem }) => `${file}: ${problem}`);
+        throw new CommandError(`${found} is damaged: ${lines.join('; ')}`);
+      }
+      show({ path: found, facts }, () => `${found} is undamaged: ${describe({ facts })}`);
+    });
+  backup
+    .command('prune')
+    .description('Remove all backups but the newest ones.')
+    .addOption(folderOption())
+    .option('--keep <number>', 'number of backups to keep (default: backup.keep)')
+    .action(async ({ folder, keep }: { folder?: string; keep?: string }, command: Command) => {
+      const { config, show } = contextOf(command, terminal);
+      const { backupFolder } = await import('../backups/format.ts');
+      const { pruneBackups } = await import('../backups/prune.ts');
+      const removed = await pruneBackups(
+        folder ?? backupFolder(config),
+        readKeep(keep) ?? config.backup.keep,
+      );
+      show({ removed: removed.map(({ path }) => path) }, () =>
+        removed.length === 0
+          ? 'No backup was removed.'
+          : removed.map(({ path }) => `removed ${path}`).join('\n'),
+      );
+    });
+}
+
+/** Returns the path of the newest backup of a folder. @throws CommandError when there is none */
+async function newestIn(folder: string): Promise<string> {
+  const { listBackups } = await import('../backups/format.ts');
+  const newest = (await listBackups(folder)).at(-1);
+  if (!newest) throw new CommandError(`there is no backup in ${folder}`);
+  return newest.path;
+}
+
+function readKeep(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError('--keep is a number from 1 to 9999');
+  return Number(text);
+}
+
+function describe({ facts }: Pick<MadeBackup, 'facts'>): string {
+  const { files, bytes, mailboxes, damagedMailboxes, takenAt, tookMs } = facts;
+  const damaged = damagedMailboxes.length === 0 ? '' : ` Damaged mailboxes: ${damagedMailboxes.join(', ')}.`;
+  return `${files} files, ${megabytes(bytes)}, ${mailboxes} mailboxes, taken at ${isoTime(takenAt)} in ${(tookMs / 1_000).toFixed(1)} s.${damaged}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / BYTES_PER_MEGABYTE).toFixed(1)} MB`;
+}
