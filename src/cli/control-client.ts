@@ -32,7 +32,10 @@ export type ControlClient = {
    * Sends bytes of a media type, and returns the body of the response.
    * @throws CommandError when the daemon refuses
    */
-  upload<Answer>(path: string, body: { type: string; bytes: Iterable<Uint8Array> }): Promise<Answer>;
+  upload<Answer>(
+    path: string,
+    body: { type: string; bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array> },
+  ): Promise<Answer>;
   /**
    * Yields the bytes at a path.
    * @throws CommandError when the daemon refuses
@@ -100,7 +103,10 @@ async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promis
       const unlimited = { type: 'application/json', body: '{}', headersTimeout: 0 };
       return read<Answer>(await send('POST', path, unlimited));
     },
-    async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {
+    async upload<Answer>(
+      path: string,
+      { type, bytes }: { type: string; bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array> },
+    ) {
       return read<Answer>(await send('POST', path, { type, body: Readable.from(bytes) }));
     },
     async *download(path) {
@@ -162,7 +168,10 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
       const response = await server.inject({ method: 'POST', url: path });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
-    async upload<Answer>(path: string, { type, bytes }: { type: string; bytes: Iterable<Uint8Array> }) {
+    async upload<Answer>(
+      path: string,
+      { type, bytes }: { type: string; bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array> },
+    ) {
       const payload = Readable.from(bytes);
       const headers = { 'content-type': type };
       const response = await server.inject({ method: 'POST', url: path, headers, payload });

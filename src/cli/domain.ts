@@ -1,101 +1,109 @@
-/** `postrider domain`: shows the DNS records that the operator publishes for the domains of all tenants. */
-import type { Command } from 'commander';
-import type { OperatorRecords } from '../domains/operator-records.ts';
-import { withControl } from './context.ts';
-import { CommandError, UsageError } from './errors.ts';
-import { formatTable, printable } from './table.ts';
+/** `postrider domain`: the domains of all tenants. */
+import { type Command, Option } from 'commander';
+import type { OperatorDomain } from '../domains/admin-api.ts';
+import { requestAction, withControl } from './context.ts';
+import { addDomainRecords } from './domain-records.ts';
+import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+
+type NewDomain = { tenant?: string; productType?: string; region?: string };
+
+const TENANT = ['--tenant <tenant>', 'id or name of the tenant, where several have the domain'] as const;
 
 /** Adds the commands to the program. */
 export function addDomainCommands(program: Command, terminal: Terminal): void {
-  const domain = program.command('domain').description('Show the DNS records of sending domains.');
+  const domain = program
+    .command('domain')
+    .description('Manage the domains of all tenants, and their DNS records.');
+  addAdd(domain, terminal);
   domain
-    .command('records')
-    .description('Print the DNS records to publish in the zone of the hostname, for all domains.')
-    .option('--zone', 'print lines for a zone file')
-    .option(
-      '--check',
-      'show what DNS has for each record; the exit code is 1 when one is missing or different',
+    .command('list')
+    .description('List the newest domains, at most 1,000.')
+    .option('--tenant <tenant>', 'only those of this tenant (id or name)')
+    .addOption(
+      new Option('--status <status>', 'only those with this status').choices([
+        ...['pending', 'verified', 'failed', 'temporary_failure'],
+      ]),
     )
-    .action(({ zone, check }: { zone?: true; check?: true }, command: Command) =>
+    .action(
+      requestAction<OperatorDomain[]>(terminal, {
+        request: 'GET /domains',
+        text: (domains) => formatList(HEADINGS, domains.map(toRow), 'No domains yet.'),
+      }),
+    );
+  domain
+    .command('show')
+    .description('Show a domain with the records that its owner publishes, and what DNS had for them last.')
+    .argument('<domain>', 'name or id')
+    .option(...TENANT)
+    .action(requestAction(terminal, { request: 'GET /domains/:name', text: details }));
+  domain
+    .command('verify')
+    .description('Check the records of a domain in DNS now.')
+    .argument('<domain>', 'name or id')
+    .option(...TENANT)
+    .action(requestAction(terminal, { request: 'POST /domains/:name/verify', text: details }));
+  domain
+    .command('delete')
+    .description('Delete a domain, unless mail is scheduled from it. Mail that waits is still delivered.')
+    .argument('<domain>', 'name or id')
+    .option(...TENANT)
+    .option('--yes', 'delete without asking')
+    .action(
+      requestAction<OperatorDomain>(terminal, {
+        request: 'DELETE /domains/:name',
+        question: (name) => `Delete ${name}? Nothing is sent from it any more.`,
+        text: ({ id, name }) => `Deleted ${id} ${name}`,
+      }),
+    );
+  addDomainRecords(domain, terminal);
+}
+
+function addAdd(domain: Command, terminal: Terminal): void {
+  domain
+    .command('add')
+    .description('Add a domain, and print the records that its owner publishes.')
+    .argument('<name>')
+    .option('--tenant <tenant>', 'id or name of the tenant; it may be left out while there is only one')
+    .addOption(
+      new Option('--product-type <type>', 'who sends from it: programs, people or both').choices([
+        ...['api', 'mailbox', 'both'],
+      ]),
+    )
+    .option('--region <code>', 'region code of the domain')
+    .action((name: string, options: NewDomain, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        if (zone && check) throw new UsageError('give --zone or --check');
-        const path = check ? '/dns-records?check=true' : '/dns-records';
-        const found = await control.request<OperatorRecords>('GET', path);
-        for (const warning of found.warnings) terminal.complain(`warning: ${warning}`);
-        if (check) {
-          show(found, () => checkedTable(found));
-          requirePublished(found);
-          return;
-        }
-        show(found, () => (zone ? zoneFile(found.records) : table(found)));
+        const made = await control.request<OperatorDomain>('POST', '/domains', { name, ...options });
+        show(made, () => details(made));
       }),
     );
 }
 
-/** Returns the records as a table. Values are last, because a key is longer than a terminal is wide. */
-function table({ records }: OperatorRecords): string {
-  const rows = records.map(({ type, name, value, purpose }) => [type, name, purpose, value]);
-  return formatTable(['type', 'name', 'purpose', 'value'], rows);
+const HEADINGS = ['id', 'name', 'status', 'for', 'tenant', 'created'];
+
+function toRow({ id, name, status, productType, tenantId, createdAt }: OperatorDomain): string[] {
+  return [id, name, status, productType, tenantId, createdAt];
 }
 
-/** Returns each record with what DNS has, those to do something about first. */
-function checkedTable({ records }: OperatorRecords): string {
-  const rows = records
-    .toSorted((one, other) => Number(isRight(one)) - Number(isRight(other)))
-    .map(({ type, name, value, published }) => {
-      const found = published?.found.map(printable).join(' | ') ?? '';
-      const state = published?.state ?? '';
-      return [state, type, name, value, state === 'published' ? '' : (published?.reason ?? found)];
-    });
-  return formatTable(['state', 'type', 'name', 'expected', 'found instead'], rows);
-}
-
-/** TLSA records are optional, because they need a zone with DNSSEC. Wrong ones make senders refuse to deliver. */
-function isRight({ type, published }: OperatorRecords['records'][number]): boolean {
-  return published?.state === 'published' || (type === 'TLSA' && published?.state === 'missing');
-}
-
-function requirePublished({ records }: OperatorRecords): void {
-  const count = records.filter((record) => !isRight(record)).length;
-  if (count > 0)
-    throw new CommandError(`${count} of ${records.length} records are not published as they should be`);
-}
-
-type ZoneRecord = { type: string; name: string; value: string; purpose: string };
-
-/** TTL of the records: one hour, so that a change takes effect soon. */
-const TTL_SECONDS = 3_600;
-/** Maximum length of a character-string in octets (RFC 1035 section 3.3). Our text is all ASCII. */
-const MAX_CHARACTER_STRING = 255;
-
-/** Returns each record below a comment with its purpose. Adjacent records with the same purpose share one comment. */
-export function zoneFile(records: readonly ZoneRecord[]): string {
-  return records
-    .flatMap((record, index) => {
-      const line = `${record.name}. ${TTL_SECONDS} IN ${record.type} ${rdata(record)}`;
-      return records[index - 1]?.purpose === record.purpose ? [line] : [`; ${record.purpose}`, line];
-    })
-    .join('\n');
-}
-
-function rdata({ type, value }: ZoneRecord): string {
-  switch (type) {
-    case 'TXT':
-      return characterStrings(value);
-    case 'MX':
-    case 'CNAME':
-      return `${value}.`;
-    default:
-      return value;
-  }
-}
-
-/** Returns the text as quoted character-strings, with `"` and `\\` escaped (RFC 1035 section 5.1). */
-function characterStrings(text: string): string {
-  const strings: string[] = [];
-  for (let start = 0; start === 0 || start < text.length; start += MAX_CHARACTER_STRING) {
-    strings.push(text.slice(start, start + MAX_CHARACTER_STRING));
-  }
-  return strings.map((part) => `"${part.replace(/["\\]/g, '\\$&')}"`).join(' ');
+/** Returns the domain in a line, its records as a table, and what is wrong with them. */
+function details({ id, name, status, tenantId, records, optionalRecords }: OperatorDomain): string {
+  const all = [...records, ...optionalRecords];
+  const rows = all.map((record) => [
+    record.record,
+    record.required ? record.status : `${record.status} (optional)`,
+    record.type,
+    record.name,
+    'priority' in record && record.priority !== undefined
+      ? `${record.priority} ${record.value}`
+      : record.value,
+  ]);
+  const errors = records.flatMap(({ record, error }) =>
+    error === null ? [] : [`${record}: ${printable(error)}`],
+  );
+  return [
+    `Domain ${id} ${name} of ${tenantId} is ${status}`,
+    '',
+    formatTable(['record', 'status', 'type', 'name', 'value'], rows),
+    ...(errors.length > 0 ? ['', ...errors] : []),
+  ].join('\n');
 }

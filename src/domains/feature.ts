@@ -1,5 +1,6 @@
 /** Domains of tenants, which DNS verifies for sending and receiving; `sender.ts` is the door. */
 import type { Feature } from '../feature.ts';
+import { registerDomainsAdmin } from './admin-api.ts';
 import { registerDomainsApi } from './api.ts';
 import { registerDomainAdmin } from './operator-records.ts';
 import { createDomainCheckKind, createDomainSweep } from './worker.ts';
@@ -12,7 +13,7 @@ export const domains = {
     domain: ['listDomains', 'getDomain', 'updateDomain', 'deleteDomain', 'verifyDomain'],
     none: ['createDomain'],
   },
-  operatorRoutes: [registerDomainAdmin],
+  operatorRoutes: [registerDomainsAdmin, registerDomainAdmin],
   works: [createDomainSweep],
   tasks: [createDomainCheckKind],
 } satisfies Feature;

@@ -9,10 +9,11 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { findColumns, insertRow, updateRows } from '../db/rows.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
-import { AppError, limitReached, notFound } from '../system/errors.ts';
-import { newId } from '../system/ids.ts';
+import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import { isId, newId } from '../system/ids.ts';
 import { cancelTask, completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
+import { getTenant } from '../tenants/store.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
 import { isIdWithin } from './reach.ts';
@@ -109,6 +110,37 @@ export function listDomains(
   const named = name === undefined ? all : all.where('name', '=', findName(name) ?? name);
   const wanted = status === undefined ? named : named.where('status', '=', status);
   return readPage(page, async (slice) => (await inSlice(wanted, 'id', slice).execute()).map(toDomain));
+}
+
+/**
+ * Returns the domain with this id or name, of the tenant that is named or of any.
+ * @throws AppError not_found; validation_error when several tenants have the domain
+ */
+export async function getNamedDomain(tx: Tx, idOrName: string, tenant: string | undefined): Promise<Domain> {
+  const column = isId('dom', idOrName) ? 'id' : 'name';
+  const all = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
+  const named = all.where(column, '=', column === 'id' ? idOrName : (findName(idOrName) ?? idOrName));
+  const owned = tenant === undefined ? named : named.where('tenantId', '=', (await getTenant(tx, tenant)).id);
+  const [found, ...others] = await owned.limit(2).execute();
+  if (!found) throw notFound('Domain');
+  if (others.length > 0)
+    throw invalid('tenant', `several tenants have ${idOrName}: name one of them (--tenant)`);
+  return toDomain(found);
+}
+
+/** Returns the newest domains of the tenant that is named, or of all tenants. */
+export async function listDomainsOfAll(
+  tx: Tx,
+  {
+    tenant,
+    status,
+    limit,
+  }: { tenant?: string | undefined; status?: DomainStatus | undefined; limit: number },
+): Promise<Domain[]> {
+  let wanted = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
+  if (tenant !== undefined) wanted = wanted.where('tenantId', '=', (await getTenant(tx, tenant)).id);
+  if (status !== undefined) wanted = wanted.where('status', '=', status);
+  return (await wanted.orderBy('id', 'desc').limit(limit).execute()).map(toDomain);
 }
 
 type Change = Pick<DomainRow, 'id' | 'tenantId'> &

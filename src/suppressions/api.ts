@@ -4,11 +4,10 @@ import type { App } from '../app.ts';
 import type { SuppressionRow } from '../db/marketing-tables.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
 import { notFound } from '../system/errors.ts';
-import { isId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { registerSuppressionBatches } from './batch-api.ts';
 import { addSuppressions, removeSuppressions } from './change.ts';
-import { findAddress, newSuppression, readAddress } from './request.ts';
+import { newSuppression, readAddress, readKey } from './request.ts';
 import {
   type NewSuppression,
   newSuppressionSchema,
@@ -78,14 +77,4 @@ function registerAdd(server: FastifyInstance, app: App): void {
       return reply.code(isNew ? 201 : 200).send(showSuppression(added.suppression));
     },
   );
-}
-
-/**
- * Returns the id or the address in lower case.
- * @throws AppError not_found when the text is neither an id nor an address
- */
-function readKey(text: string): string {
-  const key = isId('sup', text) ? text : findAddress(text);
-  if (key === undefined) throw notFound('Suppression');
-  return key;
 }

@@ -2,6 +2,7 @@ import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
 import { DAY_MS } from '../system/clock.ts';
+import { registerSuppressionsAdmin } from './admin-api.ts';
 import { registerSuppressionsApi } from './api.ts';
 import { registerSuppressionFiles } from './csv-api.ts';
 import { EVIDENCE_WINDOW_DAYS, expireEvidence } from './evidence-store.ts';
@@ -10,6 +11,7 @@ export const suppressions = {
   name: 'suppressions',
   ids: ['sup'],
   routes: [registerSuppressionsApi, registerSuppressionFiles],
+  operatorRoutes: [registerSuppressionsAdmin],
   reach: {
     tenant: [
       ...['createSuppression', 'listSuppressions', 'getSuppression', 'deleteSuppression'],

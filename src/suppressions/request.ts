@@ -1,8 +1,8 @@
 /** Reads the addresses that a request names. */
 import type { SuppressionRow } from '../db/marketing-tables.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';
-import { invalid } from '../system/errors.ts';
-import { newId } from '../system/ids.ts';
+import { invalid, notFound } from '../system/errors.ts';
+import { isId, newId } from '../system/ids.ts';
 import type { NewSuppression } from './schemas.ts';
 
 /** Returns the stored form of an address; undefined for text that is not an address. */
@@ -42,4 +42,14 @@ export function newSuppression(
     diagnostic: null,
     createdAt: now,
   };
+}
+
+/**
+ * Returns the id or the address in lower case.
+ * @throws AppError not_found when the text is neither an id nor an address
+ */
+export function readKey(text: string): string {
+  const key = isId('sup', text) ? text : findAddress(text);
+  if (key === undefined) throw notFound('Suppression');
+  return key;
 }

@@ -63,6 +63,19 @@ export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
     .executeTakeFirstOrThrow(() => notFound('Tenant'));
 }
 
+/**
+ * Returns the tenant with this id or name, or without one the only tenant there is.
+ * @throws AppError not_found; validation_error when there are several
+ */
+export async function getOnlyTenant(tx: Tx, idOrName: string | undefined): Promise<TenantRow> {
+  if (idOrName !== undefined) return getTenant(tx, idOrName);
+  const [only, ...others] = await listTenants(tx);
+  if (only === undefined)
+    throw invalid('tenant', 'there is no tenant yet: "postrider tenant create NAME" makes one');
+  if (others.length > 0) throw invalid('tenant', '`tenant` must name one of the tenants (--tenant)');
+  return only;
+}
+
 /** Returns all tenants except that of the installation itself. */
 export function listTenants(tx: Tx): Promise<TenantRow[]> {
   const tenants = tx.selectFrom('tenants').selectAll().where('id', '!=', INSTALLATION_TENANT);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { zoneFile } from '../../src/cli/domain.ts';
+import { zoneFile } from '../../src/cli/domain-records.ts';
 import { formatList, formatTable } from '../../src/cli/table.ts';
 import { parseZone } from '../support/zone.ts';
 
