@@ -30,6 +30,7 @@ import { recoverQueue, startDelivering } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';
 import { createLocalReceiver } from './receiving/local.ts';
+import { reload } from './reload.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { POST_PART, type RouteCalls } from './routes/post/part.ts';
 import { startPostsIfNeeded } from './routes/post/start.ts';
@@ -58,6 +59,8 @@ export type Daemon = {
   /** Returns the addresses and ports of IMAP and the like; undefined while there is no mailbox. */
   accessAddresses: Mailboxes['accessAddresses'];
   app: App;
+  /** Applies what may change in a running daemon of a configuration that was read again (reload.ts). */
+  reload(next: Config): Promise<void>;
   /** Accepts nothing new, waits up to 30 s for running work, and closes everything. */
   stop(): Promise<void>;
 };
@@ -147,7 +150,12 @@ export async function startDaemon(
   ];
   const { accessAddresses } = threads.mailboxes;
   const addresses = { address, smtpAddress, submissionAddress, accessAddresses };
-  return { ...addresses, app, stop: () => drain(app, listeners, stoppable) };
+  return {
+    ...addresses,
+    app,
+    reload: (next) => reload({ app, certificates }, next),
+    stop: () => drain(app, listeners, stoppable),
+  };
 }
 
 /**

@@ -10,7 +10,6 @@ import type { Access } from './db/access.ts';
 import type { Tables } from './db/tables.ts';
 import { openFromThread, type ThreadConnection } from './db/thread-access.ts';
 import { realClock } from './system/clock.ts';
-import { createLog } from './system/log.ts';
 import { createMetrics } from './system/metrics.ts';
 import { createSealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
@@ -138,9 +137,9 @@ function watched({ metrics }: System, part: Part<Calls>, close: () => Promise<vo
   };
 }
 
-function createThreadSystem(config: Config, { name, wakeups, writeLine }: ThreadHost): System {
+function createThreadSystem(config: Config, { name, wakeups, openLog }: ThreadHost): System {
   return createSystem(systemOptions(config), {
-    log: createLog(config.log.level, { write: writeLine }),
+    log: openLog(config.log.level),
     metrics: createMetrics(realClock, name),
     wakeups,
   });

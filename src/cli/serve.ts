@@ -3,8 +3,10 @@
  * until SIGTERM or SIGINT. Messages for people are plain text between the JSON lines of the log.
  */
 import type { Command } from 'commander';
-import type { Config } from '../config/config.ts';
+import { type Config, ConfigError } from '../config/config.ts';
 import { describeFindings } from '../db/installation/report.ts';
+import type { Daemon } from '../main.ts';
+import { openServiceManager, type ServiceManager } from '../system/service-manager.ts';
 import { unbindThreadsFromFlag } from '../system/thread/young-generation.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
@@ -26,7 +28,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
     .description('Run the daemon. Without a configuration file, it uses defaults for development.')
     .option('--new-database', NEW_DATABASE)
     .action((options: ServeOptions, command: Command) =>
-      serve(terminal, contextOf(command, terminal).config, { ...globalOptions(command), ...options }),
+      serve(terminal, () => contextOf(command, terminal).config, { ...globalOptions(command), ...options }),
     );
   program
     .command('dev')
@@ -36,21 +38,23 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
       if (globalOptions(command).config !== undefined)
         throw new UsageError('dev takes no --config: use serve');
       const { POSTRIDER_CONFIG: _file, ...env } = terminal.env;
-      const { config } = contextOf(command, { ...terminal, env });
-      return serve(terminal, config, { ...globalOptions(command), ...options });
+      const readConfig = () => contextOf(command, { ...terminal, env }).config;
+      return serve(terminal, readConfig, { ...globalOptions(command), ...options });
     });
 }
 
 /** Runs the daemon. It resolves when the daemon has drained and stopped. */
 async function serve(
   terminal: Terminal,
-  config: Config,
+  readConfig: () => Config,
   { json, newDatabase = false }: ServeOptions & { json?: true },
 ): Promise<void> {
+  const config = readConfig();
   const stopped = terminal.untilStopped();
   const warning = dataDirWarning(config);
   if (warning !== undefined) terminal.complain(warning);
   const daemon = await start(config, { newDatabase });
+  const manager = openServiceManager(daemon.app, terminal.env);
   try {
     const { prepareFirstStart } = await import('./first-start.ts');
     const first = await prepareFirstStart(daemon.app, {
@@ -62,10 +66,37 @@ async function serve(
     for (const line of describeFindings(daemon.app.db.installation)) terminal.complain(line);
     const testKey = first.kind === 'key-made' ? first.testKey : undefined;
     terminal.print(json ? JSON.stringify({ address, testKey }) : welcome(address, config, first));
+    terminal.onReload(reloader({ daemon, manager, readConfig }));
+    manager.reportReady();
     await stopped;
+    manager.reportStopping();
   } finally {
     await daemon.stop();
+    manager.close();
   }
+}
+
+type Reloaded = { daemon: Daemon; manager: ServiceManager; readConfig: () => Config };
+
+/** Returns what SIGHUP does. A wrong configuration is reported, and changes nothing. Reloads run one after the other. */
+function reloader({ daemon, manager, readConfig }: Reloaded): () => void {
+  const { log } = daemon.app;
+  const run = async () => {
+    manager.reportReloading();
+    try {
+      await daemon.reload(readConfig());
+    } catch (error) {
+      if (error instanceof ConfigError)
+        log.error({ reason: error.message }, 'the configuration is wrong, and nothing has changed');
+      else log.error({ err: error }, 'reload failed');
+    } finally {
+      manager.reportReady();
+    }
+  };
+  let running = Promise.resolve();
+  return () => {
+    running = running.then(run);
+  };
 }
 
 async function start(config: Config, options: { newDatabase: boolean }) {

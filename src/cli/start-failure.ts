@@ -22,11 +22,16 @@ export function explainStartFailure(error: unknown, { dataDir }: Pick<Config, 'd
   const file = fileOf(error) ?? join(dataDir, 'postrider.db');
   const advice = adviseOnStorage(recogniseQuota(error, file), file);
   if (advice !== undefined) return new CommandError(advice, { cause: error });
-  if (!UNUSABLE.test(code)) return error;
+  if (!UNUSABLE.test(code) && !cannotHoldDirectories(error, code)) return error;
   return new CommandError(
     `cannot use the data directory ${dataDir} (${error.message}): start as the user it belongs to, or set POSTRIDER_DATA_DIR (dataDir)`,
     { cause: error },
   );
+}
+
+/** Returns true when the file system, such as `/proc`, knows no new directories. */
+function cannotHoldDirectories(error: object, code: string): boolean {
+  return code === 'ENOENT' && 'syscall' in error && error.syscall === 'mkdir';
 }
 
 /** Matches the name of a listener on the second port of a section, such as `submission_tls`, whose setting is `submission.tlsPort`. */

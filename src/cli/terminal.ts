@@ -19,10 +19,14 @@ export type Terminal = {
   /** Returns the lines of standard input, without their line ends. */
   readLines(): AsyncIterable<string>;
   /**
-   * Resolves at the first SIGTERM or SIGINT after the call. Another signal, a second or more later, ends the process
+   * Resolves at the first SIGTERM or SIGINT after the call, and when the terminal of a person is closed. Another signal, a second or more later, ends the process
    * at once.
    */
   untilStopped(): Promise<void>;
+  /**
+   * Calls `run` at each SIGHUP from now on, unless a person sits at the terminal: SIGHUP then reports that it was closed.
+   */
+  onReload(run: () => void): void;
 };
 
 /** Exit code that shells report for a process that a signal has ended (128 + 2). */
@@ -37,9 +41,10 @@ const SIGNAL_ECHO_MS = 1_000;
 /** Returns the terminal of this process. `echoMs` is for tests. */
 export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unlessClosed);
+  const isInteractive = process.stdin.isTTY === true && process.stdout.isTTY === true;
   return {
     env: process.env,
-    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    interactive: isInteractive,
     print: (text) => void process.stdout.write(`${text}\n`),
     write: writeOut,
     complain: (text) => void process.stderr.write(`${text}\n`),
@@ -67,7 +72,12 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
         };
         process.on('SIGTERM', stop);
         process.on('SIGINT', stop);
+        // The terminal is closed.
+        if (isInteractive) process.on('SIGHUP', stop);
       }),
+    onReload(run) {
+      if (!isInteractive) process.on('SIGHUP', run);
+    },
   };
 }
 

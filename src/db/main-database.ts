@@ -1,6 +1,7 @@
 /** Opens the main database, `postrider.db`, under the lock of its data directory and in threads of its own. */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeDirectories } from '../system/make-directories.ts';
 import type { System } from '../system/system.ts';
 import type { Wakeups } from '../system/wakeups.ts';
 import type { Synchronous } from './connection.ts';
@@ -36,7 +37,7 @@ export async function openMainDatabase(
   options: MainDatabaseOptions,
 ): Promise<Db> {
   const directory = resolve(options.directory);
-  mkdirSync(directory, { recursive: true });
+  makeDirectories(directory);
   // An existing directory gets this mode too: mail and keys are readable only by the user that the daemon runs as.
   chmodSync(directory, 0o700);
   const lock = lockDirectory(directory);

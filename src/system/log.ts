@@ -8,8 +8,8 @@ import { nameSourceLines } from './source-lines.ts';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
 export type LogLevel = Level | 'silent';
 
-/** Destinations by logger, for lines that another thread has made. */
-const destinations = new WeakMap<Log, DestinationStream>();
+/** The loggers that this module has made, with their destinations. A test may use another one. */
+const made = new WeakMap<Log, { logger: Logger; destination: DestinationStream }>();
 
 /** Returns a logger that writes lines of this level and above to `destination`, or to standard output. */
 export function createLog(level: LogLevel, destination: DestinationStream = pino.destination(1)): Log {
@@ -19,14 +19,35 @@ export function createLog(level: LogLevel, destination: DestinationStream = pino
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: serializeError },
   };
-  const log = pino(options, destination);
-  destinations.set(log, destination);
-  return log;
+  const logger = pino(options, destination);
+  // Each thread of the daemon follows the level.
+  logger.setMaxListeners(0);
+  made.set(logger, { logger, destination });
+  return logger;
+}
+
+/** Returns the level of a logger; undefined for one that this module has not made. */
+export function logLevelOf(log: Log): LogLevel | undefined {
+  return made.get(log)?.logger.level as LogLevel | undefined;
+}
+
+/** Changes the level of a logger, and of the threads of the daemon that write to it. */
+export function setLogLevel(log: Log, level: LogLevel): void {
+  const entry = made.get(log);
+  if (entry) entry.logger.level = level;
+}
+
+/** Calls `follow` with each new level of a logger. Returns the function that ends this. */
+export function followLogLevel(log: Log, follow: (level: LogLevel) => void): () => void {
+  const logger = made.get(log)?.logger;
+  const listener = (level: string) => follow(level as LogLevel);
+  logger?.on('level-change', listener);
+  return () => logger?.off('level-change', listener);
 }
 
 /** Writes a complete line, which a logger of another thread has made, to the destination of `log`. */
 export function writeLine(log: Log, line: string): void {
-  destinations.get(log)?.write(line);
+  made.get(log)?.destination.write(line);
 }
 
 /** Returns the fields of an error as pino writes them. A value that is no error is returned as it is. */

@@ -40,7 +40,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'features.ts': ['feature.ts', ...FEATURES],
   'api.ts': [...ALL_UNITS, 'features.ts'],
   'control-socket.ts': [...ALL_UNITS, 'features.ts'],
-  'main.ts': [...ALL_UNITS, 'features.ts', 'api.ts', 'control-socket.ts'],
+  'reload.ts': ALL_UNITS,
+  'main.ts': [...ALL_UNITS, 'features.ts', 'api.ts', 'control-socket.ts', 'reload.ts'],
   cli: [...ALL_UNITS, 'features.ts', 'api.ts', 'control-socket.ts', 'main.ts'],
 };
 

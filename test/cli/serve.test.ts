@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   closeSync,
   copyFileSync,
@@ -12,6 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { runProgram } from '../../src/cli/program.ts';
 import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
@@ -19,6 +22,7 @@ import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
@@ -100,6 +104,39 @@ test('with a configuration file no key is made that only a log would see', async
   );
 });
 
+test('SIGHUP reads the configuration again, and a wrong one changes nothing', async () => {
+  const env = environment();
+  const file = join(env['POSTRIDER_DATA_DIR'] ?? '', 'config.yaml');
+  const log = join(env['POSTRIDER_DATA_DIR'] ?? '', 'log');
+  delete env['POSTRIDER_LOG_LEVEL'];
+  writeFileSync(file, 'hostname: mail.example.com\nlog: { level: info }\n');
+  const program = spawn(
+    process.execPath,
+    [...process.execArgv, fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)), 'serve'],
+    { env: { ...env, POSTRIDER_CONFIG: file }, stdio: ['ignore', openSync(log, 'w'), 'inherit'] },
+  );
+  const messages = () =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line).msg);
+  try {
+    await waitUntil(() => /No API key exists yet/.test(readFileSync(log, 'utf8')), 'the start');
+    writeFileSync(file, 'hostname: mail.example.com\nlog: { level: nonsense }\n');
+    program.kill('SIGHUP');
+    await waitUntil(
+      () => messages().includes('the configuration is wrong, and nothing has changed'),
+      'the refusal',
+    );
+    writeFileSync(file, 'hostname: mail2.example.com\nlog: { level: info }\n');
+    program.kill('SIGHUP');
+    await waitUntil(() => messages().includes('changed settings need a restart'), 'the second reload');
+  } finally {
+    program.kill('SIGTERM');
+  }
+  assert.deepEqual(await once(program, 'exit'), [0, null]);
+});
+
 test('a port in use is one line', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -120,6 +157,15 @@ test('a data directory that cannot be used is one line, for the daemon and for c
     assert.equal(await runProgram(args, terminal), 1);
     assert.match(terminal.errors, /^error: cannot use the data directory \/.+ \(.+file.+\): .+\n$/);
   }
+});
+
+test('a data directory below /proc ends the start with one line', async () => {
+  // Node's recursive mkdir would never return here, and no signal would end the process.
+  const failure = await failureOf('/proc/postrider/data');
+  assert.match(
+    failure,
+    /^error: cannot use the data directory \/proc\/postrider\/data \(ENOENT: .+ mkdir '\/proc\/postrider'\)/,
+  );
 });
 
 /** Runs `args` on the directory and returns the one line of its failure. */

@@ -57,14 +57,22 @@ test('the unit allows none of the calls it names with a tilde', async () => {
   }
 });
 
-/** The calls of the daemon from its start over one sent mail to its drained end, as strace wrote them. */
+/** The calls of the daemon from its start over one sent mail to its drained end, as strace wrote them. It sees of /proc what the unit shows. */
 async function traceDaemon(): Promise<string> {
   const home = temporaryDirectory('sandbox');
   await chown(home, UNPRIVILEGED, UNPRIVILEGED);
   const file = join(home, 'trace');
   const child = spawn(
-    'strace',
+    'unshare',
     [
+      ...[
+        '--mount',
+        'sh',
+        '-c',
+        'mount -t proc -o subset=pid,hidepid=invisible proc /proc && exec "$@"',
+        'sh',
+      ],
+      'strace',
       ...['-f', '-qq', '-o', file, '--signal=none', 'setpriv'],
       ...[`--reuid=${UNPRIVILEGED}`, `--regid=${UNPRIVILEGED}`, '--clear-groups'],
       // So that it can read a checkout that only root can.

@@ -8,6 +8,8 @@ export type FakeTerminal = Terminal & {
   readonly errors: string;
   /** Has the effect of Ctrl-C. */
   interrupt(): void;
+  /** Has the effect of SIGHUP. */
+  hangUp(): void;
 };
 
 /** Returns a terminal with these variables. `person.answer` is the answer to every question, and
@@ -19,6 +21,7 @@ export function fakeTerminal(
   let output = '';
   let errors = '';
   let stop = () => {};
+  let reload = () => {};
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
@@ -40,7 +43,11 @@ export function fakeTerminal(
       yield* (person.input ?? '').split('\n');
     },
     untilStopped: () => stopped,
+    onReload: (run) => {
+      reload = run;
+    },
     interrupt: () => stop(),
+    hangUp: () => reload(),
     get output() {
       return output;
     },

@@ -2,7 +2,7 @@
 import { resourceLimits } from 'node:worker_threads';
 import { realClock } from '../../src/system/clock.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { createLog } from '../../src/system/log.ts';
+import type { Log } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { serveThread, type ThreadHost } from '../../src/system/thread/serve.ts';
 
@@ -12,10 +12,11 @@ import { serveThread, type ThreadHost } from '../../src/system/thread/serve.ts';
  */
 export type SampleData = { isBroken: boolean; loadsForEver?: boolean; flag: Int32Array<SharedArrayBuffer> };
 
+type SampleParts = { log: Log; counted: { inc(): void } };
+
 export type SampleCalls = ReturnType<typeof createCalls>;
 
-function createCalls(host: ThreadHost, { flag }: SampleData, counted: { inc(): void }) {
-  const log = createLog('info', { write: host.writeLine });
+function createCalls(host: ThreadHost, { flag }: SampleData, { log, counted }: SampleParts) {
   return {
     echo: async (text: string) => `${text} from ${host.name}`,
     refuse: async (text: string) => {
@@ -28,6 +29,7 @@ function createCalls(host: ThreadHost, { flag }: SampleData, counted: { inc(): v
     heapMegabytes: async (_input: null) => resourceLimits.maxOldGenerationSizeMb,
     wakeTenants: async (_input: null) => host.wakeups.notify('tenants'),
     count: async (_input: null) => counted.inc(),
+    logDetail: async (message: string) => log.debug({}, message),
     logError: async (message: string) => log.warn({ err: new TypeError('a bug') }, message),
     wake: async (subjects: readonly string[]) => {
       for (const subject of subjects) host.wakeups.notify('queue', [subject]);
@@ -61,12 +63,13 @@ await serveThread(async (data, host) => {
   if (sample.isBroken) throw new Error('the sample does not start');
   if (sample.loadsForEver) Atomics.wait(sample.flag, 0, 0);
   const metrics = createMetrics(realClock, host.name);
+  const log = host.openLog('info');
   const counted = metrics.counter('sample_total', 'A sample.');
   host.wakeups.listen('tenants', (subjects) => host.wakeups.notify('jobs', subjects));
   return {
-    calls: createCalls(host, sample, counted),
+    calls: createCalls(host, sample, { log, counted }),
     metrics,
-    stop: async () => host.writeLine('stop\n'),
-    close: async () => host.writeLine('close\n'),
+    stop: async () => log.info({}, 'stop'),
+    close: async () => log.info({}, 'close'),
   };
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/system/errors.ts';
-import { createLog } from '../../src/system/log.ts';
+import { createLog, setLogLevel } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import type { ThreadOptions } from '../../src/system/thread/part.ts';
 import { createThread } from '../../src/system/thread.ts';
@@ -71,6 +71,20 @@ function openLazy(context: TestContext) {
 }
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
+
+test('a thread follows the level of the log, also one that starts after the change', async (t) => {
+  const { calls, system, logged } = await open(t);
+  await calls.logDetail('before');
+  setLogLevel(system.log, 'debug');
+  await calls.logDetail('after');
+  const late = createThread<SampleCalls>(system, prepareThread().options);
+  t.after(() => late.stop(0));
+  await late.calls.logDetail('in another thread');
+  assert.deepEqual(
+    ['before', 'after', 'in another thread'].map((message) => logged(message).length),
+    [0, 1, 1],
+  );
+});
 
 test('calls, log lines, metrics and wake-ups cross between the threads', async (t) => {
   const { calls, until, logged, show, wakeups } = await open(t);
@@ -233,7 +247,10 @@ test('a thread that stops finishes its calls, and then its part', async (t) => {
   Atomics.notify(flag, 0);
   assert.equal(await underWay, 'held');
   await stopped;
-  assert.deepEqual(lines, ['stop\n', 'close\n']);
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['stop', 'close'],
+  );
   assert.equal(thread.isRunning, false);
 });
 

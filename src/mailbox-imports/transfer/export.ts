@@ -2,10 +2,11 @@
  * Exports a mailbox in slices. A file in the archive says how far each folder is, so an export that was interrupted goes on where it
  * ended, and a later one adds the messages that have come since.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ListedFolder } from '../../accounts/contents.ts';
 import { errorCode } from '../../system/errors.ts';
+import { makeDirectories } from '../../system/make-directories.ts';
 import { writeFlushed } from '../../system/write-flushed.ts';
 import { type ArchiveWriter, DIRECTORY_MODE } from '../archive/write.ts';
 import { createMaildirWriter } from '../archive/write-maildir.ts';
@@ -82,7 +83,7 @@ export async function exportMessages(
 }
 
 function openState({ directory, address, format }: ExportOptions): State {
-  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  makeDirectories(directory, DIRECTORY_MODE);
   const state = readState(join(directory, STATE_FILE));
   if (!state) return { address, format, folders: {} };
   if (state.address === address && state.format === format) return state;

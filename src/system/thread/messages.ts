@@ -1,15 +1,18 @@
 /** Messages between the main thread and a thread that runs a part of the daemon. */
 import type { EncodedError } from '../encoded-error.ts';
+import type { LogLevel } from '../log.ts';
 import type { MetricSnapshot } from '../metrics.ts';
 import type { WakeupName, WakeupSubjects } from '../wakeups.ts';
 
-/** Value with which a thread starts. */
-export type ThreadStart = { name: string; data: unknown };
+/** Value with which a thread starts. `logLevel` is undefined when the log of the daemon has none that can change. */
+export type ThreadStart = { name: string; data: unknown; logLevel: LogLevel | undefined };
 
 export type WakeupMessage = { kind: 'wakeup'; name: WakeupName; subjects: WakeupSubjects };
 
 export type ToThread =
   | WakeupMessage
+  /** The log of the daemon has another level. */
+  | { kind: 'log-level'; level: LogLevel }
   /** Calls a function of the part. */
   | CallRequest
   /** Ends the part. What is under way may take `graceMs`. */

@@ -2,7 +2,7 @@
 import { type Transferable, Worker } from 'node:worker_threads';
 import type { Timer } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { writeLine } from '../log.ts';
+import { followLogLevel, logLevelOf, writeLine } from '../log.ts';
 import type { MetricSnapshot } from '../metrics.ts';
 import { PendingCalls } from './calls.ts';
 import type { FromThread, ThreadStart, ToThread } from './messages.ts';
@@ -40,6 +40,7 @@ export class Run {
   readonly #becameReady = Promise.withResolvers<void>();
   readonly #stopped = Promise.withResolvers<void>();
   readonly #outlivedTermination = Promise.withResolvers<Error>();
+  readonly #unfollowLogLevel: () => void;
   #silentChecks = 0;
   #check: Timer;
   /** The reason why the thread ends. */
@@ -53,7 +54,7 @@ export class Run {
     const { data, transfer } = prepare();
     this.#worker = new Worker(module, {
       name,
-      workerData: { name, data } satisfies ThreadStart,
+      workerData: { name, data, logLevel: logLevelOf(system.log) } satisfies ThreadStart,
       transferList: transfer,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
     });
@@ -64,6 +65,7 @@ export class Run {
     this.died = new Promise((resolve) => {
       this.#worker.once('exit', () => resolve(this.#end()));
     });
+    this.#unfollowLogLevel = followLogLevel(system.log, (level) => this.#post({ kind: 'log-level', level }));
     this.endless = this.#outlivedTermination.promise;
     this.#check = this.#checkLater();
   }
@@ -147,6 +149,7 @@ export class Run {
     const reason = this.#reason ?? new Error('the thread has ended by itself');
     this.#check.cancel();
     this.#wakeups.close();
+    this.#unfollowLogLevel();
     this.#becameReady.reject(reason);
     this.#calls.rejectAll(startsAgain(this.#name));
     return reason;

@@ -1,6 +1,7 @@
 /** The inside of a thread that runs a part of the daemon: it starts the part, and answers the main thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { realClock, sleep } from '../clock.ts';
+import { createLog, type Log, type LogLevel, setLogLevel } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Wakeups } from '../wakeups.ts';
 import { CallServer } from './calls.ts';
@@ -13,8 +14,8 @@ export type ThreadHost = {
   /** Name of the thread. */
   name: string;
   wakeups: Wakeups;
-  /** Writes a line to the log of the daemon. */
-  writeLine(line: string): void;
+  /** Returns a log that writes to that of the daemon and has its level, or the given one if that of the daemon has none. */
+  openLog(level: LogLevel): Log;
 };
 
 type ServedPart = Part<Calls> & {
@@ -35,13 +36,22 @@ export async function serveThread(
 ): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('serveThread is called in a worker thread');
-  const { name, data } = workerData as ThreadStart;
+  const { name, data, logLevel } = workerData as ThreadStart;
   const post = (message: FromThread) => port.postMessage(message);
   const wakeups = createThreadWakeups(realClock, post);
-  const part = await open(data, { name, wakeups, writeLine: (line) => post({ kind: 'log', line }) });
+  const logs: Log[] = [];
+  const openLog = (level: LogLevel) => {
+    const log = createLog(logLevel ?? level, { write: (line) => post({ kind: 'log', line }) });
+    logs.push(log);
+    return log;
+  };
+  const part = await open(data, { name, wakeups, openLog });
   const calls = new CallServer(part.calls, port);
   port.on('message', (message: ToThread) => {
     switch (message.kind) {
+      case 'log-level':
+        for (const log of logs) setLogLevel(log, message.level);
+        break;
       case 'wakeup':
         wakeups.receive(message);
         break;
