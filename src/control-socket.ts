@@ -17,6 +17,7 @@ import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
+import type { NameServer } from './nameserver/name-server.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -44,12 +45,20 @@ type ControlParts = {
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
   backups?: Backups;
+  nameServer?: NameServer;
 };
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(
   app: App,
-  { certificates, accounts = noAccounts, mailboxContents, mailboxRepairs, backups }: ControlParts = {
+  {
+    certificates,
+    accounts = noAccounts,
+    mailboxContents,
+    mailboxRepairs,
+    backups,
+    nameServer,
+  }: ControlParts = {
     certificates: inspectCertificates(app),
   },
 ): Promise<HttpServer> {
@@ -72,6 +81,7 @@ export async function createControlServer(
     mailboxContents,
     mailboxRepairs,
     backups: backups ?? createBackups({ ...app, copyAccount: copyClosed(app.config.dataDir) }),
+    nameServer,
   };
   registerTaskAdmin(server, app);
   for (const register of entriesOf('operatorRoutes')) register(server, parts);

@@ -24,6 +24,7 @@ import { mailboxAccess } from './mailbox-access/feature.ts';
 import { mailboxDelivery } from './mailbox-delivery/feature.ts';
 import { mailboxImports } from './mailbox-imports/feature.ts';
 import { mailboxes } from './mailboxes/feature.ts';
+import { nameserver } from './nameserver/feature.ts';
 import { preferences } from './preferences/feature.ts';
 import { queue } from './queue/feature.ts';
 import { receiving } from './receiving/feature.ts';
@@ -42,6 +43,7 @@ const features = [
   counts,
   tenants,
   domains,
+  nameserver,
   jobs,
   imports,
   exports,

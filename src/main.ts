@@ -24,6 +24,7 @@ import { createShedLog } from './http/transport/shed.ts';
 import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/run.ts';
+import { createNameServer, type NameServer } from './nameserver/name-server.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/recover.ts';
 import { recoverQueue, startDelivering } from './queue/worker.ts';
@@ -79,22 +80,24 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first three addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks, routes, mailboxes, imports }) =>
+  (app, { webhooks, routes, mailboxes, imports, nameServer }) =>
     openApi(app, {
       webhookCalls: webhooks.calls,
       routeCalls: routes.calls,
       accounts: mailboxes.accounts,
-      doThreadsRun: () => [webhooks, routes, mailboxes, imports].every(({ isRunning }) => isRunning),
+      doThreadsRun: () =>
+        [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, backups, mailboxes: { accounts } }) =>
+  (app, { certificates, backups, mailboxes: { accounts }, nameServer }) =>
     openControlSocket(app, {
       certificates,
       backups,
       accounts,
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
+      nameServer,
     }),
 ];
 
@@ -122,6 +125,7 @@ export async function startDaemon(
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
   await threads.mailboxes.startIfNeeded();
+  await threads.nameServer.start();
   const parts: Parts = {
     ...threads,
     certificates,
@@ -188,6 +192,7 @@ type Threads = {
   routes: PartThread<RouteCalls>;
   mailboxes: Mailboxes;
   imports: PartThread<ImportCalls>;
+  nameServer: NameServer;
 };
 
 /** Parts of the daemon that listeners need. */
@@ -204,6 +209,7 @@ function createThreads(app: App, certificates: Certificates, inThreads: boolean)
     routes: createPart(app, POST_PART, { inThreads }),
     mailboxes,
     imports: createImportReader(app, mailboxes.accounts, { inThreads }),
+    nameServer: createNameServer(app, [certificates.records], { inThreads }),
   };
 }
 

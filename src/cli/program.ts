@@ -21,6 +21,7 @@ import { addExplainCommand } from './explain.ts';
 import { addInboundCommands } from './inbound.ts';
 import { addKeyCommands } from './key.ts';
 import { addMailboxCommands } from './mailbox.ts';
+import { addNameServerCommand } from './nameserver.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addServeCommands } from './serve.ts';
@@ -45,6 +46,7 @@ const COMMANDS: readonly AddCommands[] = [
   addBroadcastCommands,
   addInboundCommands,
   addMailboxCommands,
+  addNameServerCommand,
   addCertificateCommands,
   addTaskCommands,
   addBackupCommands,

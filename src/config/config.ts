@@ -223,6 +223,7 @@ function check(
   }
   requireOrderedRetention(config.retention, origins);
   requireAddresses('domains.addresses', config.domains.addresses, origins);
+  requireNameServer(config, origins);
   requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
   requireAddresses('smtp.trustedProxies', config.smtp.trustedProxies, origins);
   requireBlocks('inbound.trustedRelays', config.inbound.trustedRelays, origins);
@@ -240,6 +241,23 @@ function requireBlocks(key: string, blocks: readonly string[], origins: Readonly
   } catch (error) {
     throw new ConfigError(`${origins.get(key)}: "${key}": ${errorMessage(error)}`);
   }
+}
+
+/** Checks what the name server needs to answer for its own zone. */
+function requireNameServer(
+  { nameserver, domains }: ConfigFields,
+  origins: ReadonlyMap<string, string>,
+): void {
+  requireAddresses('nameserver.addresses', nameserver.addresses, origins);
+  const wrong = nameserver.names.find((name) => !isHostName(name));
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `${origins.get('nameserver.names')}: "nameserver.names": "${wrong}" is not a host name`,
+    );
+  if (nameserver.enabled && domains.addresses.length === 0)
+    throw new ConfigError(
+      `${origins.get('nameserver.enabled')}: "nameserver.enabled" needs "domains.addresses", the public addresses of this machine`,
+    );
 }
 
 /**

@@ -5,6 +5,7 @@ import { backupSection } from './backup.ts';
 import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
 import { connections, days, listener, port, section } from './fields.ts';
 import { inboundSection } from './inbound.ts';
+import { nameserverSection } from './nameserver.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. */
 const MAX_ENGAGEMENT_DAYS = 30;
@@ -152,6 +153,7 @@ export const configSchema = section('Postrider configuration', {
         'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Without any, those of the machine are used.',
     }),
   }),
+  nameserver: nameserverSection,
   outbound: section('Connections that the daemon opens.', {
     smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
     allowTargets: Type.Array(Type.String(), {

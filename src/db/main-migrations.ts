@@ -191,4 +191,16 @@ CREATE TABLE doctorChecks (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  /** Adds the text records of the zone that the built-in name server answers with for a while. */
+  {
+    id: '0082-zone-texts',
+    sql: `
+CREATE TABLE zoneTexts (
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  expiresAt INTEGER NOT NULL,
+  PRIMARY KEY (name, value)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

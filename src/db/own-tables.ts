@@ -56,6 +56,14 @@ export const doctorChecks = clusteredTable({
 });
 export type DoctorCheckRow = Row<typeof doctorChecks>;
 
+/** Written by nameserver/store.ts: text records of the zone that are needed for a while, such as proofs for an authority. */
+export const zoneTexts = clusteredTable({
+  name: key(text()),
+  value: key(text()),
+  /** Time from which on the record is not answered with any more. */
+  expiresAt: integer(),
+});
+
 /**
  * Written by tasks/store.ts: one thing that is to be done in the background. A task waits (`dueAt`), is leased (`runId`), or
  * has failed (neither). A leased task with `dueAt` was scheduled anew meanwhile, and waits again when its run has ended.

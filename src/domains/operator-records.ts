@@ -31,7 +31,7 @@ export type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
 /**
  * Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. The keys of the domains of
- * tenants are among them unless `withKeys` is false.
+ * tenants are among them unless `withKeys` is false. The built-in name server answers with this list.
  */
 export async function listOperatorRecords(
   app: Pick<App, 'config' | 'dns' | 'db' | 'clock' | 'sealer'>,
@@ -46,9 +46,18 @@ export async function listOperatorRecords(
     Promise.all(more.map((list) => list())),
   ]);
   return {
-    records: [...operatorRecords(config, addresses, keys), ownKeyRecord(own), ...others.flat()],
+    records: [
+      ...operatorRecords(config, addresses, keys),
+      ownKeyRecord(own),
+      ...others.flat().filter((record) => isPublishable(config, record)),
+    ],
     warnings: addresses.length > 0 ? [] : [unknownAddresses(config.hostname)],
   };
+}
+
+/** TLSA counts in a signed zone alone (RFC 6698 section 4.1), and the zone of the built-in name server is not signed. */
+function isPublishable({ nameserver }: Pick<Config, 'nameserver'>, { type }: OperatorRecord): boolean {
+  return type !== 'TLSA' || !nameserver.enabled;
 }
 
 /**

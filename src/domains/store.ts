@@ -3,6 +3,7 @@
  * queued mail. A deleted domain is visible only to the signer, and to the operator who publishes its key.
  */
 
+import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import { hasValues } from '../db/has-values.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -51,6 +52,7 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
     records: JSON.stringify(findings),
     deletedAt: null,
   });
+  wakeAfterCommit('zone', domain.name);
   await scheduleCheck(tx, domain);
 });
 
@@ -315,6 +317,7 @@ export const endDomain = defineWrite(
       .where('id', '=', domainId)
       .execute();
     await forgetTrackingHosts(tx, domainId);
+    wakeAfterCommit('zone', domainId);
     await scheduleCheck(tx, { id: domainId, tenantId, nextCheckAt: null });
     return { kind: 'ended' };
   },
@@ -326,6 +329,7 @@ export const purgeDomains = defineWrite(
   async (tx, { ids }: { ids: readonly DomainRow['id'][] }) => {
     for (const id of ids) {
       await tx.deleteFrom('domains').where('id', '=', id).where('deletedAt', 'is not', null).execute();
+      wakeAfterCommit('zone', id);
     }
   },
 );

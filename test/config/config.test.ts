@@ -235,6 +235,23 @@ test('rules that a schema cannot express are checked too', () => {
   }
 });
 
+test('the name server needs the addresses of the machine, addresses to listen on, and names', () => {
+  const enabled = { POSTRIDER_NAMESERVER_ENABLED: 'true' };
+  const addresses = { POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1' };
+  refused(() => loadConfig({ env: enabled }), 'POSTRIDER_NAMESERVER_ENABLED', '"domains.addresses"');
+  assert.equal(loadConfig({ env: { ...enabled, ...addresses } }).nameserver.port, 53);
+  refused(
+    () => loadConfig({ env: { ...addresses, POSTRIDER_NAMESERVER_ADDRESSES: 'localhost' } }),
+    'POSTRIDER_NAMESERVER_ADDRESSES',
+    'localhost is not an IP address',
+  );
+  refused(
+    () => loadConfig({ env: { ...addresses, POSTRIDER_NAMESERVER_NAMES: 'ns1.example.com,a b' } }),
+    'POSTRIDER_NAMESERVER_NAMES',
+    '"a b" is not a host name',
+  );
+});
+
 test('retention is in days, and nothing outlives what it depends on', () => {
   const days = {
     contentDays: 30,

@@ -22,7 +22,9 @@ declare module 'dns-packet' {
   export function encode(packet: Packet): Buffer;
   export function decode(bytes: Buffer): Packet;
   /** Codec of names. The root is `.`; other names have no final dot. */
-  export const name: Codec<string>;
+  export const name: Codec<string> & { encode(name: string): Buffer };
+  /** Codec of whole records. */
+  export const answer: { encode(record: Answer): Buffer };
   // Codecs of record data. The data begins with its length (RDLENGTH).
   export const a: Codec<string>;
   export const aaaa: Codec<string>;

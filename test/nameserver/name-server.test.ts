@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { inspectCertificates } from '../../src/certificates/certificates.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { openControlSocket } from '../../src/control-socket.ts';
+import { listOperatorRecords, type OperatorRecord } from '../../src/domains/operator-records.ts';
+import { comparePublished } from '../../src/domains/published.ts';
+import { dkimTarget } from '../../src/domains/records.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import { createNameServer } from '../../src/nameserver/name-server.ts';
+import { realClock } from '../../src/system/clock.ts';
+import { createDns } from '../../src/system/dns.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { HOST } from './zone.ts';
+
+const TLSA: OperatorRecord = { type: 'TLSA', name: `_25._tcp.${HOST}`, value: '3 1 1 00', purpose: 'a key' };
+const NOTE: OperatorRecord = { type: 'TXT', name: `note.${HOST}`, value: 'of another feature', purpose: '' };
+
+const t = await openTestApp({
+  env: {
+    POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1,2001:db8::1',
+    POSTRIDER_NAMESERVER_ENABLED: 'true',
+    POSTRIDER_NAMESERVER_PORT: '0',
+    POSTRIDER_NAMESERVER_ADDRESSES: '127.0.0.1',
+  },
+});
+const more = [async () => [TLSA, NOTE]];
+const nameServer = createNameServer(t.app, more, { inThreads: false });
+await nameServer.start();
+const { addresses } = await nameServer.calls.status();
+const dns = createDns({ clock: realClock, servers: addresses });
+after(async () => {
+  await nameServer.stop(0);
+  await t.close();
+});
+
+const serial = async () => (await nameServer.calls.status()).serial;
+
+test('the zone has each record that is printed, without TLSA, because it is not signed', async () => {
+  await addDomain(t);
+  await nameServer.calls.reload();
+  const { records } = await listOperatorRecords(t.app, more);
+  assert.ok(records.some(({ purpose }) => purpose === 'DKIM key of example.com'));
+  assert.ok(records.some(({ name }) => name === NOTE.name));
+  assert.ok(records.every(({ type }) => type !== 'TLSA'));
+  const found = await comparePublished(dns.fresh, records, { clock: realClock, timeoutMs: 60_000 });
+  assert.deepEqual([...new Set(found.map(({ state }) => state))], ['published'], JSON.stringify(found));
+  assert.equal((await dns.fresh.tlsa(TLSA.name)).kind, 'no-name');
+});
+
+test('the key of a new domain is answered with soon, and that of a deleted one no longer', async () => {
+  const before = await serial();
+  const domain = await addDomain(t, { name: 'later.example' });
+  const target = dkimTarget(t.app.config, domain);
+  await waitUntil(async () => (await dns.fresh.txt(target)).kind === 'found');
+  assert.ok((await serial()) > before);
+  await t.app.db.commit(endDomain, { id: domain.id, tenantId: t.tenantId, now: t.app.clock.now() });
+  await waitUntil(async () => (await dns.fresh.txt(target)).kind === 'no-name');
+});
+
+test('a text is answered with once it is set, several values side by side, until it is removed', async () => {
+  const name = `_acme-challenge.track.${HOST}`;
+  const { setTxt, removeTxt } = nameServer.texts;
+  assert.equal(await setTxt(name.toUpperCase(), 'one'), true);
+  await setTxt(name, 'two');
+  const found = await dns.fresh.txt(name);
+  assert.deepEqual(found.kind === 'found' && found.records.toSorted(), ['one', 'two']);
+  await removeTxt(name, 'one');
+  await removeTxt(name, 'two');
+  await waitUntil(async () => (await dns.fresh.txt(name)).kind === 'no-name');
+  assert.equal(await setTxt('_acme-challenge.example.com', 'one'), false);
+  assert.equal(await setTxt(`_acme-challenge.x${HOST}`, 'one'), false);
+});
+
+test('the serial number stays while nothing changes', async () => {
+  const before = await serial();
+  await nameServer.calls.reload();
+  assert.equal(await serial(), before);
+});
+
+test('the operator sees the zone, its state, and what the parent zone needs', async () => {
+  const report = async (control: Parameters<typeof openControlSocket>[1]) => {
+    const socket = await openControlSocket(t.app, control);
+    const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: t.dataDir });
+    assert.equal(await runProgram(['nameserver'], terminal), 0);
+    await socket.close();
+    return terminal.output;
+  };
+  const certificates = inspectCertificates(t.app);
+  const running = await report({ certificates, nameServer });
+  assert.ok(running.includes(`answers for ${HOST} on ${addresses.join(', ')}: `));
+  assert.match(running, /^NS +mx\.postrider\.example +ns\.mx\.postrider\.example /m);
+  assert.match(running, /^A +ns\.mx\.postrider\.example +192\.0\.2\.1 /m);
+  assert.match(running, /^AAAA +ns\.mx\.postrider\.example +2001:db8::1 /m);
+  assert.match(await report({ certificates }), /once the daemon runs/);
+});
+
+test('without the setting no thread starts, and the operator is told of the setting', async () => {
+  await using off = await openTestApp();
+  const unused = createNameServer(off.app, [], { inThreads: true });
+  await unused.start();
+  assert.equal(unused.isRunning, true);
+  assert.equal(await unused.texts.setTxt(`_acme-challenge.${HOST}`, 'one'), false);
+  const socket = await openControlSocket(off.app);
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: off.dataDir });
+  assert.equal(await runProgram(['nameserver'], terminal), 0);
+  await socket.close();
+  assert.match(terminal.output, /is off: set nameserver\.enabled/);
+});
