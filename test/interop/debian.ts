@@ -5,6 +5,8 @@ import { installPackages } from '../support/debian.ts';
 const PACKAGES = {
   aerc: '/usr/bin/aerc',
   alpine: '/usr/bin/alpine',
+  bind9: '/usr/sbin/named',
+  'bind9-dnsutils': '/usr/bin/dig',
   chromium: '/usr/bin/chromium',
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
@@ -16,6 +18,9 @@ const PACKAGES = {
   neomutt: '/usr/bin/neomutt',
   offlineimap3: '/usr/bin/offlineimap',
   curl: '/usr/bin/curl',
+  knot: '/usr/sbin/knotd',
+  'knot-dnsutils': '/usr/bin/kdig',
+  ldnsutils: '/usr/bin/drill',
   // Exim needs it, which exim.ts unpacks.
   libidn12: '/usr/share/doc/libidn12/copyright',
   // swaks needs it for TLS.
@@ -35,6 +40,7 @@ const PACKAGES = {
   strace: '/usr/bin/strace',
   systemd: '/usr/bin/systemd-analyze',
   thunderbird: '/usr/bin/thunderbird',
+  unbound: '/usr/sbin/unbound',
 };
 
 /** @throws Error with a sentence for a person when this machine cannot run the tests */
