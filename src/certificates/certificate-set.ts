@@ -1,26 +1,31 @@
 /**
- * All certificates of an installation: those that the configuration names, or self-signed ones while none of these can be
- * used. Mail arrives encrypted whatever happens to the files.
+ * All certificates of an installation: those that the configuration names, those that an authority has issued for other
+ * names, and self-signed ones while none of these is for the hostname. Mail arrives encrypted whatever happens to the others.
  */
-import type { Certificate, CertificateFiles, Problem } from './certificate.ts';
+import type { Ordered, OrderedCertificates } from './acme/ordered.ts';
+import { type Certificate, type CertificateFiles, coversName, type Problem } from './certificate.ts';
 import { FileSource } from './file-source.ts';
 import { findSelfSigned, type KeepingApp, keepSelfSigned, type SelfSigned } from './self-signed.ts';
 
-export type Listed = {
-  kind: 'configured' | 'self_signed';
-  files: CertificateFiles;
-  /** The certificate in use; undefined when the files have not been usable since the start. */
-  certificate: Certificate | undefined;
-  problem: Problem | undefined;
-};
+/** `certificate` is the one in use; undefined while there is none that can be used. */
+export type Listed =
+  | {
+      kind: 'configured' | 'self_signed';
+      files: CertificateFiles;
+      certificate: Certificate | undefined;
+      problem: Problem | undefined;
+    }
+  | { kind: 'acme'; certificate: Certificate | undefined; order: Ordered };
 
 export class CertificateSet {
   readonly #app: KeepingApp;
   readonly #sources: readonly FileSource[];
+  readonly #ordered: Pick<OrderedCertificates, 'all'>;
   #selfSigned: readonly SelfSigned[] = [];
 
-  constructor(app: KeepingApp) {
+  constructor(app: KeepingApp, ordered: Pick<OrderedCertificates, 'all'>) {
     this.#app = app;
+    this.#ordered = ordered;
     this.#sources = app.config.tls.certificates.map((files) => new FileSource(files, app.log));
   }
 
@@ -28,12 +33,12 @@ export class CertificateSet {
     return this.#sources.length > 0;
   }
 
-  /** The certificates in use, in the order of the configuration. */
+  /** The certificates in use. The first is for clients that ask for no name that has one. */
   get certificates(): readonly Certificate[] {
     return this.list().flatMap(({ certificate }) => certificate ?? []);
   }
 
-  /** Lists the certificates of the configuration, then those that stand in for them. */
+  /** Lists the certificates of the configuration, then the one for the hostname, then those for all other names. */
   list(): Listed[] {
     const configured = this.#sources.map(
       ({ files, certificate, problem }): Listed => ({ kind: 'configured', files, certificate, problem }),
@@ -41,11 +46,35 @@ export class CertificateSet {
     const selfSigned = this.#selfSigned.map(
       (made): Listed => ({ kind: 'self_signed', ...made, problem: undefined }),
     );
-    return [...configured, ...(this.#usesOwn ? selfSigned : [])];
+    const ordered = this.#ordered.all
+      .filter(({ name }) => !this.isConfigured(name))
+      .map((order): Listed & { kind: 'acme' } => ({ kind: 'acme', certificate: order.certificate, order }));
+    const isOwn = ({ order }: { order: Ordered }) => order.name === this.#hostname;
+    return [
+      ...configured,
+      ...ordered.filter(isOwn),
+      ...(this.#usesOwn ? selfSigned : []),
+      ...ordered.filter((one) => !isOwn(one)),
+    ];
+  }
+
+  /** Returns true when a certificate of the configuration is in use for a name. Nothing is ordered for it then. */
+  isConfigured(name: string): boolean {
+    const now = this.#app.clock.now();
+    return this.#sources.some(
+      ({ certificate }) => certificate && certificate.expiresAt > now && coversName(certificate, name),
+    );
+  }
+
+  get #hostname(): string {
+    return this.#app.config.hostname.toLowerCase();
   }
 
   get #usesOwn(): boolean {
-    return this.#sources.every(({ certificate }) => certificate === undefined);
+    const isOrdered = this.#ordered.all.some(
+      ({ name, certificate }) => name === this.#hostname && certificate,
+    );
+    return !isOrdered && this.#sources.every(({ certificate }) => certificate === undefined);
   }
 
   /** Reads all files. Returns true when other certificates are in use afterwards. */

@@ -1,6 +1,11 @@
 /** A certificate with its key, and what is said about it in lists, in the log and in metrics. */
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
-import { type CertificatePair, createCertificateStore, dnsNames } from '../system/certificates.ts';
+import {
+  type CertificatePair,
+  createCertificateStore,
+  dnsNames,
+  wildcardOf,
+} from '../system/certificates.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 
@@ -65,6 +70,11 @@ function tryTo<Value>(make: () => Value): { value: Value } | { error: string } {
   } catch (error) {
     return { error: errorMessage(error) };
   }
+}
+
+/** Returns true when a certificate is valid for a host name in lower case, by itself or as a wildcard (RFC 9525 section 6.3). */
+export function coversName({ names }: Pick<Certificate, 'names'>, name: string): boolean {
+  return names.includes(name) || names.includes(wildcardOf(name));
 }
 
 /** Returns the fields of a log line about a certificate. */

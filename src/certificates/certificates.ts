@@ -1,9 +1,9 @@
 /**
- * The certificates of the daemon while it runs: read at the start, read again when their files change, and shown in
- * metrics and in the log before they expire. Connections keep the certificate that they began with.
+ * The certificates of the daemon while it runs: read at the start, read again when their files change or an authority has
+ * issued another one, and shown in metrics and in the log before they expire. Connections keep the certificate that they began
+ * with.
  */
 
-import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { OperatorRecord } from '../domains/operator-records.ts';
 import {
@@ -13,8 +13,10 @@ import {
 } from '../system/certificates.ts';
 import { type Clock, DAY_MS } from '../system/clock.ts';
 import { periodic, startWork } from '../system/worker.ts';
-import { type Challenges, createChallenges } from './acme/challenges.ts';
-import { logFields } from './certificate.ts';
+import { createChallenges, type OfferedChallenges } from './acme/challenges.ts';
+import { type Ordered, type OrderedApp, OrderedCertificates } from './acme/ordered.ts';
+import { listAccountRecords } from './acme/records.ts';
+import { type Certificate, logFields } from './certificate.ts';
 import { CertificateSet, type Listed } from './certificate-set.ts';
 import { type CertificateStatus, showCertificates, tlsaRecords } from './show.ts';
 
@@ -23,7 +25,7 @@ export type CertificateAdmin = {
   list(): Promise<CertificateStatus[]>;
   /** Reads all files now, and returns the list afterwards. */
   reload(): Promise<CertificateStatus[]>;
-  /** Returns the records that publish the keys of the hostname. */
+  /** Returns the records that publish the keys of the hostname, and the account that may order its certificates. */
   records(): Promise<OperatorRecord[]>;
 };
 
@@ -31,7 +33,9 @@ export type Certificates = CertificateAdmin & {
   /** Certificates for listeners. */
   store: CertificateStore;
   /** Answers to challenges of an authority, which the listeners on port 80 and for HTTPS give. */
-  challenges: Challenges;
+  challenges: OfferedChallenges;
+  /** Returns true when a certificate of the configuration is in use for a name. */
+  isConfigured(name: string): boolean;
   /** Keeps another store, such as that of a thread, like this one from now on, and returns the certificates for it. */
   follow(store: Pick<CertificateStore, 'replace' | 'renewTicketKey'>): readonly CertificatePair[];
 };
@@ -48,9 +52,10 @@ const LOOK_PERIOD_MS = 10_000;
  * @throws the error of the file system when self-signed certificates cannot be kept in the data directory
  */
 export async function openCertificates(
-  app: Pick<App, 'clock' | 'config' | 'log' | 'metrics' | 'wakeups'>,
+  app: Pick<App, 'clock' | 'config' | 'log' | 'metrics' | 'wakeups'> & OrderedApp,
 ): Promise<Certificates & AsyncDisposable> {
-  const set = new CertificateSet(app);
+  const ordered = await OrderedCertificates.open(app);
+  const set = new CertificateSet(app, ordered);
   await set.read();
   await set.keepSelfSigned();
   const store = createCertificateStore(set.certificates);
@@ -76,10 +81,16 @@ export async function openCertificates(
       logExpiry(app, set.list());
     },
   });
+  const stopFollowing = followOrders(app, async (names) => {
+    if (!(await ordered.reload(names))) return;
+    await set.keepSelfSigned();
+    replaceIf(true);
+  });
   const works = [startWork(app, care), ...(set.hasSources ? [startWork(app, look)] : [])];
   return {
     store,
     challenges: createChallenges(),
+    isConfigured: (name) => set.isConfigured(name),
     follow(other) {
       stores.add(other);
       return set.certificates;
@@ -89,11 +100,28 @@ export async function openCertificates(
       replaceIf(await set.read());
       return showCertificates(set.list());
     },
-    records: async () => tlsaRecords(app.config.hostname, set.certificates),
+    records: async () => [
+      ...tlsaRecords(app.config.hostname, set.certificates),
+      ...(await listAccountRecords(app)),
+    ],
     [Symbol.asyncDispose]: async () => {
+      stopFollowing();
       await Promise.all(works.map((work) => work.stop(0)));
     },
   };
+}
+
+/** Calls `run` with the names whose certificates or orders have changed, one call after the other. Returns the function that ends this. */
+function followOrders(
+  { wakeups, log }: Pick<App, 'log' | 'wakeups'>,
+  run: (names: readonly string[]) => Promise<void>,
+): () => void {
+  let last: Promise<void> = Promise.resolve();
+  return wakeups.listen('certificates', (names = []) => {
+    last = last
+      .then(() => run(names))
+      .catch((err: unknown) => log.error({ err }, 'certificates were not read again'));
+  });
 }
 
 /** Returns a function that runs `run` unless a day has not passed since the last time, or since now. */
@@ -107,9 +135,9 @@ function daily(clock: Pick<Clock, 'elapsed'>, run: () => void): () => void {
 }
 
 /** Returns what the operator sees while no daemon runs: the files as they are. Nothing is made and nothing is logged. */
-export function inspectCertificates(app: Pick<App, 'clock' | 'config'>): CertificateAdmin {
+export function inspectCertificates(app: Pick<App, 'clock' | 'config'> & OrderedApp): CertificateAdmin {
   async function read(): Promise<CertificateSet> {
-    const set = new CertificateSet({ ...app, log: NO_LOG });
+    const set = new CertificateSet({ ...app, log: NO_LOG }, await OrderedCertificates.open(app));
     await set.read();
     set.findSelfSigned();
     return set;
@@ -118,19 +146,20 @@ export function inspectCertificates(app: Pick<App, 'clock' | 'config'>): Certifi
   return {
     list,
     reload: list,
-    records: async () => tlsaRecords(app.config.hostname, (await read()).certificates),
+    records: async () => [
+      ...tlsaRecords(app.config.hostname, (await read()).certificates),
+      ...(await listAccountRecords(app)),
+    ],
   };
 }
 
 const NO_LOG = { info() {}, warn() {}, error() {} };
 
-/** Registers `GET /certificates` and `POST /certificates/reload` on the server of the control socket. */
-export function registerCertificateAdmin(
-  server: FastifyInstance,
-  { certificates }: { certificates: CertificateAdmin },
-): void {
-  server.get('/certificates', () => certificates.list());
-  server.post('/certificates/reload', () => certificates.reload());
+function operatorCertificates(set: CertificateSet): Certificate[] {
+  return set.list().flatMap((one) => {
+    const isOfTenant = one.kind === 'acme' && one.order.tenantId !== null;
+    return isOfTenant || !one.certificate ? [] : [one.certificate];
+  });
 }
 
 /** Time before the end of a certificate from which on the log warns of it, in days. */
@@ -139,21 +168,30 @@ const WARNING_DAYS = 14;
 /** Logs each certificate in use that has expired or will within 14 days. */
 export function logExpiry({ clock, log }: Pick<App, 'clock' | 'log'>, listed: readonly Listed[]): void {
   const now = clock.now();
-  for (const { certificate, files } of listed) {
+  for (const one of listed) {
+    const { certificate } = one;
     if (!certificate) continue;
     const daysLeft = Math.floor((certificate.expiresAt - now) / DAY_MS);
-    const fields = { file: files.certificate, ...logFields(certificate), daysLeft };
+    const origin = one.kind === 'acme' ? { error: one.order.lastError } : { file: one.files.certificate };
+    const fields = { ...origin, ...logFields(certificate), daysLeft };
     if (certificate.expiresAt <= now) log.error(fields, 'certificate has expired');
-    else if (daysLeft < WARNING_DAYS) log.warn(fields, 'certificate expires soon');
+    else if (isNearEnd(one, certificate, now)) log.warn(fields, 'certificate expires soon');
   }
+}
+
+/** A certificate by ACME is near its end once its renewal has failed: some live for six days, of which three are always left. */
+function isNearEnd(one: Listed, { expiresAt }: Certificate, now: number): boolean {
+  const daysLeft = Math.floor((expiresAt - now) / DAY_MS);
+  return daysLeft < WARNING_DAYS && (one.kind !== 'acme' || one.order.failures > 0);
 }
 
 /** Adds the metrics of the certificates in use, and of those whose files cannot be used. */
 function showExpiryInMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>, set: CertificateSet): void {
   metrics.gauges('certificate_expiry_seconds', 'Time until the certificate expires.', {
     labels: ['name', 'key_type'],
+    // Names of tenants are without number, so they are only counted.
     read: () =>
-      set.certificates.map(({ names: [name = ''], keyType, expiresAt }) => ({
+      operatorCertificates(set).map(({ names: [name = ''], keyType, expiresAt }) => ({
         labels: { name, key_type: keyType },
         value: (expiresAt - clock.now()) / 1_000,
       })),
@@ -161,6 +199,31 @@ function showExpiryInMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>,
   metrics.gauge(
     'certificates_unusable',
     'Certificates of the configuration whose files cannot be used.',
-    () => set.list().filter(({ problem }) => problem !== undefined).length,
+    () => set.list().filter((one) => one.kind !== 'acme' && one.problem !== undefined).length,
+  );
+  metrics.gauges(
+    'certificates_by_acme',
+    'Names that certificates are ordered for, by the state of their order.',
+    {
+      labels: ['state'],
+      read: () => {
+        const orders = set.list().flatMap((one) => (one.kind === 'acme' ? [one.order] : []));
+        const count = (state: string, isOf: (order: Ordered) => boolean) => ({
+          labels: { state },
+          value: orders.filter(isOf).length,
+        });
+        return [
+          count(
+            'issued',
+            ({ certificate }) => certificate !== undefined && certificate.expiresAt > clock.now(),
+          ),
+          count(
+            'missing',
+            ({ certificate }) => certificate === undefined || certificate.expiresAt <= clock.now(),
+          ),
+          count('failing', ({ failures }) => failures > 0),
+        ];
+      },
+    },
   );
 }

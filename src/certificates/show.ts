@@ -3,14 +3,16 @@
 import type { OperatorRecord } from '../domains/operator-records.ts';
 import { createCertificateStore } from '../system/certificates.ts';
 import { isoTime } from '../system/clock.ts';
+import type { Ordered } from './acme/ordered.ts';
 import type { Certificate, Problem } from './certificate.ts';
 import type { Listed } from './certificate-set.ts';
 
 /** `names`, `keyType`, `expiresAt` and `tlsa` are null while no certificate can be used. */
 export type CertificateStatus = {
   kind: Listed['kind'];
-  certificate: string;
-  key: string;
+  /** Paths of the files; null for a certificate by ACME, which is kept in the database. */
+  certificate: string | null;
+  key: string | null;
   names: readonly string[] | null;
   keyType: string | null;
   expiresAt: string | null;
@@ -18,19 +20,52 @@ export type CertificateStatus = {
   tlsa: string | null;
   /** Says why the files are not used as they are now. An earlier certificate may be in use instead. */
   problem: Problem | null;
+  /** Order by ACME; null for all other certificates. */
+  order: OrderStatus | null;
+};
+
+type OrderStatus = {
+  name: string;
+  /** Tenant that the name belongs to; null for a name of the operator. */
+  tenantId: string | null;
+  /** Directory of the authority. */
+  authority: string;
+  /** Time at which the certificate is to be renewed, and time of the next look at the name. */
+  renewAt: string | null;
+  nextAttemptAt: string | null;
+  /** Number of attempts that failed since the last certificate, with the reason and the time of the last one. */
+  failures: number;
+  lastError: string | null;
+  lastErrorAt: string | null;
 };
 
 /** Returns the certificates as the control socket answers with them. */
 export function showCertificates(listed: readonly Listed[]): CertificateStatus[] {
-  return listed.map(({ kind, files, certificate, problem }) => ({
-    kind,
-    ...files,
-    names: certificate?.names ?? null,
-    keyType: certificate?.keyType ?? null,
-    expiresAt: certificate ? isoTime(certificate.expiresAt) : null,
-    tlsa: certificate ? tlsaValue(certificate) : null,
-    problem: problem ?? null,
+  return listed.map((one) => ({
+    kind: one.kind,
+    ...(one.kind === 'acme' ? NO_FILES : { ...one.files, problem: one.problem ?? null }),
+    names: one.certificate?.names ?? null,
+    keyType: one.certificate?.keyType ?? null,
+    expiresAt: one.certificate ? isoTime(one.certificate.expiresAt) : null,
+    tlsa: one.certificate ? tlsaValue(one.certificate) : null,
+    order: one.kind === 'acme' ? showOrder(one.order) : null,
   }));
+}
+
+const NO_FILES = { certificate: null, key: null, problem: null };
+
+function showOrder({ name, tenantId, directory, failures, lastError, ...order }: Ordered): OrderStatus {
+  const timeOf = (time: number | null) => (time === null ? null : isoTime(time));
+  return {
+    name,
+    tenantId,
+    authority: directory,
+    failures,
+    lastError,
+    renewAt: timeOf(order.renewAt),
+    nextAttemptAt: timeOf(order.nextAttemptAt),
+    lastErrorAt: timeOf(order.lastErrorAt),
+  };
 }
 
 /**
@@ -53,5 +88,6 @@ export function tlsaRecords(hostname: string, certificates: readonly Certificate
     name: `_25._tcp.${hostname.toLowerCase()}`,
     value,
     purpose: 'DANE: senders that check it deliver only to this key; publish it only in a zone with DNSSEC',
+    isOptional: true,
   }));
 }

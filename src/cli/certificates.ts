@@ -1,4 +1,4 @@
-/** The commands `postrider certificates` show the certificates of the listeners, and have their files read again. */
+/** The commands `postrider certificates` show the certificates of the listeners, and have them read again or renewed. */
 import type { Command } from 'commander';
 import type { CertificateStatus } from '../certificates/show.ts';
 import { requestAction, withControl } from './context.ts';
@@ -26,19 +26,41 @@ export function addCertificateCommands(program: Command, terminal: Terminal): vo
         if (problems.length > 0) throw new CommandError(problems.join('; '));
       }),
     );
+  certificates
+    .command('renew')
+    .argument('<name>', 'host name, as the list shows it')
+    .description('Order the certificate of a name by ACME now, whatever its age and its last error are.')
+    .option('--new-key', 'make a new key, after which a TLSA record of the earlier one is wrong')
+    .action((name: string, { newKey = false }: { newKey?: boolean }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const path = `/certificates/${encodeURIComponent(name.toLowerCase())}/renew?newKey=${newKey}`;
+        show(
+          await control.request('POST', path),
+          () => `The certificate of ${name} is being ordered. See: certificates list`,
+        );
+      }),
+    );
 }
 
 function table(listed: readonly CertificateStatus[]): string {
-  const rows = listed.map(({ names, keyType, expiresAt, certificate, problem }) => [
-    names?.join(' ') ?? 'none in use',
-    keyType ?? '',
-    expiresAt ?? '',
-    certificate,
-    problem ? `${problem.file} ${problem.reason}` : '',
+  const rows = listed.map((one) => [
+    one.names?.join(' ') ?? one.order?.name ?? 'none in use',
+    one.keyType ?? '',
+    one.expiresAt ?? '',
+    one.certificate ?? one.order?.authority ?? '',
+    noteOf(one),
   ]);
   return formatList(
     ['names', 'key', 'expires', 'file', 'problem'],
     rows,
     'No certificate is configured, and the daemon has not made one yet.',
   );
+}
+
+/** Returns what an operator should know: what is wrong with the files, or when an order is tried again or renewed. */
+function noteOf({ problem, order }: CertificateStatus): string {
+  if (problem) return `${problem.file} ${problem.reason}`;
+  if (!order) return '';
+  if (order.lastError !== null) return `${order.lastError} (next attempt: ${order.nextAttemptAt ?? 'soon'})`;
+  return order.renewAt === null ? 'ordered' : `renewed from ${order.renewAt}`;
 }

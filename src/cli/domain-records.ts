@@ -50,9 +50,9 @@ function checkedTable({ records }: OperatorRecords): string {
   return formatTable(['state', 'type', 'name', 'expected', 'found instead'], rows);
 }
 
-/** TLSA records are optional, because they need a zone with DNSSEC. Wrong ones make senders refuse to deliver. */
-function isRight({ type, published }: OperatorRecords['records'][number]): boolean {
-  return published?.state === 'published' || (type === 'TLSA' && published?.state === 'missing');
+/** An optional record may be missing, but not be wrong. */
+function isRight({ isOptional, published }: OperatorRecords['records'][number]): boolean {
+  return published?.state === 'published' || (isOptional === true && published?.state === 'missing');
 }
 
 function requirePublished({ records }: OperatorRecords): void {

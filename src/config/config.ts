@@ -221,6 +221,11 @@ function check(
       `${origins.get('lmtp.address')}: "lmtp.address" must be an address of this machine alone, such as 127.0.0.1`,
     );
   }
+  if (config.acme.directory !== '' && !config.acme.acceptTerms) {
+    throw new ConfigError(
+      `${origins.get('acme.directory')}: "acme.directory" needs "acme.acceptTerms": read the terms of the authority, and set it to true if you agree`,
+    );
+  }
   requireOrderedRetention(config.retention, origins);
   requireAddresses('domains.addresses', config.domains.addresses, origins);
   requireNameServer(config, origins);

@@ -1,6 +1,7 @@
 /** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
 import { type Static, Type } from 'typebox';
 import { defaultDataDir } from '../data-files.ts';
+import { acmeSection } from './acme.ts';
 import { backupSection } from './backup.ts';
 import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
 import { connections, days, listener, port, section } from './fields.ts';
@@ -85,6 +86,7 @@ export const configSchema = section('Postrider configuration', {
       },
     ),
   }),
+  acme: acmeSection,
   smtp: listener(
     'Mail that arrives.',
     { address: '::', port: 25 },

@@ -171,6 +171,41 @@ ALTER TABLE trackingHostsOfDomains RENAME TO trackingHosts;
 CREATE INDEX trackingHostsByDomain ON trackingHosts (domainId, since);
 `,
   },
+  /** Adds the accounts with authorities, the certificates that they issue, and the orders of the last day. */
+  {
+    id: '0078-certificates-by-acme',
+    sql: `
+CREATE TABLE acmeAccounts (
+  directory TEXT NOT NULL PRIMARY KEY,
+  url TEXT,
+  issuer TEXT,
+  privateKeySealed TEXT NOT NULL,
+  createdAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE acmeCertificates (
+  name TEXT NOT NULL PRIMARY KEY,
+  tenantId TEXT,
+  directory TEXT NOT NULL,
+  privateKeySealed TEXT NOT NULL,
+  nextKeySealed TEXT,
+  chain TEXT,
+  orderUrl TEXT,
+  issuedAt INTEGER,
+  renewAt INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0,
+  lastError TEXT,
+  lastErrorAt INTEGER,
+  nextAttemptAt INTEGER,
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE TABLE acmeOrders (
+  at INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  tenantId TEXT NOT NULL,
+  PRIMARY KEY (at, name)
+) STRICT, WITHOUT ROWID;
+`,
+  },
   /** Adds what the hourly checks have found, and which of them were reported or are silenced. */
   {
     id: '0081-doctor',

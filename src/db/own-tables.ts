@@ -89,3 +89,51 @@ export const tasks = clusteredTable({
   tasksByError: '(kind) WHERE error IS NOT NULL',
 });
 export type TaskRow = Row<typeof tasks>;
+
+/** Written by certificates/acme/store.ts: the account with each authority that certificates were ever ordered from. */
+export const acmeAccounts = clusteredTable({
+  /** URL of the directory of the authority. */
+  directory: key(text()),
+  /** URL of the account; null until the authority has made it. The key is stored first, so that no account is lost. */
+  url: nullable(text()),
+  /** Name by which CAA records allow the authority; null until the account is made, and when the authority names none. */
+  issuer: nullable(text()),
+  privateKeySealed: text(),
+  createdAt: integer(),
+});
+export type AcmeAccountRow = Row<typeof acmeAccounts>;
+
+/** Written by certificates/acme/store.ts: one certificate for each name, or the attempts to get one. */
+export const acmeCertificates = table({
+  name: key(text()),
+  /** Tenant that the name belongs to; null for names of the operator. */
+  tenantId: nullable(id('ten')),
+  /** Directory of the authority that the order is made with. */
+  directory: text(),
+  /** Key of the chain, and of orders unless there is a next key. It outlives renewals. */
+  privateKeySealed: text(),
+  /** Key that the next certificate gets instead; null when it keeps the present one. */
+  nextKeySealed: nullable(text()),
+  /** The certificate with its chain in PEM; null until there is one. */
+  chain: nullable(text()),
+  /** URL of an order that has not ended; null when there is none. */
+  orderUrl: nullable(text()),
+  issuedAt: nullable(integer()),
+  /** Time at which the certificate is to be renewed; null while there is none. */
+  renewAt: nullable(integer()),
+  /** Number of attempts since the last certificate that came to nothing. */
+  failures: count(),
+  lastError: nullable(text()),
+  lastErrorAt: nullable(integer()),
+  /** Time at which the name is looked at again, for the operator: the task decides. */
+  nextAttemptAt: nullable(integer()),
+  createdAt: integer(),
+});
+export type AcmeCertificateRow = Row<typeof acmeCertificates>;
+
+/** Written by certificates/acme/store.ts: orders of the last day for names of tenants, which share a daily limit. */
+export const acmeOrders = clusteredTable({
+  at: key(integer()),
+  name: key(text()),
+  tenantId: id('ten'),
+});

@@ -17,7 +17,11 @@ import { ownReportAddress } from './report-address.ts';
 import { listPublishedKeys, type PublishedKey } from './spool-store.ts';
 
 /** A record to publish, with its purpose as text for people. */
-export type OperatorRecord = RecordValue & { purpose: string };
+export type OperatorRecord = RecordValue & {
+  purpose: string;
+  /** True for a record that nothing needs, such as one that only makes sense in a zone with DNSSEC. A wrong one does harm. */
+  isOptional?: true;
+};
 
 /** `published` says what DNS has, when that was asked for. */
 export type OperatorRecords = {

@@ -7,7 +7,7 @@ import { cleanForeignText } from '../system/foreign-text.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
 export type RecordValue = {
-  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'TLSA';
+  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'TLSA' | 'CAA';
   name: string;
   value: string;
 };
@@ -21,7 +21,7 @@ export type Published = {
   reason?: string;
 };
 
-type Lookups = Pick<DnsLookups, 'a' | 'aaaa' | 'mx' | 'txt' | 'cname' | 'tlsa'>;
+type Lookups = Pick<DnsLookups, 'a' | 'aaaa' | 'mx' | 'txt' | 'cname' | 'tlsa' | 'caa'>;
 type Limit = { clock: Pick<Clock, 'elapsed'>; timeoutMs: number };
 
 /** Maximum number of records that are looked up at the same time, so that deliveries still get answers. */
@@ -78,6 +78,8 @@ async function lookUp(dns: Lookups, type: RecordValue['type'], name: string): Pr
       return dns.cname(name);
     case 'TLSA':
       return dns.tlsa(name);
+    case 'CAA':
+      return dns.caa(name);
     case 'MX': {
       const answer = await dns.mx(name);
       if (answer.kind !== 'found') return answer;

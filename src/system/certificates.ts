@@ -92,7 +92,7 @@ export function createCertificateStore(pairs: readonly CertificatePair[]): Certi
 }
 
 /** Returns the name that a wildcard for this name has. It stands for one label (RFC 9525 section 6.3). */
-function wildcardOf(name: string): string {
+export function wildcardOf(name: string): string {
   return name.replace(/^[^.]+/, '*');
 }
 

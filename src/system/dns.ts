@@ -45,6 +45,8 @@ export type DnsLookups = {
   srv(name: string): Promise<DnsAnswer<SrvRecord>>;
   /** Returns the data of each record as zone files have it, such as `3 1 1 <hexadecimal>` in lower case (RFC 6698 section 2.2). */
   tlsa(name: string): Promise<DnsAnswer<string>>;
+  /** Returns each record as a zone file has it: `0 issue "authority.example"`. */
+  caa(name: string): Promise<DnsAnswer<string>>;
 };
 
 export type Dns = DnsLookups & {
@@ -144,6 +146,10 @@ function lookups(find: Resolve, mayAsk: (name: string) => boolean): DnsLookups {
         data.type === 'TLSA'
           ? [`${data.usage} ${data.selector} ${data.matchingType} ${data.certificate}`]
           : [],
+      ),
+    caa: (name) =>
+      lookUp('CAA', name, (data) =>
+        data.type === 'CAA' ? [`${data.flags} ${data.tag} "${data.value}"`] : [],
       ),
   };
 }

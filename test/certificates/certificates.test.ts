@@ -12,8 +12,10 @@ import { loadConfig } from '../../src/config/config.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { listen } from '../../src/system/listen.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
+import { createSealer } from '../../src/system/seal.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { openMemoryDatabase } from '../support/memory-database.ts';
 import { recordLog } from '../support/record-log.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -33,6 +35,8 @@ function appOf(pairs: readonly CertificateFiles[], now = NOW) {
     config: loadConfig({ file, env: {} }),
     metrics: createMetrics(clock),
     wakeups: createWakeups(),
+    db: { read: openMemoryDatabase().tx },
+    sealer: createSealer(Buffer.alloc(32, 1)),
     ...recordLog(),
   };
 }
@@ -58,7 +62,7 @@ async function advanceUntil(
 }
 
 test('certificates of the configuration are used, and no others are made', async (t) => {
-  const { store, list, config, clock } = await open(t, [
+  const { store, list, config, clock, db, sealer } = await open(t, [
     writePair(folder(), RSA_PAIR),
     writePair(folder(), WILDCARD_PAIR),
   ]);
@@ -73,7 +77,7 @@ test('certificates of the configuration are used, and no others are made', async
       ['configured', 'ec', null],
     ],
   );
-  assert.deepEqual(await inspectCertificates({ clock, config }).list(), await list());
+  assert.deepEqual(await inspectCertificates({ clock, config, db, sealer }).list(), await list());
 });
 
 test('changed files are read within two looks, and a bad file changes nothing and is logged once', async (t) => {
@@ -191,19 +195,19 @@ test('self-signed certificates are made again in time, with the same keys and TL
 
 test('TLSA records name the keys that the hostname shows, and no others', async (t) => {
   const pairs = [writePair(folder(), WILDCARD_PAIR), writePair(folder(), EC_PAIR)];
-  const { records, config, clock } = await open(t, pairs);
+  const { records, config, clock, db, sealer } = await open(t, pairs);
   // openssl x509 -noout -pubkey | openssl pkey -pubin -outform der | sha256sum
   const value = '3 1 1 1642004604457b486fabe1bb50a87ddfcece99e890d06c10890f47c4e5981325';
   assert.deepEqual(
     (await records()).map((record) => record.value),
     [value],
   );
-  assert.deepEqual(await inspectCertificates({ config, clock }).records(), await records());
+  assert.deepEqual(await inspectCertificates({ config, clock, db, sealer }).records(), await records());
 });
 
 test('a daemon that does not run has no certificates before its first start, and makes none', async () => {
-  const { config, clock } = appOf([]);
-  const admin = inspectCertificates({ config, clock });
+  const { config, clock, db, sealer } = appOf([]);
+  const admin = inspectCertificates({ config, clock, db, sealer });
   assert.deepEqual([await admin.list(), await admin.reload(), await admin.records()], [[], [], []]);
 });
 

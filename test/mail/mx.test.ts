@@ -47,6 +47,7 @@ function planFor(zone: Zone, random: () => number = () => 0.999, guard: TargetGu
     ptr: async () => answer<string>(undefined),
     srv: async () => answer<SrvRecord>(undefined),
     tlsa: async () => answer<string>(undefined),
+    caa: async () => answer<string>(undefined),
   };
   const dns = { ...lookups, fresh: lookups };
   return planMx({ dns, random, targets: guard, clock: createFakeClock(0), config }, 'example.com').then(
@@ -285,6 +286,7 @@ test('a resolver that takes its time is given up after a minute, and nothing is 
     ptr: never,
     srv: never,
     tlsa: never,
+    caa: never,
   };
   const plan = planMx(
     { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config, targets },
@@ -313,7 +315,17 @@ test('an abandoned lookup asks DNS nothing more', async () => {
     exchange: `mx${index}.example`,
   }));
   const mx = async (): Promise<DnsAnswer<MxRecord>> => ({ kind: 'found', records, ttlMs: 1 });
-  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow, srv: slow, tlsa: slow };
+  const lookups = {
+    mx,
+    a: slow,
+    aaaa: slow,
+    txt: slow,
+    cname: slow,
+    ptr: slow,
+    srv: slow,
+    tlsa: slow,
+    caa: slow,
+  };
   const dns = { ...lookups, fresh: lookups };
   const plan = planMx({ dns, random: () => 0, clock, config, targets }, 'slow.example');
   await clock.advance(10 * 60_000);

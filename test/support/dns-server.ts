@@ -195,6 +195,8 @@ function recordData(record: ZoneRecord): unknown {
       const { usage, selector, matchingType, certificate } = record;
       return { usage, selector, matchingType, certificate: Buffer.from(certificate, 'hex') };
     }
+    case 'CAA':
+      return { flags: record.flags, tag: record.tag, value: record.value };
     case 'TXT':
       return record.strings;
     case 'CNAME':

@@ -68,6 +68,10 @@ export function zoneDns(zoneText: string): ZoneDns {
           ? [`${record.usage} ${record.selector} ${record.matchingType} ${record.certificate}`]
           : [],
       ),
+    caa: (name) =>
+      ask(name, 'CAA', (record) =>
+        record.type === 'CAA' ? [`${record.flags} ${record.tag} "${record.value}"`] : [],
+      ),
   };
   return {
     ...lookups,

@@ -1,5 +1,5 @@
 /**
- * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME, PTR, SRV or TLSA. Every
+ * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME, PTR, SRV, TLSA or CAA. Every
  * name is absolute, with or without its final dot, and `;` starts a comment outside quotes. The in-process DNS
  * (zone-dns.ts) and the DNS server (dns-server.ts) use it.
  */
@@ -15,7 +15,8 @@ export type RecordData =
   | { type: 'PTR'; host: string }
   /** `target` is empty for a service that is not offered (RFC 2782). */
   | { type: 'SRV'; priority: number; weight: number; port: number; target: string }
-  | { type: 'TLSA'; usage: number; selector: number; matchingType: number; certificate: string };
+  | { type: 'TLSA'; usage: number; selector: number; matchingType: number; certificate: string }
+  | { type: 'CAA'; flags: number; tag: string; value: string };
 
 export type RecordType = RecordData['type'];
 
@@ -134,6 +135,10 @@ function parseData(type: string | undefined, words: Word[]): RecordData | undefi
   if (type === 'TLSA' && words.length === 4) {
     const [usage = 0, selector = 0, matchingType = 0] = words.map((word) => Number(word.text));
     return { type, usage, selector, matchingType, certificate: words[3]?.text.toLowerCase() ?? '' };
+  }
+  if (type === 'CAA' && words.length === 3) {
+    const [flags = '', tag = '', value = ''] = words.map((word) => word.text);
+    return { type, flags: Number(flags), tag, value };
   }
   if (words.length !== 1) return undefined;
   if (type === 'A' || type === 'AAAA') return { type, address: first };

@@ -33,6 +33,7 @@ test('our answers are those of node:dns, for every type and kind of name', async
     many.example   SRV   10 0 994 192.0.2.1
     null.example   SRV   0 0 0 .
     _25._tcp.many.example TLSA 3 1 1 00ff10
+    many.example CAA 0 issue "ca.example; accounturi=https://ca.example/1"
     ${Array.from({ length: 100 }, (_, index) => `mxs.example MX ${index} h${index}.mxs.example`).join('\n')}
     ${Array.from({ length: 900 }, (_, index) => `big.example A 10.0.${index >> 8}.${index & 255}`).join('\n')}
   `);
@@ -81,6 +82,10 @@ test('our answers are those of node:dns, for every type and kind of name', async
         .then((found) => found.map(({ exchange, priority }) => ({ exchange, preference: priority })));
     assert.deepEqual(await mine(ours.mx(name)), await oracle(exchanges()), `MX ${name}`);
   }
+  const caa = await ours.caa('many.example');
+  assert.deepEqual(caa.kind === 'found' && caa.records, [
+    '0 issue "ca.example; accounturi=https://ca.example/1"',
+  ]);
   // The resolver of Node asks for no TLSA records.
   const tlsa = await ours.tlsa('_25._tcp.many.example');
   assert.deepEqual(tlsa.kind === 'found' && tlsa.records, ['3 1 1 00ff10']);

@@ -6,7 +6,7 @@
 import type { CertificatePair } from '../../system/certificates.ts';
 
 /** Answers for the listeners. Names are host names in any case, without a port. */
-export type Challenges = {
+type Challenges = {
   /** Returns the body for `/.well-known/acme-challenge/<token>`; undefined when no order waits for it. */
   answerHttp(host: string, token: string): string | undefined;
   /** Returns the certificate for a connection with the protocol `acme-tls/1`; undefined when no order waits for it. */
@@ -17,7 +17,7 @@ export type Challenges = {
 type HttpAnswer = { name: string; token: string; keyAuthorization: string };
 
 /** Disposing of what an offer returns withdraws the answer. */
-type OfferedChallenges = Challenges & {
+export type OfferedChallenges = Challenges & {
   offerHttp(answer: HttpAnswer): Disposable;
   offerAlpn(name: string, pair: CertificatePair): Disposable;
 };

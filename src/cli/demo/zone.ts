@@ -70,6 +70,7 @@ export function createZone(): Zone {
     ptr: (name) => ask<string>(name, () => []),
     srv: (name) => ask<SrvRecord>(name, () => []),
     tlsa: (name) => ask<string>(name, () => []),
+    caa: (name) => ask<string>(name, () => []),
   };
   return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }

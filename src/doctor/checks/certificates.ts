@@ -1,6 +1,7 @@
 /** Checks that the certificates in use are valid for long enough, and that their files can be used. */
+import type { CertificateStatus } from '../../certificates/show.ts';
 import { DAY_MS } from '../../system/clock.ts';
-import { type Check, findingsOf } from '../check.ts';
+import { type Check, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('certificates');
 
@@ -11,15 +12,18 @@ export const certificates: Check = {
   name: 'certificates',
   async run({ certificates: store, clock }) {
     const listed = await store.list();
-    return listed.map(({ kind, certificate: file, names, expiresAt, problem }) => {
-      const subject = names?.[0] ?? file;
+    // Names of tenants are without number, and what their DNS says is not the operator's to mend.
+    const own = listed.filter(({ order }) => order === null || order.tenantId === null);
+    return own.map(({ kind, certificate: file, names, expiresAt, problem, order }) => {
+      const subject = names?.[0] ?? order?.name ?? file ?? kind;
       const renew = 'renew it, and look at "postrider certificates list"';
       if (problem) return fail(subject, `${problem.file} ${problem.reason}`, renew);
+      if (order) return judgeOrder(order, { subject, expiresAt, now: clock.now() });
       if (kind === 'self_signed')
         return warn(
           subject,
           'the certificate is self-signed, so mail programs refuse it',
-          'set tls.certificates',
+          'set acme.directory or tls.certificates',
         );
       const daysLeft = Math.floor((Date.parse(expiresAt ?? '') - clock.now()) / DAY_MS);
       if (daysLeft < 0) return fail(subject, `the certificate expired on ${expiresAt}`, renew);
@@ -28,3 +32,20 @@ export const certificates: Check = {
     });
   },
 };
+
+type Order = NonNullable<CertificateStatus['order']>;
+type Shown = { subject: string; expiresAt: string | null; now: number };
+
+/** Judges a certificate by ACME. Its authority decides how long it lives, so only a renewal that fails makes its end a concern. */
+function judgeOrder({ lastError, nextAttemptAt }: Order, { subject, expiresAt, now }: Shown): Finding {
+  const look = 'mend what the error names, then "postrider certificates renew"';
+  const isValid = expiresAt !== null && Date.parse(expiresAt) > now;
+  if (lastError === null)
+    return ok(
+      subject,
+      isValid ? `the certificate is valid until ${expiresAt}` : 'the certificate is being ordered',
+    );
+  const next = `the next attempt is at ${nextAttemptAt ?? 'the next start'}`;
+  if (isValid) return warn(subject, `the renewal failed, ${next}: ${lastError}`, look);
+  return fail(subject, `there is no valid certificate, ${next}: ${lastError}`, look);
+}

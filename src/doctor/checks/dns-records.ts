@@ -13,8 +13,8 @@ export const dnsRecords: Check = {
   name: 'dns-records',
   async run(context) {
     const { records: all } = await listOperatorRecords(context, context.moreRecords, { withKeys: false });
-    // Addresses and TLSA records have checks of their own.
-    const records = all.filter(({ type }) => !['A', 'AAAA', 'TLSA'].includes(type));
+    // Addresses and TLSA records have checks of their own. Nothing needs the other optional records.
+    const records = all.filter(({ type, isOptional }) => !isOptional && !['A', 'AAAA'].includes(type));
     const limit = { clock: context.clock, timeoutMs: TIMEOUT_MS };
     const published = await comparePublished(context.dns.fresh, records, limit);
     const findings = records.flatMap(({ type, name }, index): Finding[] => {

@@ -116,5 +116,6 @@ export function createMessageLookups(dns: DnsLookups, clock: Clock): MessageLook
     ptr: limited((name) => dns.ptr(name)),
     srv: limited((name) => dns.srv(name)),
     tlsa: limited((name) => dns.tlsa(name)),
+    caa: limited((name) => dns.caa(name)),
   };
 }

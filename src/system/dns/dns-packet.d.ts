@@ -34,5 +34,6 @@ declare module 'dns-packet' {
   export const ptr: Codec<string>;
   export const srv: Codec<{ priority: number; weight: number; port: number; target: string }>;
   export const tlsa: Codec<{ usage: number; selector: number; matchingType: number; certificate: Buffer }>;
+  export const caa: Codec<{ flags: number; tag: string; value: string }>;
   export const soa: Codec<{ minimum: number }>;
 }

@@ -6,6 +6,7 @@
 import {
   a,
   aaaa,
+  caa,
   cname,
   encode,
   mx,
@@ -19,7 +20,7 @@ import {
   txt,
 } from 'dns-packet';
 
-export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'SRV' | 'TLSA';
+export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR' | 'SRV' | 'TLSA' | 'CAA';
 
 /** A question. `name` is a host name (`isHostName`), in lower case and without its final dot. */
 export type Question = { name: string; type: QuestionType };
@@ -41,6 +42,8 @@ export type RecordData =
   | { type: 'SRV'; priority: number; weight: number; port: number; target: string }
   /** `certificate` is what the record is compared with (RFC 6698 section 2.1), in lower-case hexadecimal. */
   | { type: 'TLSA'; usage: number; selector: number; matchingType: number; certificate: string }
+  /** Says which authorities may issue certificates for a name (RFC 8659 section 4.1). */
+  | { type: 'CAA'; flags: number; tag: string; value: string }
   | { type: 'SOA'; minimumSeconds: number }
   | { type: 'NS' };
 
@@ -98,6 +101,7 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
   28: 'AAAA',
   33: 'SRV',
   52: 'TLSA',
+  257: 'CAA',
 };
 const TYPE_OPT = 41;
 
@@ -231,6 +235,10 @@ function readData(
     case 'TLSA': {
       const { usage, selector, matchingType, certificate } = read(tlsa);
       return { type, usage, selector, matchingType, certificate: certificate.toString('hex') };
+    }
+    case 'CAA': {
+      const { flags, tag, value } = read(caa);
+      return { type, flags, tag, value };
     }
     case 'SOA':
       return { type, minimumSeconds: read(soa).minimum };

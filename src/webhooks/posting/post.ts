@@ -5,6 +5,7 @@
 
 import { errorCode, errorMessage } from '../../system/errors.ts';
 import type { HttpResponse } from '../../system/fetch/answer.ts';
+import { readRetryAfter } from '../../system/fetch/retry-after.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { VERSION } from '../../version.ts';
@@ -114,15 +115,6 @@ function classify(
 /** Returns the body as UTF-8, whatever its declared charset is. A character that was cut at the end is left out. */
 function readText(body: Buffer, truncated: boolean): string {
   return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MAX_RESPONSE_BYTES);
-}
-
-/** Returns the requested delay, which is in seconds or a date (RFC 9110 section 10.2.3). Any other value is ignored. */
-function readRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
-  const [text] = [header].flat();
-  if (text === undefined) return undefined;
-  if (/^\d+$/.test(text)) return Number(text) * 1_000;
-  const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? undefined : Math.max(dateMs - nowMs, 0);
 }
 
 /** Returns the text of an error. The error of several failed addresses has no message of its own. */

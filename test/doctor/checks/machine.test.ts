@@ -40,6 +40,7 @@ test('certificates that end soon warn, and those that have ended or cannot be re
     names: ['mx.example'],
     keyType: 'rsa',
     tlsa: null,
+    order: null,
   };
   const withOne = (change: {
     kind?: 'self_signed';
@@ -58,6 +59,34 @@ test('certificates that end soon warn, and those that have ended or cannot be re
   assert.match(await withOne({ kind: 'self_signed' }), /^warn mx\.example: .* self-signed/);
   const problem = { file: 'chain.pem', reason: 'does not exist' };
   assert.match(await withOne({ problem }), /^fail mx\.example: chain\.pem does not exist$/);
+});
+
+test('a certificate by ACME warns when its renewal fails, and fails when there is none', async () => {
+  const kind = 'acme' as const;
+  const status = { kind, certificate: null, key: null, tlsa: null, problem: null, keyType: null };
+  const withOrder = (lastError: string | null, days?: number, tenantId: string | null = null) => {
+    const expiresAt = days === undefined ? null : isoTime(world.app.clock.now() + days * DAY_MS);
+    const times = { renewAt: null, nextAttemptAt: null, lastErrorAt: null };
+    const order = {
+      name: 'mx.example',
+      tenantId,
+      authority: 'https://ca.example',
+      failures: 1,
+      lastError,
+      ...times,
+    };
+    return findings(certificates, {
+      certificates: { list: async () => [{ ...status, names: null, expiresAt, order }] },
+    });
+  };
+  assert.match(await withOrder(null), /^ok mx\.example: the certificate is being ordered$/);
+  assert.match(await withOrder(null, 3), /^ok mx\.example: the certificate is valid until /);
+  assert.match(await withOrder('port closed', 3), /^warn mx\.example: the renewal failed, .*: port closed$/);
+  assert.match(
+    await withOrder('port closed'),
+    /^fail mx\.example: there is no valid certificate, .*: port closed$/,
+  );
+  assert.equal(await withOrder('port closed', undefined, 'ten_1'), '');
 });
 
 test('pages without https, or with a certificate that browsers refuse, fail', async () => {

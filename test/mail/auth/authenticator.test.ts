@@ -148,6 +148,7 @@ test('a DNS that does not answer makes all results temporary errors, within the 
     ptr: never,
     srv: never,
     tlsa: never,
+    caa: never,
   };
   const authenticator = createTestAuthenticator({ dns, clock, log: recordLog().log });
   const result = authenticate(authenticator, SIGNED);

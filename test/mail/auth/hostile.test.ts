@@ -45,6 +45,7 @@ async function receive(message: string, zone = ZONE, sender = 'a@example.com'): 
     ptr: counted(dns.ptr),
     srv: counted(dns.srv),
     tlsa: counted(dns.tlsa),
+    caa: counted(dns.caa),
   };
   const clock = createFakeClock(0);
   const authenticate = createAuthenticate({ dns: lookups, clock, trustedRelays: [] });

@@ -62,6 +62,17 @@ const written = fc.oneof(
       return ['TLSA', { ...numbers, certificate }, read];
     }),
   fc
+    .tuple(
+      fc.nat(255),
+      fc.stringMatching(/^[a-z0-9]{1,15}$/),
+      fc.string({ unit: 'grapheme-ascii', maxLength: 200 }),
+    )
+    .map(([flags, tag, value]): [string, unknown, RecordData] => [
+      'CAA',
+      { flags, tag, value },
+      { type: 'CAA', flags, tag, value },
+    ]),
+  fc
     .array(fc.string({ unit: 'grapheme', maxLength: 20 }), { minLength: 1, maxLength: 4 })
     .map((texts): [string, unknown, RecordData] => ['TXT', texts, { type: 'TXT', text: texts.join('') }]),
   name.map((data): [string, unknown, RecordData] => ['NS', data, { type: 'NS' }]),
@@ -71,7 +82,7 @@ test('records are read as they were written, names in lower case, between record
   const odd = fc.constantFrom<Answer[]>(
     [],
     [record('x.example', 'UNKNOWN_65280', Buffer.from('anything'))],
-    [record('x.example', 'CAA', { flags: 0, tag: 'issue', value: 'ca.example' })],
+    [record('x.example', 'HINFO', { cpu: 'x', os: 'y' })],
     [{ ...record('x.example', 'A', '192.0.2.99'), class: 'CH' }],
   );
   const parts = fc.array(fc.tuple(name, written, fc.nat(2 ** 31 - 1), odd), { maxLength: 12 });

@@ -1,0 +1,39 @@
+/** Reports what an authority has refused, or that it could not be asked. The message is for the operator. */
+import { cleanForeignText } from '../../system/foreign-text.ts';
+
+/** A problem document (RFC 8555 section 6.7, RFC 7807). */
+type Problem = { type?: unknown; detail?: unknown; subproblems?: unknown };
+
+const NAMESPACE = 'urn:ietf:params:acme:error:';
+
+export class AcmeError extends Error {
+  override readonly name = 'AcmeError';
+  /** Type of the problem without its namespace, such as `rateLimited`; one of our own where the authority named none. */
+  readonly type: string;
+  /** Time that the authority wants to pass before the next attempt, in milliseconds; undefined when it names none. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    type: string,
+    message: string,
+    options: { retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.type = type;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Returns the error for a problem document. `doing` says what was asked for, such as `the order`. */
+export function problemError(doing: string, problem: unknown, retryAfterMs?: number): AcmeError {
+  const { type, detail } = isProblem(problem) ? problem : {};
+  const name =
+    typeof type === 'string' && type.startsWith(NAMESPACE) ? type.slice(NAMESPACE.length) : 'problem';
+  const said = typeof detail === 'string' ? `: ${detail}` : '';
+  const message = cleanForeignText(`the authority refused ${doing} (${name})${said}`);
+  return new AcmeError(cleanForeignText(name), message, { retryAfterMs });
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null;
+}

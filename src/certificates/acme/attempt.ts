@@ -1,0 +1,215 @@
+/**
+ * One attempt to have a certificate for a name: nothing while the present one is good, else an order. What comes of it is a
+ * value: the columns to store and the time of the next attempt.
+ */
+import type { App } from '../../app.ts';
+import type { AcmeCertificateRow } from '../../db/own-tables.ts';
+import { findServedName } from '../../host-names/served-names.ts';
+import { DAY_MS } from '../../system/clock.ts';
+import { type Certificate, logFields } from '../certificate.ts';
+import { forgetAccount, openAccount } from './account.ts';
+import { AcmeError } from './acme-error.ts';
+import type { Authority } from './authority.ts';
+import { openCertificateKey, sealCertificateKey } from './certificate-key.ts';
+import { dailyLimits } from './daily-limits.ts';
+import { findWrongDirection } from './leads-here.ts';
+import { orderCertificate } from './order.ts';
+import { readCertificate } from './ordered.ts';
+import { askForRenewal, MIN_RENEWAL_MS, renewalTime } from './renewal.ts';
+import type { Solver } from './solver.ts';
+import { countOrder, keepOrderUrl, setNextKey } from './store.ts';
+
+type AttemptApp = Pick<App, 'clock' | 'config' | 'db' | 'dns' | 'log' | 'random' | 'sealer'> & {
+  authority: Authority;
+  solvers: readonly Solver[];
+  /** Time until which no orders are made for names of tenants, because the authority asked for a pause. */
+  pause: { until: number };
+};
+
+/** `outcome` is for the metrics. */
+type Attempted = {
+  outcome: 'unchanged' | 'issued' | 'postponed' | 'failed';
+  set: Partial<AcmeCertificateRow>;
+  dueAt: number;
+};
+
+/** Delay after the first failure, in milliseconds. It doubles with each further one. */
+const FIRST_DELAY_MS = 5 * 60_000;
+/** Maximum delay after a failure, for names of the operator and for those of tenants, in milliseconds. */
+const MAX_OPERATOR_DELAY_MS = 6 * 3_600_000;
+const MAX_TENANT_DELAY_MS = DAY_MS;
+/** Maximum delay that an authority can ask for, in milliseconds. Its limits last a week. */
+const MAX_RETRY_AFTER_MS = 7 * DAY_MS;
+/** Bounds of the pause for names of tenants after the authority has refused an order because there were too many. */
+const MIN_PAUSE_MS = 5 * 60_000;
+const MAX_PAUSE_MS = 3_600_000;
+
+/** Time after which a name whose domain is not verified is looked at again, in milliseconds. */
+const UNVERIFIED_MS = 3_600_000;
+
+/** Looks after one name. It rejects only for a bug, and when `signal` was aborted. */
+export async function attemptOrder(
+  app: AttemptApp,
+  row: AcmeCertificateRow,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const present = readCertificate(app, row);
+  const planned = present && (await planRenewal(app, row, present));
+  if (planned) return planned;
+  try {
+    const wrong = await findWrongDirection(app, row.name);
+    if (wrong !== undefined) throw new AcmeError('dns', `${row.name} ${wrong}`);
+    return (await postpone(app, row)) ?? (await issue(app, { row, present, signal }));
+  } catch (error) {
+    if (error instanceof AcmeError) return settleFailure(app, row, error);
+    throw error;
+  }
+}
+
+/** Returns when a good certificate is looked at again; undefined when it is to be renewed now. */
+async function planRenewal(
+  app: AttemptApp,
+  row: AcmeCertificateRow,
+  present: Certificate,
+): Promise<Attempted | undefined> {
+  const now = app.clock.now();
+  if (row.renewAt === null || row.renewAt <= now || present.expiresAt <= now) return undefined;
+  const { certificateIdOf } = await import('./certificate-id.ts');
+  const certificateId = certificateIdOf(present.chain);
+  if (certificateId === undefined) return wait(row.renewAt, row.renewAt);
+  const asked = await askForRenewal(app, app.authority, { certificateId, plannedAt: row.renewAt });
+  const renewAt = Math.max(asked.renewAt ?? row.renewAt, (row.issuedAt ?? 0) + MIN_RENEWAL_MS);
+  if (renewAt < row.renewAt) {
+    const { name } = row;
+    app.log.info(
+      { name, renewAt, explanation: asked.explanation },
+      'the authority wants a certificate renewed',
+    );
+  }
+  return renewAt <= now ? undefined : wait(renewAt, asked.nextLookAt);
+}
+
+function wait(renewAt: number, nextLookAt: number): Attempted {
+  return { outcome: 'unchanged', set: { renewAt }, dueAt: Math.min(renewAt, nextLookAt) };
+}
+
+/** Returns when an order that may not be made now is tried again; undefined when it may be made. */
+async function postpone(app: AttemptApp, row: AcmeCertificateRow): Promise<Attempted | undefined> {
+  const { tenantId, name } = row;
+  if (tenantId === null || row.orderUrl !== null) return undefined;
+  const now = app.clock.now();
+  const served = await findServedName(app.db.read, name, { config: app.config, now });
+  if (!served?.isVerified) return postponed('its domain is not verified', now + UNVERIFIED_MS, now);
+  if (app.pause.until > now)
+    return postponed('the authority takes no more orders at present', app.pause.until, now);
+  // The renewal of a certificate that is there passes, since the limit is about names without end and orders that fail.
+  if (row.chain !== null && row.failures === 0) return undefined;
+  const limits = dailyLimits(app.config.acme.tenantOrdersPerDay, DAY_MS);
+  const freeAt = await app.db.commit(countOrder, { name, tenantId, limits, now });
+  return freeAt === undefined ? undefined : postponed('the orders of this day are used up', freeAt, now);
+}
+
+function postponed(reason: string, dueAt: number, now: number): Attempted {
+  return { outcome: 'postponed', set: { lastError: reason, lastErrorAt: now }, dueAt };
+}
+
+type Issue = { row: AcmeCertificateRow; present: Certificate | undefined; signal: AbortSignal };
+
+async function issue(app: AttemptApp, { row, present, signal }: Issue): Promise<Attempted> {
+  const { authority, config, db } = app;
+  const { name } = row;
+  const { profiles, renewalInfo } = await authority.directory();
+  const { profile } = config.acme;
+  if (profile !== '' && !profiles.includes(profile))
+    throw new AcmeError(
+      'profile',
+      `the authority has no profile ${profile}, but ${profiles.join(', ') || 'none'}: change acme.profile`,
+    );
+  const keySealed = await keyForOrder(app, row);
+  const keyPem = openCertificateKey(app, row, keySealed);
+  const account = await openAccount(app, authority);
+  const certificate = await orderCertificate(
+    { ...app, account },
+    {
+      name,
+      keyPem,
+      profile,
+      signal,
+      orderUrl: row.orderUrl,
+      replaces: present && renewalInfo !== undefined ? await replacedId(present.chain) : undefined,
+      solvers: rotate(app.solvers, row.failures),
+      keepUrl: (orderUrl) => db.commit(keepOrderUrl, { name, orderUrl }),
+    },
+  );
+  const renewAt = Math.max(renewalTime(certificate, app.random()), app.clock.now() + MIN_RENEWAL_MS);
+  app.log.info({ ...logFields(certificate), renewAt: new Date(renewAt).toISOString() }, 'certificate issued');
+  return {
+    outcome: 'issued',
+    set: {
+      chain: certificate.chain,
+      privateKeySealed: keySealed,
+      nextKeySealed: null,
+      orderUrl: null,
+      issuedAt: app.clock.now(),
+      renewAt,
+      failures: 0,
+      lastError: null,
+      lastErrorAt: null,
+    },
+    // The renewal information is asked for right after the issue (RFC 9773 section 4.3).
+    dueAt: app.clock.now(),
+  };
+}
+
+/** Returns the sealed key of the next certificate: the present one, unless a renewal is to have a new one. */
+async function keyForOrder(app: AttemptApp, row: AcmeCertificateRow): Promise<string> {
+  if (row.nextKeySealed !== null) return row.nextKeySealed;
+  if (app.config.acme.reuseKeys || row.chain === null) return row.privateKeySealed;
+  const nextKeySealed = await sealCertificateKey(app, row);
+  await app.db.commit(setNextKey, { name: row.name, nextKeySealed });
+  return nextKeySealed;
+}
+
+async function replacedId(chain: string): Promise<string | undefined> {
+  const { certificateIdOf } = await import('./certificate-id.ts');
+  return certificateIdOf(chain);
+}
+
+/** Returns the ways in another order after each failure: a port that a firewall closes does not end all attempts. */
+function rotate<Item>(items: readonly Item[], times: number): Item[] {
+  const start = times % Math.max(items.length, 1);
+  return [...items.slice(start), ...items.slice(0, start)];
+}
+
+async function settleFailure(app: AttemptApp, row: AcmeCertificateRow, error: AcmeError): Promise<Attempted> {
+  const now = app.clock.now();
+  if (error.type === 'accountDoesNotExist') await forgetAccount(app, row.directory);
+  if (error.type === 'rateLimited')
+    app.pause.until = now + Math.min(Math.max(error.retryAfterMs ?? 0, MIN_PAUSE_MS), MAX_PAUSE_MS);
+  const failures = row.failures + 1;
+  const dueAt =
+    now + Math.max(delayAfter(app, row, failures), Math.min(error.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+  const { name, tenantId } = row;
+  app.log.warn(
+    { name, tenantId, error: error.message, failures, nextAttemptAt: new Date(dueAt).toISOString() },
+    'certificate could not be ordered',
+  );
+  // An order whose authority only took too long, or was not reached, goes on at the next attempt.
+  const isOpen = ['slow', 'unreachable'].includes(error.type);
+  return {
+    outcome: 'failed',
+    set: { failures, lastError: error.message, lastErrorAt: now, ...(!isOpen && { orderUrl: null }) },
+    dueAt,
+  };
+}
+
+function delayAfter(
+  { random }: Pick<App, 'random'>,
+  { tenantId }: AcmeCertificateRow,
+  failures: number,
+): number {
+  const maxMs = tenantId === null ? MAX_OPERATOR_DELAY_MS : MAX_TENANT_DELAY_MS;
+  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), maxMs);
+  // A tenth is left to chance, so that names that failed together do not return together.
+  return Math.round(delayMs * (0.95 + random() / 10));
+}

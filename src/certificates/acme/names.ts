@@ -1,0 +1,92 @@
+/**
+ * Keeps the list of names that certificates are ordered for: those that this installation serves, unless a certificate of the
+ * configuration covers them. A name that is no longer served loses its certificate and its key.
+ */
+import type { App } from '../../app.ts';
+import type { AcmeCertificateRow } from '../../db/own-tables.ts';
+import { listServedNames } from '../../host-names/served-names.ts';
+import { periodic, type Work } from '../../system/worker.ts';
+import { findSelfSigned } from '../self-signed.ts';
+import { sealCertificateKey } from './certificate-key.ts';
+import { changeNames, listKnownNames } from './store.ts';
+
+/** Time between two looks at the list of names, in milliseconds: a new tracking host is served after a minute or two. */
+const PERIOD_MS = 60_000;
+/** Maximum number of names. Each certificate takes 10 KB of memory. */
+const MAX_NAMES = 5_000;
+/** Maximum number of names that one write changes, so that others wait only a short time. */
+const MAX_NAMES_PER_WRITE = 50;
+
+type UpkeepApp = App & { certificates: { isConfigured(name: string): boolean } };
+type Owned = Pick<AcmeCertificateRow, 'name' | 'tenantId'>;
+type Wanted = Owned & { isVerified: boolean };
+
+/** Returns the work. It does nothing while no authority is configured. */
+export function createNameUpkeep(app: UpkeepApp): Work<'run'> {
+  return periodic(app.clock, {
+    name: 'certificate names',
+    periodMs: PERIOD_MS,
+    async run() {
+      if (app.config.acme.directory !== '') await updateNames(app);
+    },
+  });
+}
+
+/** Brings the list of names up to date. */
+export async function updateNames(app: UpkeepApp): Promise<void> {
+  const { directory } = app.config.acme;
+  const served = await listWanted(app);
+  if (served.length > MAX_NAMES)
+    app.log.warn(
+      { names: served.length, max: MAX_NAMES },
+      'there are more names than certificates are ordered for',
+    );
+  const wanted = new Map(served.slice(0, MAX_NAMES).map((one) => [one.name, one]));
+  const known = await listKnownNames(app.db.read);
+  const kept = known.filter(({ name, tenantId }) => wanted.get(name)?.tenantId === tenantId);
+  const keptNames = new Set(kept.map(({ name }) => name));
+  const removed = known.flatMap(({ name }) => (keptNames.has(name) ? [] : [name]));
+  const moved = kept.filter((one) => one.directory !== directory).map((one) => ({ ...one, directory }));
+  const added = [...wanted.values()].filter(({ name, isVerified }) => isVerified && !keptNames.has(name));
+  const now = app.clock.now();
+  // Names change hands by being removed first: neither key nor certificate goes to the next tenant.
+  for (const slice of slicesOf(removed))
+    await app.db.commit(changeNames, { ...NO_CHANGES, removed: slice, now });
+  for (const slice of slicesOf(moved)) await app.db.commit(changeNames, { ...NO_CHANGES, moved: slice, now });
+  for (const slice of slicesOf(added)) {
+    const rows = await Promise.all(
+      slice.map(async ({ name, tenantId }) => ({
+        name,
+        tenantId,
+        directory,
+        privateKeySealed: await firstKey(app, { name, tenantId }),
+      })),
+    );
+    await app.db.commit(changeNames, { ...NO_CHANGES, added: rows, now });
+  }
+}
+
+const NO_CHANGES = { added: [], removed: [], moved: [] };
+
+/** Returns the names that are served. Those whose domain is not verified at present keep what they have, and get nothing new. */
+async function listWanted({ config, db, clock, certificates }: UpkeepApp): Promise<Wanted[]> {
+  const { hostname, http, links } = config;
+  const served = await db.query(listServedNames, { config: { hostname, http, links }, now: clock.now() });
+  return served.filter(({ name }) => !certificates.isConfigured(name));
+}
+
+/** Returns the sealed key of a new name. The hostname goes on with its self-signed key, so that a TLSA record of it stays right. */
+async function firstKey(app: UpkeepApp, one: Owned): Promise<string> {
+  const isHostname = one.tenantId === null && one.name === app.config.hostname.toLowerCase();
+  const own = isHostname ? findSelfSigned(app.config.dataDir) : [];
+  return sealCertificateKey(
+    app,
+    one,
+    own.find(({ certificate }) => certificate.keyType === 'ec')?.certificate.key,
+  );
+}
+
+function* slicesOf<Item>(items: readonly Item[]): Iterable<readonly Item[]> {
+  for (let start = 0; start < items.length; start += MAX_NAMES_PER_WRITE)
+    yield items.slice(start, start + MAX_NAMES_PER_WRITE);
+}

@@ -1,0 +1,72 @@
+/** The certificates by ACME that are there, as listeners and operators see them. The database has the truth. */
+import type { App } from '../../app.ts';
+import type { AcmeCertificateRow } from '../../db/own-tables.ts';
+import { type Certificate, parseCertificate } from '../certificate.ts';
+import { openCertificateKey } from './certificate-key.ts';
+import { findCertificate, listCertificates } from './store.ts';
+
+export type OrderedApp = Pick<App, 'sealer'> & { db: Pick<App['db'], 'read'> };
+
+/** A name, with its certificate as soon as there is one, and with what has become of the last attempt. */
+export type Ordered = Pick<
+  AcmeCertificateRow,
+  'name' | 'tenantId' | 'directory' | 'renewAt' | 'nextAttemptAt' | 'failures' | 'lastError' | 'lastErrorAt'
+> & { certificate: Certificate | undefined };
+
+export class OrderedCertificates {
+  readonly #app: OrderedApp;
+  readonly #byName = new Map<string, Ordered>();
+
+  private constructor(app: OrderedApp) {
+    this.#app = app;
+  }
+
+  /** Reads all certificates from the database. */
+  static async open(app: OrderedApp): Promise<OrderedCertificates> {
+    const ordered = new OrderedCertificates(app);
+    for (const row of await listCertificates(app.db.read)) ordered.#keep(row);
+    return ordered;
+  }
+
+  /** All names, in the order in which they were added. */
+  get all(): readonly Ordered[] {
+    return [...this.#byName.values()];
+  }
+
+  /** Reads some names again. Returns true when other certificates are there afterwards. */
+  async reload(names: readonly string[]): Promise<boolean> {
+    let isChanged = false;
+    for (const name of names) {
+      const earlier = this.#byName.get(name)?.certificate?.chain;
+      const row = await findCertificate(this.#app.db.read, name);
+      if (row) this.#keep(row);
+      else this.#byName.delete(name);
+      if (this.#byName.get(name)?.certificate?.chain !== earlier) isChanged = true;
+    }
+    return isChanged;
+  }
+
+  #keep(row: AcmeCertificateRow): void {
+    const { name, tenantId, directory, renewAt, nextAttemptAt, failures, lastError, lastErrorAt } = row;
+    this.#byName.set(name, {
+      name,
+      tenantId,
+      directory,
+      renewAt,
+      nextAttemptAt,
+      failures,
+      lastError,
+      lastErrorAt,
+      certificate: readCertificate(this.#app, row),
+    });
+  }
+}
+
+/** Returns the certificate of a row; undefined while it has none, and when what is stored cannot be used. */
+export function readCertificate(app: Pick<App, 'sealer'>, row: AcmeCertificateRow): Certificate | undefined {
+  if (row.chain === null) return undefined;
+  const key = openCertificateKey(app, row, row.privateKeySealed);
+  const files = { certificate: row.name, key: row.name };
+  const parsed = parseCertificate(files, { certificate: row.chain, key });
+  return 'certificate' in parsed ? parsed.certificate : undefined;
+}
