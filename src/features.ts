@@ -25,6 +25,7 @@ import { mailboxDelivery } from './mailbox-delivery/feature.ts';
 import { mailboxImports } from './mailbox-imports/feature.ts';
 import { mailboxes } from './mailboxes/feature.ts';
 import { nameserver } from './nameserver/feature.ts';
+import { outboundRoutes } from './outbound-routes/feature.ts';
 import { preferences } from './preferences/feature.ts';
 import { queue } from './queue/feature.ts';
 import { receiving } from './receiving/feature.ts';
@@ -55,6 +56,7 @@ const features = [
   audiences,
   ledger,
   tracking,
+  outboundRoutes,
   queue,
   emails,
   broadcasts,

@@ -24,6 +24,7 @@ import { addMailboxCommands } from './mailbox.ts';
 import { addNameServerCommand } from './nameserver.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
+import { addRouteCommands } from './route.ts';
 import { addServeCommands } from './serve.ts';
 import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
@@ -41,6 +42,7 @@ const COMMANDS: readonly AddCommands[] = [
   addKeyCommands,
   addDomainCommands,
   addQueueCommands,
+  addRouteCommands,
   addExplainCommand,
   addSuppressionCommands,
   addBroadcastCommands,

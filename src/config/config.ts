@@ -15,6 +15,7 @@ import { crashPointName } from '../system/crash-point.ts';
 import { isResolver } from '../system/dns/servers.ts';
 import { isHostName } from '../system/dns.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
+import { findRouteFault, routeDomain } from './outbound.ts';
 import { type ConfigFields, configSchema } from './schema.ts';
 
 /** Settings for fault tests. They come from the environment only, never from a file. */
@@ -73,7 +74,14 @@ export function loadConfig(source: ConfigSource): Config {
     ...complete.backup,
     folder: folder === '' ? '' : resolve(folderOf('backup.folder'), folder),
   };
-  const paths = { backup, dataDir, delivery, tls: { ...complete.tls, certificates } };
+  const routeFolder = folderOf('outbound.routes');
+  const routes = complete.outbound.routes.map(({ passwordFile, caFile, ...route }) => ({
+    ...route,
+    ...(passwordFile !== undefined && { passwordFile: resolve(routeFolder, passwordFile) }),
+    ...(caFile !== undefined && { caFile: resolve(routeFolder, caFile) }),
+  }));
+  const outbound = { ...complete.outbound, routes };
+  const paths = { backup, dataDir, delivery, outbound, tls: { ...complete.tls, certificates } };
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 
@@ -238,6 +246,27 @@ function check(
     requireBlocks('inbound.dnsbl', answers, origins);
   }
   requireBlocks('outbound.allowTargets', config.outbound.allowTargets, origins);
+  requireRoutes(config.outbound.routes, origins);
+}
+
+/** Checks each route, and that no two have the same name or are for the same mail. */
+function requireRoutes(
+  routes: ConfigFields['outbound']['routes'],
+  origins: ReadonlyMap<string, string>,
+): void {
+  const seen = new Map<string, string>();
+  for (const { name, passwordFile, caFile, ...route } of routes) {
+    const given = { hasPassword: passwordFile !== undefined, hasAuthorities: caFile !== undefined };
+    const mail = `mail of ${route.tenant ?? 'all'} to ${routeDomain(route.domain ?? '')}`;
+    const other = seen.get(name) ?? seen.get(mail);
+    const fault =
+      other === undefined
+        ? findRouteFault({ ...route, ...given })
+        : `the route "${other}" has its name or is for the same mail`;
+    if (fault !== undefined)
+      throw new ConfigError(`${origins.get('outbound.routes')}: "outbound.routes": "${name}": ${fault}`);
+    seen.set(name, name).set(mail, name);
+  }
 }
 
 function requireBlocks(key: string, blocks: readonly string[], origins: ReadonlyMap<string, string>): void {

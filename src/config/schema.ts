@@ -7,6 +7,7 @@ import { imapSection, managesieveSection, pop3Section, submissionSection } from 
 import { connections, days, listener, port, section } from './fields.ts';
 import { inboundSection } from './inbound.ts';
 import { nameserverSection } from './nameserver.ts';
+import { outboundSection } from './outbound.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. */
 const MAX_ENGAGEMENT_DAYS = 30;
@@ -156,13 +157,7 @@ export const configSchema = section('Postrider configuration', {
     }),
   }),
   nameserver: nameserverSection,
-  outbound: section('Connections that the daemon opens.', {
-    smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
-    allowTargets: Type.Array(Type.String(), {
-      default: [],
-      description: 'Private address blocks that may be connected to nevertheless, such as 127.0.0.0/8.',
-    }),
-  }),
+  outbound: outboundSection,
   delivery: section('The delivery engine.', {
     repliesFile: Type.String({
       default: '',

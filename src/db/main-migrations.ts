@@ -238,4 +238,28 @@ CREATE TABLE zoneTexts (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  /** Routes of outgoing mail, which the operator sets. */
+  {
+    id: '0083-outbound-routes',
+    sql: `
+CREATE TABLE outboundRoutes (
+  name TEXT PRIMARY KEY,
+  tenantId TEXT REFERENCES tenants,
+  domain TEXT,
+  hosts TEXT,
+  port INTEGER NOT NULL,
+  tls TEXT NOT NULL,
+  tlsName TEXT,
+  authorities TEXT,
+  isPrivate INTEGER NOT NULL,
+  user TEXT,
+  passwordSealed TEXT,
+  connections INTEGER,
+  recipientsPerMinute INTEGER,
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX outboundRoutesByMail ON outboundRoutes (coalesce(tenantId, ''), coalesce(domain, ''));
+`,
+  },
 ];

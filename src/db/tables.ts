@@ -7,6 +7,7 @@ import * as emailTables from './email-tables.ts';
 import * as inboundTables from './inbound-tables.ts';
 import * as mailboxTables from './mailbox-tables.ts';
 import * as marketingTables from './marketing-tables.ts';
+import * as outboundTables from './outbound-tables.ts';
 import * as ownTables from './own-tables.ts';
 import * as submissionTables from './submission-tables.ts';
 import {
@@ -259,6 +260,7 @@ export const TABLES = {
   ...inboundTables,
   ...mailboxTables,
   ...marketingTables,
+  ...outboundTables,
   ...ownTables,
   ...submissionTables,
   ...tenantTables,

@@ -59,15 +59,33 @@ const MAX_LOOKUPS = 10;
  * made again for each message.
  */
 const MIN_TTL_MS = 30_000;
+/** Maximum lifetime of a plan through relays, which applies when all of them are IP addresses. */
+const MAX_RELAY_TTL_MS = 3_600_000;
 /** Maximum length of a site's key. Longer ones, of domains with dozens of hosts, are hashed. */
 const MAX_SITE_CHARACTERS = 1_000;
 
 /** Plans the delivery to a domain. It never rejects because of DNS. */
-export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
+export function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
+  return planInTime(world, domain, (bounded) => plan(bounded, domain));
+}
+
+/**
+ * Plans the delivery through relays, in the order of their names. A relay is a host name or an IP address, and has no MX records
+ * of its own here. It never rejects because of DNS.
+ */
+export function planRelays(world: MxWorld, names: readonly string[]): Promise<MxPlan> {
+  return planInTime(world, names.join(', '), (bounded) => planHosts(bounded, names, MAX_RELAY_TTL_MS));
+}
+
+async function planInTime(
+  world: MxWorld,
+  what: string,
+  makePlan: (bounded: BoundedWorld) => Promise<MxPlan>,
+): Promise<MxPlan> {
   try {
     const bounded = { ...world, deadline: world.clock.elapsed() + PLAN_TIMEOUT_MS };
-    const limit = { timeoutMs: PLAN_TIMEOUT_MS, what: `resolving ${domain}` };
-    return await withTimeout(world.clock, plan(bounded, domain), limit);
+    const limit = { timeoutMs: PLAN_TIMEOUT_MS, what: `resolving ${what}` };
+    return await withTimeout(world.clock, makePlan(bounded), limit);
   } catch (error) {
     if (error instanceof TimeoutError) return { kind: 'unresolved', reason: error.message };
     throw error;
@@ -174,6 +192,10 @@ type Found = { addresses: string[]; reason: string; ttlMs: number };
  * time.
  */
 async function lookUp(world: MxWorld, name: string): Promise<Found> {
+  if (isIP(name) !== 0) {
+    const addresses = world.targets.keepAllowed(name, [name]);
+    return { addresses, reason: `${name} ${NO_PUBLIC_ADDRESS}`, ttlMs: MAX_RELAY_TTL_MS };
+  }
   const [a, aaaa] = await Promise.all([world.dns.a(name), world.dns.aaaa(name)]);
   return {
     addresses: world.targets.keepAllowed(name, interleave(found(world.random, a), found(world.random, aaaa))),

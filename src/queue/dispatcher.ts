@@ -61,7 +61,9 @@ export class Dispatcher implements RunningWork {
   readonly #sites = new Map<string, Site>();
   readonly #remembered = createLru<string, Site>(MAX_SITES);
   readonly #lookups = new ConcurrencyLimiter({ maxRunning: MAX_LOOKUPS, perFree: LOOKUPS_PER_FREE });
-  #unsubscribe: () => void = () => {};
+  readonly #unsubscribe: (() => void)[] = [];
+  /** Number of changes of the operator's routes so far. A lookup during which it grows has to be repeated. */
+  #routeChanges = 0;
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
   #scanAgain = false;
@@ -80,16 +82,20 @@ export class Dispatcher implements RunningWork {
   }
 
   start(): void {
-    this.#unsubscribe = this.#app.wakeups.listen('queue', (queues) => {
-      if (queues) for (const key of queues) this.#activate(key);
-      else this.#wake();
-    });
+    const { wakeups } = this.#app;
+    this.#unsubscribe.push(
+      wakeups.listen('queue', (queues) => {
+        if (queues) for (const key of queues) this.#activate(key);
+        else this.#wake();
+      }),
+      wakeups.listen('outbound-routes', () => this.#expireRoutes()),
+    );
     this.#wake();
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#timer?.cancel();
     const closed = [...this.#sites.values()].map((site) => site.close());
     const settled = this.#settled(closed);
@@ -185,13 +191,23 @@ export class Dispatcher implements RunningWork {
   /** Looks up the route of the queue and adds the queue to its site. */
   async #routeQueue(queue: DeliveryQueue): Promise<void> {
     if (this.#stopped) return;
+    const changes = this.#routeChanges;
     const route = await this.#routeOf(queue);
     if (this.#stopped) return;
     const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
-    queue.routedUntil = this.#app.clock.elapsed() + ttlMs;
+    queue.routedUntil = changes === this.#routeChanges ? this.#app.clock.elapsed() + ttlMs : 0;
     const site = this.#siteOf(route);
     this.#queues.set(queue.key, { queue, site });
     site.add(queue);
+  }
+
+  /** Has the route of each queue looked up again before more of its mail is claimed. */
+  #expireRoutes(): void {
+    this.#routeChanges++;
+    for (const { queue, site } of this.#queues.values()) {
+      queue.routedUntil = 0;
+      site?.wake();
+    }
   }
 
   async #routeOf(queue: DeliveryQueue): Promise<Route> {
@@ -228,9 +244,11 @@ export class Dispatcher implements RunningWork {
       },
       isHeldBack: (tenantId, site) => this.#sessionsOf(site).isHeldBack(tenantId, site),
     };
+    const relay = route.kind === 'hosts' ? route.relay : null;
     return new Site(this.#app, {
       route,
-      maxConnections: this.#app.config.delivery.connectionsPerSite,
+      maxConnections: relay?.connections ?? this.#app.config.delivery.connectionsPerSite,
+      recipientsPerMinute: relay?.recipientsPerMinute ?? null,
       events,
     });
   }

@@ -41,6 +41,13 @@ const GLOBAL_UNICAST = '2000::/3';
 /** Maximum number of addresses of a host that are considered. A host may name thousands, and only a few are ever tried. */
 export const MAX_CHECKED_ADDRESSES = 16;
 
+/** Allows every address: for hosts that the operator has named with the permission to be private. */
+export const UNGUARDED: TargetGuard = {
+  allows: (address) => isIP(address) !== 0,
+  keepAllowed: (_host, addresses) =>
+    addresses.slice(0, MAX_CHECKED_ADDRESSES).filter((one) => isIP(one) !== 0),
+};
+
 type TargetGuardOptions = {
   /** CIDRs that may be connected to although they are private. */
   allow: readonly string[];

@@ -3,7 +3,7 @@
  * tests replace these parts and nothing else.
  */
 
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createTargetGuard, RefusedTargetError, type TargetGuard } from './blocklist.ts';
 import { type Clock, realClock, TimeoutError } from './clock.ts';
@@ -23,6 +23,8 @@ export type DialTarget = {
   address: string;
   port: number;
   timeoutMs: number;
+  /** True for a host that the operator has named with the permission to be private, such as a relay of their own network. */
+  mayBePrivate?: boolean;
 };
 
 /**
@@ -120,13 +122,14 @@ export function createRefusalLog(
 }
 
 /**
- * Returns a dialer that connects only to addresses that the guard allows. Every connection to a mail server is opened
+ * Returns a dialer that connects only to addresses that the guard allows, or that the operator has exempted by name. Every connection to a mail server is opened
  * here, so the guard cannot be bypassed.
  */
 export function createDial(guard: TargetGuard, clock: Clock): Dial {
   return (target) =>
     new Promise((resolve, reject) => {
-      if (guard.keepAllowed(target.address, [target.address]).length === 0) {
+      const isAllowed = target.mayBePrivate === true && isIP(target.address) !== 0;
+      if (!isAllowed && guard.keepAllowed(target.address, [target.address]).length === 0) {
         // The error does not name the peer's address, because this text may reach the sender of the mail.
         reject(new RefusedTargetError('the host'));
         return;

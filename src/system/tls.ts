@@ -10,6 +10,10 @@ import { errorCode } from './errors.ts';
 type TlsOptions = {
   /** Host name for SNI. An empty name sends none. */
   serverName: string;
+  /** Name or address that the certificate must be valid for. Without one it is that of SNI. */
+  identity?: string;
+  /** The only authorities that are trusted, in PEM. Undefined means those of the system. */
+  authorities?: string | undefined;
   timeoutMs: number;
   /**
    * `reduced` selects the smallest ClientHello, for servers and firewalls that fail with the default one. `verified` is the default one
@@ -57,14 +61,22 @@ const CONTEXTS: Record<TlsHello, () => SecureContext> = {
   ),
 };
 
+/** A context with authorities of its own is cheap to create, because it does not load those of the system. */
+function contextOf({ hello, authorities }: TlsOptions): SecureContext {
+  if (authorities === undefined) return CONTEXTS[hello]();
+  return createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES, ca: authorities });
+}
+
 /** Runs the client handshake over an open socket. Rejects with the handshake's error; the socket is then destroyed. */
 export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const secure = connect({
       socket,
       servername: options.serverName,
+      // The certificate is compared with this name where SNI names no host, because the host is an address.
+      ...(options.identity !== undefined && { host: options.identity }),
       rejectUnauthorized: false,
-      secureContext: CONTEXTS[options.hello](),
+      secureContext: contextOf(options),
     });
     // These listeners stay after the handshake and then have no effect. Without the first one, an error between this
     // promise and the caller's own listener would end the process.

@@ -128,7 +128,7 @@ test('lists, numbers and truth values are read from variables', () => {
     },
   });
   assert.deepEqual(config.dns.servers, ['127.0.0.1:5353', '192.0.2.1']);
-  assert.deepEqual(config.outbound, { smtpPort: 2525, allowTargets: ['127.0.0.0/8', '::1/128'] });
+  assert.deepEqual(config.outbound, { smtpPort: 2525, allowTargets: ['127.0.0.0/8', '::1/128'], routes: [] });
   assert.equal(config.webhooks.allowHttp, true);
   assert.equal(config.faults.crashAt, 'inbound-task-run/bounce');
   assert.deepEqual(loadConfig({ env: { POSTRIDER_DNS_SERVERS: '' } }).dns.servers, []);
@@ -147,7 +147,7 @@ test('the result cannot be changed', () => {
 test('every key but a list of objects has a variable of its own', () => {
   const settings = leaves(configSchema);
   const lists = settings.filter(({ schema }) => isListOfObjects(schema)).map(({ path }) => path.join('.'));
-  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl']);
+  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl', 'outbound.routes']);
   refused(
     () => loadConfig({ env: { POSTRIDER_TLS_CERTIFICATES: 'a.pem' } }),
     'POSTRIDER_TLS_CERTIFICATES: "tls.certificates" can be set in a configuration file only',

@@ -172,7 +172,8 @@ async function outcomeOf(claim: Claim, address: string, addresses = new Addresse
   const hosts = [{ name: 'mx.example', addresses: [address] }];
   const deadline = Number.POSITIVE_INFINITY;
   const isPressed = () => false;
-  const connected = await connect(deliveryAppOf(spool.app), hosts, { claim, addresses, deadline, isPressed });
+  const opening = { claim, addresses, deadline, isPressed };
+  const connected = await connect(deliveryAppOf(spool.app), { hosts, relay: null }, opening);
   if (connected.kind === 'closed') return connected.outcome;
   const app = deliveryAppOf(spool.app);
   const transaction = { claim, isFirst: true, onReady: () => {}, isPressed };

@@ -93,6 +93,7 @@ const PHASE_NAMES: Record<SmtpPhase, string> = {
   banner: 'greeting',
   ehlo: 'EHLO',
   starttls: 'STARTTLS',
+  auth: 'AUTH',
   mail: 'MAIL FROM',
   rcpt: 'RCPT TO',
   data: 'DATA',

@@ -2,12 +2,13 @@
  * Opens a session with a site. The hosts are tried in order of preference (RFC 5321 section 5.1), each address with the TLS
  * that it supports. The steps of opportunistic TLS (RFC 7435) are STARTTLS without verification; after a failed
  * handshake, the smallest ClientHello; then plain text, only for mail that has waited. Plain text then applies to all
- * mail for that address for 24 hours.
+ * mail for that address for 24 hours. A session with a relay of the operator is never less than verified TLS
+ * (outbound-routes/relay.ts).
  */
 
 import type { App } from '../../app.ts';
 import type { CrashPointName } from '../../crash-points.ts';
-import type { SmtpPhase } from '../../mail/smtp/client/failure.ts';
+import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import {
   type OpenedSmtp,
   openSmtp,
@@ -19,17 +20,21 @@ import {
   LATER_SMTP_TIMEOUTS,
   PRESSED_TIMEOUT_MS,
 } from '../../mail/smtp/client/timeouts.ts';
+import { openRelay } from '../../outbound-routes/relay.ts';
+import type { Relay } from '../../outbound-routes/route.ts';
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
-import type { Hosts } from '../site/route.ts';
+import { evaluateRelayFailure } from '../outcome/relay.ts';
+import type { Hosts, Route } from '../site/route.ts';
 import type { Addresses } from '../site/site.ts';
-import { isAuthenticName, understands } from './requirements.ts';
+import { isAuthenticName, mayCarry, understands } from './requirements.ts';
 
-export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
+/** `relay` is null when the session is one with a host of the recipients' domain. */
+export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string }; relay: Relay | null };
 type Connected =
   | { kind: 'open'; session: OpenSession }
   /** `wasTried` is true when at least one host was contacted, so that the outcome says something about the site. */
@@ -59,7 +64,11 @@ type Opening = {
  * Tries the hosts one after another. A host's final refusal ends the search; after any other failure the next host is
  * tried, also after one that cannot meet what the message requires (RFC 8689 section 4.2.1).
  */
-export async function connect(app: DeliveryApp, hosts: Hosts, opening: Opening): Promise<Connected> {
+export async function connect(
+  app: DeliveryApp,
+  { hosts, relay }: Pick<Extract<Route, { kind: 'hosts' }>, 'hosts' | 'relay'>,
+  opening: Opening,
+): Promise<Connected> {
   const { claim, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
   let outcome = claim.brokenOff ?? NO_HOST_REACHED;
@@ -70,12 +79,17 @@ export async function connect(app: DeliveryApp, hosts: Hosts, opening: Opening):
     const now = app.clock.elapsed();
     if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
     const peer = { mx: name, address, tls: null };
-    const opened = await openBefore(app, connectToTaker(app, peer, opening), { deadline, peer });
+    const connecting = relay
+      ? connectToRelay(app, relay, { peer, opening })
+      : connectToTaker(app, peer, opening);
+    const opened = await openBefore(app, connecting, { deadline, peer });
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
-      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
+      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls }, relay } };
     }
-    const evaluated = evaluateFailure(app.replies, peer, opened.failure);
+    const evaluated = relay
+      ? evaluateRelayFailure(app.replies, peer, opened.failure)
+      : evaluateFailure(app.replies, peer, opened.failure);
     if (opened.failure.kind === 'requirement') {
       unmet ??= evaluated;
       continue;
@@ -84,12 +98,20 @@ export async function connect(app: DeliveryApp, hosts: Hosts, opening: Opening):
     // requirement of one message.
     wasTried ||= opened.failure.kind !== 'local';
     hasFailed = true;
-    if (evaluated.kind !== 'deferred') return { kind: 'closed', outcome: evaluated, wasTried };
+    if (evaluated.kind !== 'deferred' || isLoginRefused(opened.failure))
+      return { kind: 'closed', outcome: evaluated, wasTried };
     if (wasReached(evaluated.report) || !wasReached(outcome.report)) outcome = evaluated;
   }
   // A host that may meet the requirement later, because it did not answer now, is worth another attempt.
   if (unmet && !hasFailed) return { kind: 'closed', outcome: unmet, wasTried };
   return { kind: 'closed', outcome, wasTried };
+}
+
+/**
+ * Returns true when a relay has refused the login. Its other hosts know the same accounts, and each further try could lock this one.
+ */
+function isLoginRefused(failure: SmtpFailure): boolean {
+  return failure.kind === 'reply' && failure.phase === 'auth' && failure.reply.code >= 500;
 }
 
 /**
@@ -128,8 +150,45 @@ async function connectToTaker(
   const opened = await connectWithTlsFallback(app, peer, opening);
   if (!opened.ok || understands(opened.session, opening.claim)) return opened;
   void opened.session.quit();
-  const message = 'the server does not take addresses or header fields in UTF-8 (SMTPUTF8)';
-  return { ok: false, failure: { phase: 'ehlo', kind: 'requirement', status: '5.6.7', message } };
+  return { ok: false, failure: NO_SMTPUTF8 };
+}
+
+const NO_SMTPUTF8: SmtpFailure = {
+  phase: 'ehlo',
+  kind: 'requirement',
+  status: '5.6.7',
+  message: 'the server does not take addresses or header fields in UTF-8 (SMTPUTF8)',
+};
+const NO_REQUIRETLS: SmtpFailure = {
+  phase: 'ehlo',
+  kind: 'requirement',
+  status: '5.7.30',
+  message: 'the relay does not offer REQUIRETLS, which the message requires',
+};
+
+function timeoutsOf({ recipients }: Claim): SmtpOptions['timeouts'] {
+  return attemptsOf(recipients) === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS;
+}
+
+function attemptsOf(recipients: Claim['recipients']): number {
+  return Math.max(...recipients.map(({ attempts }) => attempts));
+}
+
+/** Opens a session with a host of a relay that can take the mail. */
+async function connectToRelay(
+  app: DeliveryApp,
+  relay: Relay,
+  { peer, opening }: { peer: { mx: string; address: string }; opening: Opening },
+): Promise<OpenedSmtp> {
+  const { claim, isPressed } = opening;
+  const { mx: host, address } = peer;
+  const session = { host, address, timeouts: timeoutsOf(claim), isPressed, onPhase: crashOn(app) };
+  const opened = await openRelay(app, relay, session);
+  if (!opened.ok) return opened;
+  const { session: smtp } = opened;
+  if (mayCarry({ smtp, peer, relay }, claim)) return opened;
+  void smtp.quit();
+  return { ok: false, failure: understands(smtp, claim) ? NO_REQUIRETLS : NO_SMTPUTF8 };
 }
 
 async function connectWithTlsFallback(
@@ -137,14 +196,14 @@ async function connectWithTlsFallback(
   { mx, address }: { mx: string; address: string },
   { claim, addresses, isPressed }: Opening,
 ): Promise<OpenedSmtp> {
-  const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
+  const attempts = attemptsOf(claim.recipients);
   const age = app.clock.now() - claim.message.datedAt;
   const options: Omit<SmtpOptions, 'tls'> = {
     address,
     port: app.config.outbound.smtpPort,
     serverName: mx,
     heloName: app.config.hostname,
-    timeouts: attempts === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS,
+    timeouts: timeoutsOf(claim),
     isPressed,
     onPhase: crashOn(app),
   };

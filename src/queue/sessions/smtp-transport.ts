@@ -6,7 +6,7 @@ import type { Claim } from '../claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import type { Hosts, Route } from '../site/route.ts';
+import type { Route } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
 import type { Attempt, MayEnd, Transport } from '../transport.ts';
 import { connect, type OpenSession } from './connect.ts';
@@ -62,7 +62,7 @@ export class SmtpTransport implements Transport {
     const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
     const suspended = pace.suspendedOutcome(random, clock.elapsed(), attempts);
     if (suspended) return suspended;
-    const connected = await connect(this.#app, hostsOf(route), {
+    const connected = await connect(this.#app, routeToHosts(route), {
       claim,
       addresses,
       deadline: claim.claimedAt + DELIVERY_DEADLINE_MS,
@@ -81,7 +81,7 @@ export class SmtpTransport implements Transport {
 
   #mayCarry(claim: Claim): boolean {
     const session = this.#session;
-    return session !== undefined && mayCarry(session.smtp, session.peer.mx ?? '', claim);
+    return session !== undefined && mayCarry(session, claim);
   }
 
   async transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt> {
@@ -143,7 +143,7 @@ export class SmtpTransport implements Transport {
   }
 }
 
-function hostsOf(route: Route): Hosts {
+function routeToHosts(route: Route): Extract<Route, { kind: 'hosts' }> {
   if (route.kind !== 'hosts') throw new Error(`${route.site} has no hosts`);
-  return route.hosts;
+  return route;
 }

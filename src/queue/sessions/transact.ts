@@ -6,6 +6,7 @@ import { type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
+import { evaluateRelayResult } from '../outcome/relay.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { Evaluated, MayEnd } from '../transport.ts';
 import type { OpenSession } from './connect.ts';
@@ -47,11 +48,11 @@ type Transacting = {
  */
 export async function transact(
   app: DeliveryApp,
-  { smtp, peer }: OpenSession,
+  session: OpenSession,
   { claim, isFirst, onReady, mayEnd, isPressed }: Transacting,
 ): Promise<Transacted> {
-  if (!mayCarry(smtp, peer.mx ?? '', claim))
-    throw new Error('the session may not carry mail with such requirements');
+  const { smtp } = session;
+  if (!mayCarry(session, claim)) throw new Error('the session may not carry mail with such requirements');
   const { signature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
@@ -72,13 +73,13 @@ export async function transact(
   const notifiesSender = smtp.extensions.has('DSN');
   return {
     signature,
-    ...evaluateAll(app.replies, { claim, peer }, { ...result, isFirst, mayTryAgain, notifiesSender }),
+    ...evaluateAll(app.replies, { claim, session }, { ...result, isFirst, mayTryAgain, notifiesSender }),
   };
 }
 
 function evaluateAll(
   replies: Replies,
-  { claim, peer }: { claim: Claim; peer: OpenSession['peer'] },
+  { claim, session: { peer, relay } }: { claim: Claim; session: OpenSession },
   {
     recipients: results,
     usable,
@@ -87,18 +88,18 @@ function evaluateAll(
     notifiesSender,
   }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean; notifiesSender: boolean },
 ): Omit<Transacted, 'signature'> {
+  const evaluate = relay ? evaluateRelayResult : evaluateResult;
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
   let brokeOff: Outcome | undefined;
   for (const [index, recipient] of claim.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (!usable && result.kind === 'failed' && !result.untried)
-      brokeOff ??= evaluateResult(replies, peer, result);
+    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= evaluate(replies, peer, result);
     if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
     } else {
-      verdicts.set(recipient.id, { outcome: evaluateResult(replies, peer, result), notifiesSender });
+      verdicts.set(recipient.id, { outcome: evaluate(replies, peer, result), notifiesSender });
     }
   }
   return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };

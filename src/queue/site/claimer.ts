@@ -8,6 +8,7 @@ import { RoundRobin } from '../../system/round-robin.ts';
 import { type ClaimRequest, claimDeliveries, type Delivery, leaseFrom } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
+import type { Rate } from './rate.ts';
 
 /** Number of transactional messages for each broadcast message. 80 % of a busy site's transactions. */
 const TRANSACTIONAL_PER_BROADCAST = 4;
@@ -31,7 +32,7 @@ export type ClaimerEvents = {
   onDone(queue: DeliveryQueue): void;
   /** Is called when the route of the queue has expired. */
   onStale(queue: DeliveryQueue): void;
-  /** Is called when the pause after a failed claim has ended. */
+  /** Is called when a pause, after a failed claim or for the rate of the site, has ended. */
   onResume(): void;
   /** Returns true when nothing more is claimed for the tenant at present. */
   isHeldBack(tenantId: string): boolean;
@@ -43,15 +44,18 @@ type Picked = Map<string, DeliveryQueue[]>;
 export class Claimer {
   readonly #app: SiteApp;
   readonly #site: string;
+  readonly #rate: Rate | undefined;
   readonly #events: ClaimerEvents;
   readonly #queues = new QueueOrder();
   #pause: Timer | undefined;
   #isClosed = false;
 
-  constructor(app: SiteApp, site: string, events: ClaimerEvents) {
+  /** `rate` is undefined when nothing but its sessions limits the site. */
+  constructor(app: SiteApp, options: { site: string; rate: Rate | undefined; events: ClaimerEvents }) {
     this.#app = app;
-    this.#site = site;
-    this.#events = events;
+    this.#site = options.site;
+    this.#rate = options.rate;
+    this.#events = options.events;
   }
 
   /** True when queues wait to be claimed from, of whatever tenant. */
@@ -97,16 +101,24 @@ export class Claimer {
    * nothing was found or the claim failed. Never rejects. The caller waits for one claim before the next.
    */
   async claim(limit: number): Promise<readonly Delivery[] | undefined> {
+    const { clock } = this.#app;
+    const waitMs = this.#rate?.waitMs(clock.elapsed()) ?? 0;
+    if (waitMs > 0) {
+      this.#pauseFor(waitMs);
+      return undefined;
+    }
     const picked: Picked = new Map();
     try {
-      await this.#pick(picked, Math.min(limit, MAX_MESSAGES_PER_CLAIM));
+      const allowed = this.#rate?.perClaim ?? MAX_MESSAGES_PER_CLAIM;
+      await this.#pick(picked, Math.min(limit, allowed, MAX_MESSAGES_PER_CLAIM));
       if (picked.size === 0 || this.#isClosed) return undefined;
       const deliveries = await this.#app.db.commit(claimDeliveries, this.#request(picked));
+      for (const { recipients } of deliveries) this.#rate?.spend(recipients.length, clock.elapsed());
       this.#app.wakeups.notify('events');
       return deliveries;
     } catch (error) {
       this.#app.log.error({ err: error, site: this.#site }, 'mail could not be claimed');
-      this.#pauseAfterError();
+      this.#pauseFor(PAUSE_AFTER_ERROR_MS);
       return undefined;
     } finally {
       for (const [messageId, queues] of picked) for (const queue of queues) queue.claimed(messageId);
@@ -164,8 +176,9 @@ export class Claimer {
     return true;
   }
 
-  #pauseAfterError(): void {
-    this.#pause ??= this.#app.clock.after(PAUSE_AFTER_ERROR_MS, () => {
+  #pauseFor(timeMs: number): void {
+    if (this.#isClosed) return;
+    this.#pause ??= this.#app.clock.after(timeMs, () => {
       this.#pause = undefined;
       this.#events.onResume();
     });

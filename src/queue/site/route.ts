@@ -1,22 +1,28 @@
 /**
- * Finds the route of a queue: to the simulator, to this installation itself, to the hosts of a domain, or to a dead end when
- * DNS has already decided the outcome.
+ * Finds the route of a queue: to the simulator, to this installation itself, to a relay of the operator, to the hosts of a domain,
+ * or to a dead end when DNS has already decided the outcome.
  */
 import type { App } from '../../app.ts';
 import { receivesFor } from '../../domains/receiving/requirements.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { type MxPlan, planMx } from '../../mail/mx.ts';
+import { findOutboundRoute } from '../../outbound-routes/find.ts';
+import { planRelay } from '../../outbound-routes/relay.ts';
+import { type Relay, siteOfRelay } from '../../outbound-routes/route.ts';
 import type { DeliveryQueueName } from '../queue-key.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
 export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
-/** `site` is the key of the site: queues with the same key share its connections and their limits. */
+/**
+ * `site` is the key of the site: queues with the same key share its connections and their limits. `relay` is null when the hosts
+ * are those of the domains, and says otherwise how sessions with them are opened.
+ */
 export type Route =
   | { kind: 'simulator'; site: string }
   | { kind: 'local'; site: string }
-  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
+  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number; relay: Relay | null }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
@@ -24,17 +30,35 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
 
 /**
  * Looks up the route of a delivery queue. Test mail, the simulator's domain and the domains of this installation need no lookup.
- * Mail of other domains stays here when their MX is this machine and it receives mail for them.
+ * Mail of other domains stays here when their MX is this machine and it receives mail for them. What is left takes the relay of
+ * the operator's route, or goes to the MX hosts.
  */
-export async function chooseRoute(app: App, { mode, domain }: DeliveryQueueName): Promise<Route> {
+export async function chooseRoute(app: App, { mode, domain, tenantId }: DeliveryQueueName): Promise<Route> {
   const { config } = app;
   if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
   if (isOwnDomain(config, domain)) return LOCAL;
+  const relay = (await findOutboundRoute(app, { tenantId, domain }))?.relay ?? null;
+  // A machine with a relay may be unable to look up anything else, so other domains are not looked up then.
+  if (relay && !(await receivesFor(app, domain))) return routeByRelay(app, relay, domain);
   const plan = await planMx(app, domain);
   if (plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
+  if (relay) return routeByRelay(app, relay, domain);
   // The key contains spaces and the keys of other sites do not, so no two sites share a key.
   if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
-  return plan;
+  return { ...plan, relay: null };
+}
+
+/** Returns the route to the hosts of a relay. Its mail waits while none of them is found. */
+async function routeByRelay(app: App, relay: Relay, domain: string): Promise<Route> {
+  const plan = await planRelay(app, relay);
+  const site = siteOfRelay(relay);
+  if (plan.kind === 'hosts') return { ...plan, site, relay };
+  const reason = plan.kind === 'unresolved' ? plan.reason : plan.kind;
+  const unresolved = {
+    kind: 'unresolved',
+    reason: `relay of the route "${relay.route}": ${reason}`,
+  } as const;
+  return { kind: 'dead-end', site: `dead end ${site}`, domain, plan: unresolved };
 }
 
 /** Returns true for the domains of this installation, which receive its mail without an MX record: each has at least a postmaster. */

@@ -8,6 +8,7 @@ import { parseQueueKey } from '../queue-key.ts';
 import { Claimer, type ClaimerEvents, type SiteApp } from './claimer.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { Pace } from './pace.ts';
+import { Rate } from './rate.ts';
 import type { Route } from './route.ts';
 import type { Slot } from './slots.ts';
 
@@ -24,6 +25,14 @@ export type SiteEvents = Pick<ClaimerEvents, 'onDone' | 'onStale'> & {
   onChange(site: Site): void;
   /** Returns true when the tenant has so many connections that nothing more is claimed for it here (sessions/slots.ts). */
   isHeldBack(tenantId: string, site: Site): boolean;
+};
+
+type SiteOptions = {
+  route: Route;
+  maxConnections: number;
+  /** Null when the site takes mail for as many recipients as it can. */
+  recipientsPerMinute: number | null;
+  events: SiteEvents;
 };
 
 /** A claim in the hands of a session: the slot that it counts for, and the claim itself once it is being sent. */
@@ -50,18 +59,22 @@ export class Site {
   #isClosed = false;
   #isAbandoned = false;
 
-  constructor(app: SiteApp, options: { route: Route; maxConnections: number; events: SiteEvents }) {
+  constructor(app: SiteApp, options: SiteOptions) {
     this.#app = app;
     this.key = options.route.site;
     this.route = options.route;
     this.pace = new Pace(options.maxConnections);
     this.#events = options.events;
     const { onDone, onStale, isHeldBack } = options.events;
-    this.#claimer = new Claimer(app, this.key, {
-      onDone,
-      onStale,
-      onResume: () => this.wake(),
-      isHeldBack: (tenantId) => isHeldBack(tenantId, this),
+    this.#claimer = new Claimer(app, {
+      site: this.key,
+      rate: options.recipientsPerMinute === null ? undefined : new Rate(options.recipientsPerMinute),
+      events: {
+        onDone,
+        onStale,
+        onResume: () => this.wake(),
+        isHeldBack: (tenantId) => isHeldBack(tenantId, this),
+      },
     });
   }
 

@@ -50,6 +50,7 @@ async function openSite(spool: Spool, { isAbandoned = false, isPressed = false }
       site: 'mx.example',
       hosts: [{ name: 'mx.example', addresses: ['192.0.2.1'] }],
       ttlMs: 1,
+      relay: null,
     },
     addresses: new Addresses(),
     pace,

@@ -39,6 +39,7 @@ function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[]
     { clock, db, runId: 'this', log, wakeups, prepare: () => new Promise(() => {}) },
     {
       route: DEAD_END,
+      recipientsPerMinute: null,
       maxConnections: 1,
       events: { onDone() {}, onStale() {}, onChange() {}, isHeldBack: () => false, ...events },
     },

@@ -3,12 +3,13 @@ import { TimeoutError } from '../../../system/clock.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
 
-/** The step of a session. `dot` is the wait for the answer to the message. */
+/** The step of a session. `starttls` is also TLS from the first byte; `dot` is the wait for the answer to the message. */
 export type SmtpPhase =
   | 'connect'
   | 'banner'
   | 'ehlo'
   | 'starttls'
+  | 'auth'
   | 'mail'
   | 'rcpt'
   | 'data'
@@ -21,7 +22,7 @@ export type SmtpFailure =
   | { phase: SmtpPhase; kind: 'reply'; reply: SmtpReply }
   /**
    * `connection`: the connection was refused, reset or closed. `protocol`: the peer sent bytes that are not SMTP, or that
-   * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext. `local`: this
+   * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext, or the certificate of a verified session is not valid. `local`: this
    * machine lacked the means to connect, which says nothing about the peer.
    */
   | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string }

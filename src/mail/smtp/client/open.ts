@@ -1,6 +1,6 @@
 /**
- * Opens an SMTP session to one address of one host: connect, banner, EHLO, STARTTLS if it is offered, EHLO again. An error
- * of the peer is a result, never an exception. The caller decides whether plaintext is acceptable.
+ * Opens an SMTP session to one address of one host: connect, banner, EHLO, STARTTLS if it is offered, EHLO again, and the
+ * login to a relay. An error of the peer is a result, never an exception. The caller decides whether plaintext is acceptable.
  */
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -12,6 +12,7 @@ import { replyText, type SmtpReply } from '../reply.ts';
 import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
 import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
+import { logIn, type SmtpLogin } from './login.ts';
 import { PRESSED_CONNECT_TIMEOUT_MS, type SmtpTimeouts } from './timeouts.ts';
 import { newSession, type Transaction, transact } from './transaction.ts';
 
@@ -19,15 +20,23 @@ export type SmtpOptions = {
   /** An IP literal. */
   address: string;
   port: number;
-  /** Name of the MX host, for SNI (RFC 6066 section 3). */
+  /** True when the operator has named the host with the permission to be private. */
+  mayBePrivate?: boolean;
+  /** Name of the host, for SNI (RFC 6066 section 3) and for the verification of its certificate. */
   serverName: string;
   heloName: string;
   /**
    * `opportunistic` uses STARTTLS if it is offered. `reduced` does the same with the smallest ClientHello (system/tls.ts),
    * for a second try at a host that broke off the first handshake. `required` is for mail with REQUIRETLS: the session opens only
-   * over TLS, with a certificate that is valid for `serverName`, and with a server that offers REQUIRETLS.
+   * over TLS, with a certificate that is valid for `serverName`, and with a server that offers REQUIRETLS. `starttls` and
+   * `implicit` are for relays: the session opens only over TLS with a certificate that is valid for `serverName`. With `implicit`
+   * TLS begins with the connection (RFC 8314 section 3.3).
    */
-  tls: 'opportunistic' | 'reduced' | 'none' | 'required';
+  tls: 'opportunistic' | 'reduced' | 'none' | 'required' | 'starttls' | 'implicit';
+  /** The only authorities that a verified session trusts, in PEM. Undefined means those of the system. */
+  authorities?: string | undefined;
+  /** Logs in before the session is used. It needs `starttls` or `implicit`: without a verified session nothing of it is sent. */
+  login?: SmtpLogin | undefined;
   timeouts: SmtpTimeouts;
   /**
    * Returns true while connections are scarce, so that a peer that makes us wait is given up early (timeouts.ts). It is
@@ -43,6 +52,8 @@ type SmtpTls = {
   cipher: string;
   /** True when the certificate passes verification. Opportunistic TLS continues without it (RFC 7435). */
   authorized: boolean;
+  /** Why the certificate does not pass; undefined when it does. */
+  fault: string | undefined;
 };
 
 export type SmtpSession = {
@@ -67,6 +78,8 @@ const HELLOS = {
   reduced: 'reduced',
   none: 'default',
   required: 'verified',
+  starttls: 'verified',
+  implicit: 'verified',
 } as const satisfies Record<SmtpOptions['tls'], TlsHello>;
 
 /** A host name or an address literal (RFC 5321 sections 2.3.5 and 4.1.3), without any character that could end the line. */
@@ -81,17 +94,25 @@ export async function openSmtp(
   try {
     const socket = await connect(world, options);
     connection = new SmtpConnection(world.clock, socket, options.isPressed);
+    let tls: SmtpTls | undefined;
+    if (options.tls === 'implicit') {
+      ({ connection, tls } = await startSession(world.clock, connection, options));
+      requireVerified(tls);
+    }
     await readBanner(connection, options);
     let extensions = await greet(connection, options);
-    let tls: SmtpTls | undefined;
-    if (options.tls !== 'none' && extensions.has('STARTTLS')) {
-      const secure = await upgrade(world.clock, connection, options);
-      connection = new SmtpConnection(world.clock, secure, options.isPressed);
-      tls = describe(secure);
+    if (options.tls !== 'none' && options.tls !== 'implicit' && extensions.has('STARTTLS')) {
+      await askForTls(connection, options);
+      ({ connection, tls } = await startSession(world.clock, connection, options));
       // The client must forget what it learned before the handshake (RFC 3207 section 4.2).
       extensions = await greet(connection, options);
     }
     if (options.tls === 'required') requireTls(tls, extensions);
+    if (options.tls === 'starttls' || options.login !== undefined) requireVerified(tls);
+    if (options.login) {
+      await logIn(connection, options.login, { extensions, timeoutMs: options.timeouts.authMs });
+      options.onPhase?.('auth');
+    }
     return { ok: true, session: openSession(connection, { extensions, tls, timeouts: options.timeouts }) };
   } catch (error) {
     if (!(error instanceof SmtpError)) {
@@ -105,12 +126,12 @@ export async function openSmtp(
 
 async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promise<Socket> {
   if (!HELO_NAME.test(options.heloName)) throw protocolError('ehlo', 'the name for EHLO is not a host name');
-  const { address, port, timeouts, isPressed } = options;
+  const { address, port, timeouts, isPressed, mayBePrivate = false } = options;
   const timeoutMs = isPressed?.()
     ? Math.min(timeouts.connectMs, PRESSED_CONNECT_TIMEOUT_MS)
     : timeouts.connectMs;
   try {
-    const socket = await world.dial({ address, port, timeoutMs });
+    const socket = await world.dial({ address, port, timeoutMs, mayBePrivate });
     options.onPhase?.('connect');
     return socket;
   } catch (error) {
@@ -148,11 +169,10 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
 }
 
 /**
- * Starts TLS (RFC 3207 section 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
+ * Asks for TLS (RFC 3207 section 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
  * the session.
  */
-async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOptions): Promise<TLSSocket> {
-  const { serverName, timeouts } = options;
+async function askForTls(connection: SmtpConnection, { timeouts }: SmtpOptions): Promise<void> {
   const timeoutMs = timeouts.startTlsMs;
   const reply = await command(connection, { phase: 'starttls', line: 'STARTTLS', timeoutMs });
   if (reply.code === 421) throw unexpected('starttls', reply);
@@ -161,15 +181,26 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
   }
   if (connection.hasInput)
     throw protocolError('starttls', 'the peer sent plaintext after its answer to STARTTLS');
+}
+
+/** Runs the handshake over the socket of the connection, and returns the connection over the encrypted socket. */
+async function startSession(
+  clock: Clock,
+  connection: SmtpConnection,
+  options: SmtpOptions,
+): Promise<{ connection: SmtpConnection; tls: SmtpTls }> {
+  const { serverName, authorities, timeouts } = options;
   try {
     const secure = await startTls(clock, connection.detach(), {
       // SNI carries a host name without its trailing dot, and never an address (RFC 6066 section 3).
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
+      identity: serverName,
+      authorities,
       hello: HELLOS[options.tls],
-      timeoutMs,
+      timeoutMs: timeouts.startTlsMs,
     });
     options.onPhase?.('starttls');
-    return secure;
+    return { connection: new SmtpConnection(clock, secure, options.isPressed), tls: describe(secure) };
   } catch (error) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: errorMessage(error) }, error);
   }
@@ -185,11 +216,19 @@ function requireTls(tls: SmtpTls | undefined, extensions: ReadonlyMap<string, st
   if (!extensions.has('REQUIRETLS')) throw unmet('5.7.30', 'the host does not offer REQUIRETLS');
 }
 
+/** Checks that the certificate of the session is valid, as every session with a relay requires. */
+function requireVerified(tls: SmtpTls | undefined): void {
+  const failed = (message: string) => new SmtpError({ phase: 'starttls', kind: 'tls', message });
+  if (!tls) throw failed('the host does not offer STARTTLS');
+  if (!tls.authorized) throw failed(`the certificate is not valid: ${tls.fault}`);
+}
+
 function describe(secure: TLSSocket): SmtpTls {
   return {
     version: secure.getProtocol() ?? 'unknown',
     cipher: secure.getCipher().name,
     authorized: secure.authorized,
+    fault: secure.authorized ? undefined : errorMessage(secure.authorizationError),
   };
 }
 

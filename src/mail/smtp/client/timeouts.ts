@@ -10,6 +10,8 @@ export type SmtpTimeouts = {
   ehloMs: number;
   /** Wait for the answer to STARTTLS, and again for the handshake. */
   startTlsMs: number;
+  /** Wait for the answer to each line of a login. */
+  authMs: number;
   mailMs: number;
   rcptMs: number;
   dataMs: number;
@@ -28,6 +30,8 @@ export const DEFAULT_SMTP_TIMEOUTS: SmtpTimeouts = {
   bannerMs: 60_000,
   ehloMs: 60_000,
   startTlsMs: 30_000,
+  // RFC 4954 names no minimum. Servers delay the answer to a wrong password by some seconds.
+  authMs: 60_000,
   // Minimum of RFC 5321 section 4.5.3.2.2.
   mailMs: 300_000,
   // Minimum of RFC 5321 section 4.5.3.2.3.

@@ -40,7 +40,7 @@ export type BounceSubType = (typeof BOUNCE_SUBTYPES)[number];
 /** Facts that this installation knows without a reply. */
 export const FACTS = [
   ...['null-mx', 'no-domain', 'loop', 'dns', 'network', 'tls', 'protocol', 'local', 'requirement'],
-  ...['no-smtputf8', 'unverified-sender', 'expired', 'complaint'],
+  ...['no-smtputf8', 'unverified-sender', 'relay', 'expired', 'complaint'],
 ] as const;
 export type Fact = (typeof FACTS)[number];
 

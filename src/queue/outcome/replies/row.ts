@@ -7,7 +7,7 @@ export type Section = (typeof SECTIONS)[number];
 
 /** The step that a reply answers. `dsn` is a reply that a bounce by mail quotes without saying which step it answered. */
 export const REPLY_PHASES = [
-  ...['connect', 'banner', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'body', 'dot', 'quit', 'dsn'],
+  ...['connect', 'banner', 'ehlo', 'starttls', 'auth', 'mail', 'rcpt', 'data', 'body', 'dot', 'quit', 'dsn'],
 ] as const;
 export type ReplyPhase = (typeof REPLY_PHASES)[number];
 

@@ -93,6 +93,7 @@ export const DISTINCT: SmtpTimeouts = {
   connectMs: 11_000,
   bannerMs: 12_000,
   ehloMs: 13_000,
+  authMs: 30_000,
   startTlsMs: 14_000,
   mailMs: 15_000,
   rcptMs: 16_000,

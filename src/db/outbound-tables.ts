@@ -1,0 +1,36 @@
+/** The data dictionary: routes of outgoing mail. The conventions are those of tables.ts, which lists every table. */
+import { flag, id, integer, key, nullable, type Row, references, table, text } from './table.ts';
+
+/**
+ * Written by outbound-routes/store.ts: a route of the operator, for all mail, or for that of a tenant, to a domain, or both. Routes
+ * of the configuration are not stored.
+ */
+export const outboundRoutes = table({
+  name: key(text()),
+  /** Tenant whose mail takes the route; null for that of all tenants. */
+  tenantId: references('tenants', nullable(id('ten'))),
+  /** Domain of the recipients whose mail takes the route; null for all domains. */
+  domain: nullable(text()),
+  /** JSON list of the hosts of the relay, in the order in which they are tried; null for delivery by MX. */
+  hosts: nullable(text()),
+  port: integer(),
+  tls: text<'starttls' | 'implicit'>(),
+  /** Name that the certificates of all hosts are valid for; null when each has its own name. */
+  tlsName: nullable(text()),
+  /** The only authorities that are trusted, in PEM; null for those of the system. */
+  authorities: nullable(text()),
+  /** 1 when the hosts may have private addresses. */
+  isPrivate: flag(),
+  user: nullable(text()),
+  /** Sealed with the name of the route as its context. */
+  passwordSealed: nullable(text()),
+  /** Maximum number of concurrent connections; null for that of every site. */
+  connections: nullable(integer()),
+  /** Maximum number of recipients per minute; null for no limit. */
+  recipientsPerMinute: nullable(integer()),
+  createdAt: integer(),
+  updatedAt: integer(),
+}).indexedBy({
+  outboundRoutesByMail: "UNIQUE (coalesce(tenantId, ''), coalesce(domain, ''))",
+});
+export type OutboundRouteRow = Row<typeof outboundRoutes>;

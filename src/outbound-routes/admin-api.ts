@@ -1,0 +1,46 @@
+/** Registers the operator's routes for the routes of outgoing mail. They are served on the control socket alone: tenants set none. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
+import { routeName } from '../config/outbound.ts';
+import { AppError } from '../system/errors.ts';
+import { type NewRoute, newRouteSchema, showRoute } from './admin-schemas.ts';
+import { checkRelay } from './check-relay.ts';
+import { getOutboundRoute, listOutboundRoutes } from './find.ts';
+import { probePort25 } from './port-probe.ts';
+import { removeOutboundRoute, saveOutboundRoute } from './save.ts';
+
+const named = Type.Object({ name: routeName });
+type Named = Static<typeof named>;
+
+/** Registers `/outbound-routes` and `POST /port-probe` on the server of the control socket. */
+export function registerOutboundRoutes(server: FastifyInstance, app: App): void {
+  server.get('/outbound-routes', async () => (await listOutboundRoutes(app)).map(showRoute));
+  server.put<{ Params: Named; Body: NewRoute }>(
+    '/outbound-routes/:name',
+    { schema: { params: named, body: newRouteSchema } },
+    async ({ params: { name }, body }) => {
+      await saveOutboundRoute(app, name, body);
+      return showRoute(await getOutboundRoute(app, name));
+    },
+  );
+  server.delete<{ Params: Named }>(
+    '/outbound-routes/:name',
+    { schema: { params: named } },
+    async ({ params: { name } }) => {
+      await removeOutboundRoute(app, name);
+      return { name, removed: true };
+    },
+  );
+  server.post<{ Params: Named }>(
+    '/outbound-routes/:name/check',
+    { schema: { params: named } },
+    async ({ params: { name } }) => {
+      const { relay } = await getOutboundRoute(app, name);
+      if (!relay)
+        throw new AppError('invalid_state', `The route "${name}" has no relay: its mail goes to MX hosts`);
+      return { name, hosts: await checkRelay(app, relay) };
+    },
+  );
+  server.post('/port-probe', () => probePort25(app));
+}

@@ -1,0 +1,32 @@
+/** Finds routes, those of the configuration before stored ones: the file of the operator has the last word. */
+import type { App } from '../app.ts';
+import { notFound } from '../system/errors.ts';
+import { configuredRoutes } from './configured.ts';
+import { isFor, mostSpecific, type OutboundRoute, type RoutedMail } from './route.ts';
+import { findStoredRoutes, listStoredRoutes } from './store.ts';
+
+type Routing = Pick<App, 'config' | 'db'>;
+
+/** Returns the route of the mail, or undefined when it goes to the MX hosts of its domain because no route is for it. */
+export async function findOutboundRoute(app: Routing, mail: RoutedMail): Promise<OutboundRoute | undefined> {
+  const configured = configuredRoutes(app.config).filter((route) => isFor(route, mail));
+  return mostSpecific([...configured, ...(await findStoredRoutes(app.db.read, mail))]);
+}
+
+/** Lists all routes. A stored route with the name of a configured one is not in use, and left out. */
+export async function listOutboundRoutes({ config, db }: Routing): Promise<OutboundRoute[]> {
+  const configured = configuredRoutes(config);
+  const names = new Set(configured.map(({ name }) => name));
+  const stored = await listStoredRoutes(db.read);
+  return [...configured, ...stored.filter(({ name }) => !names.has(name))];
+}
+
+/**
+ * Returns the route with this name.
+ * @throws AppError not_found
+ */
+export async function getOutboundRoute(app: Routing, name: string): Promise<OutboundRoute> {
+  const route = (await listOutboundRoutes(app)).find((one) => one.name === name);
+  if (!route) throw notFound('Route');
+  return route;
+}

@@ -1,0 +1,99 @@
+/** Stores the routes that the operator sets by the control socket. All SQL of their table is here, and nothing else writes it. */
+import { sql } from 'kysely';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { OutboundRouteRow } from '../db/outbound-tables.ts';
+import { deleteRows, findRow, putRow } from '../db/rows.ts';
+import { statement } from '../db/statement.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
+import type { Authorities, OutboundRoute, Password, Relay, RoutedMail } from './route.ts';
+
+/** Maximum number of stored routes: one for each tenant of a large installation. */
+const MAX_STORED_ROUTES = 10_000;
+
+/** The columns in the form in which their index has them: empty for all tenants, and for all domains. */
+const TENANT = sql<string>`coalesce("tenantId", '')`;
+const DOMAIN = sql<string>`coalesce("domain", '')`;
+
+/**
+ * Stores a route, in place of that with its name. A route keeps the time of its creation.
+ * @throws AppError already_exists when another route is for the same mail; validation_error when there are too many
+ */
+export const saveRoute = defineWrite('outboundRoutes.save', async (tx, route: OutboundRouteRow) => {
+  const { name, tenantId, domain } = route;
+  const before = await findRow(tx, 'outboundRoutes', { name });
+  const [other] = await exactRoutes.all(tx, { tenantId: tenantId ?? '', domain: domain ?? '' });
+  if (other && other.name !== name)
+    throw new AppError('already_exists', `The route "${other.name}" is for the same mail already`);
+  if (!before && (await countRoutes(tx)) >= MAX_STORED_ROUTES)
+    throw limitReached('routes', MAX_STORED_ROUTES);
+  await putRow(tx, 'outboundRoutes', { ...route, createdAt: before?.createdAt ?? route.createdAt });
+});
+
+const exactRoutes = statement<RoutedMail, Pick<OutboundRouteRow, 'name'>>((db, param) =>
+  db
+    .selectFrom('outboundRoutes')
+    .select('name')
+    .where(TENANT, '=', param('tenantId'))
+    .where(DOMAIN, '=', param('domain')),
+);
+
+async function countRoutes(tx: Tx): Promise<number> {
+  const { count } = await tx
+    .selectFrom('outboundRoutes')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/**
+ * Removes a route.
+ * @throws AppError not_found
+ */
+export const removeRoute = defineWrite('outboundRoutes.remove', async (tx, { name }: { name: string }) => {
+  const removed = await deleteRows(tx, 'outboundRoutes', { name });
+  if (removed === 0) throw notFound('Route');
+});
+
+/** Lists all stored routes by name. */
+export async function listStoredRoutes(tx: Tx): Promise<OutboundRoute[]> {
+  const rows = await tx.selectFrom('outboundRoutes').selectAll().orderBy('name').execute();
+  return rows.map(routeOf);
+}
+
+/** Returns the stored routes of the mail, which are at most four. */
+export async function findStoredRoutes(tx: Tx, mail: RoutedMail): Promise<OutboundRoute[]> {
+  return (await routesOfMail.all(tx, mail)).map(routeOf);
+}
+
+const routesOfMail = statement<RoutedMail, OutboundRouteRow>((db, param) =>
+  db
+    .selectFrom('outboundRoutes')
+    .selectAll()
+    .where(TENANT, 'in', ['', param('tenantId')])
+    .where(DOMAIN, 'in', ['', param('domain')]),
+);
+
+function routeOf(row: OutboundRouteRow): OutboundRoute {
+  const { name, tenantId, domain } = row;
+  return { name, tenantId, domain, relay: relayOf(row), source: 'stored' };
+}
+
+function relayOf(row: OutboundRouteRow): Relay | null {
+  const { name, hosts, port, tls, tlsName, authorities, user, passwordSealed } = row;
+  if (hosts === null) return null;
+  const password: Password | null =
+    passwordSealed === null ? null : { kind: 'sealed', sealed: passwordSealed };
+  const trusted: Authorities | null = authorities === null ? null : { kind: 'pem', pem: authorities };
+  return {
+    route: name,
+    hosts: JSON.parse(hosts) as string[],
+    port,
+    tls,
+    tlsName,
+    authorities: trusted,
+    isPrivate: row.isPrivate === 1,
+    login: user === null || password === null ? null : { user, password },
+    connections: row.connections,
+    recipientsPerMinute: row.recipientsPerMinute,
+  };
+}

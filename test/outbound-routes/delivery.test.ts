@@ -1,0 +1,199 @@
+/** Mail through the relays of the operator, to servers that do and do not keep what a route asks of them. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openWriting } from '../../src/db/connection.ts';
+import type { NewRoute } from '../../src/outbound-routes/admin-schemas.ts';
+import { removeOutboundRoute, saveOutboundRoute } from '../../src/outbound-routes/save.ts';
+import { openRoutedSpool } from '../queue/routed-spool.ts';
+import { startRequireTlsServers } from '../queue/sessions/require-tls-servers.ts';
+import { closeAfterTests } from '../support/close-after.ts';
+import { acceptEverything, startCommandServer } from '../support/command-server.ts';
+import type { Hosts } from '../support/loopback.ts';
+import { TRUSTED_HOST } from '../support/trusted-certificate.ts';
+import { PASSWORD, startRelay, USER } from './relay-server.ts';
+
+const RELAY = '192.0.2.50';
+const OTHER = '192.0.2.51';
+const MX = '192.0.2.60';
+const closing = closeAfterTests();
+const hosts: Hosts = {};
+const mx = closing(await startCommandServer(acceptEverything));
+hosts[MX] = mx.port;
+const spool = closing(await openRoutedSpool(hosts));
+spool.addZone(`${TRUSTED_HOST} A ${RELAY}\nrcpt.example MX 10 mx.rcpt.example\nmx.rcpt.example A ${MX}`);
+
+const LOGIN = { user: USER, password: PASSWORD };
+
+/** Runs SQL on a connection of its own, and returns the rows. */
+function query(sql: string): Record<string, unknown>[] {
+  const side = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+  const rows = side.prepare<[], Record<string, unknown>>(sql).all();
+  side.close();
+  return rows;
+}
+
+/** Sets the only route, and returns what becomes of one mail to `to`. */
+async function sendBy(route: NewRoute, to = 'bob@rcpt.example', name = 'main') {
+  await saveOutboundRoute(spool.app, name, route);
+  spool.dialled.length = 0;
+  const id = await spool.accept(to);
+  await spool.deliverDue();
+  return spool.recipient(id);
+}
+
+/** Starts a server at the address of the relay, and returns it. */
+async function relayAt<Server extends { port: number }>(
+  starting: Promise<Server> | Server,
+  address = RELAY,
+): Promise<Server> {
+  const server = await starting;
+  hosts[address] = server.port;
+  return server;
+}
+
+test('all mail goes through the relay, logged in over STARTTLS, and no host of its domain is dialled', async () => {
+  const relay = closing(await relayAt(startRelay()));
+  const recipient = await sendBy({ hosts: [TRUSTED_HOST], ...LOGIN });
+  assert.deepEqual([recipient.status, recipient.mx], ['delivered', TRUSTED_HOST]);
+  assert.match(recipient.tls, /^TLSv1\.3/);
+  assert.deepEqual(relay.messages, [{ user: USER, recipients: ['bob@rcpt.example'] }]);
+  assert.deepEqual(relay.logins, [`PLAIN ${USER} ${PASSWORD}`]);
+  assert.deepEqual(spool.dialled, [RELAY]);
+});
+
+test('TLS may begin with the connection, and LOGIN is used where PLAIN is not offered', async () => {
+  const relay = closing(await relayAt(startRelay({ isImplicit: true, mechanisms: ['LOGIN'] })));
+  const recipient = await sendBy({ hosts: [TRUSTED_HOST], tls: 'implicit', ...LOGIN });
+  assert.equal(recipient.status, 'delivered');
+  assert.deepEqual(relay.logins, [`LOGIN ${USER} ${PASSWORD}`]);
+});
+
+test('the password is stored sealed', () => {
+  const [row] = query('SELECT * FROM outboundRoutes');
+  assert.ok(!JSON.stringify(row).includes(PASSWORD));
+  assert.equal(spool.app.sealer.open(String(row?.['passwordSealed']), ['outbound-route', 'main']), PASSWORD);
+  assert.throws(() => spool.app.sealer.open(String(row?.['passwordSealed']), ['outbound-route', 'other']));
+});
+
+test('a refused password defers the mail with the reason, suppresses nobody, and is not shown', async () => {
+  const relay = closing(await relayAt(startRelay()));
+  const second = closing(await relayAt(startRelay(), OTHER));
+  spool.addZone(`second.example A ${OTHER}`);
+  const route = { hosts: [TRUSTED_HOST, 'second.example'], tlsName: TRUSTED_HOST, user: USER };
+  const recipient = await sendBy({ ...route, password: 'not the secret' }, 'bob@rcpt.example');
+  assert.deepEqual([recipient.status, recipient.smtpCode], ['deferred', 535]);
+  assert.match(
+    recipient.diagnostic,
+    /^The relay good\.example refuses our mail: 535 5\.7\.8 \*\*\* is wrong/,
+  );
+  assert.equal(relay.logins.length, 1);
+  assert.equal(second.connections(), 0, 'a refused login is not repeated at another host');
+  assert.deepEqual(query('SELECT * FROM suppressions'), []);
+  assert.equal(
+    (await sendBy({ ...route, password: PASSWORD })).status,
+    'delivered',
+    'the mended route counts at once',
+  );
+});
+
+test('the next host is tried when the first cannot be reached', async () => {
+  const relay = closing(await relayAt(startRelay(), OTHER));
+  delete hosts[RELAY];
+  const recipient = await sendBy({
+    hosts: [TRUSTED_HOST, 'second.example'],
+    tlsName: TRUSTED_HOST,
+    ...LOGIN,
+  });
+  assert.equal(recipient.status, 'delivered');
+  assert.equal(relay.messages.length, 1);
+});
+
+test('a relay without TLS, without AUTH, or with a certificate of another name gets no secret and no mail', async () => {
+  const lines: string[] = [];
+  const plain = closing(
+    await startCommandServer((line) => {
+      lines.push(line);
+      return line.startsWith('EHLO') ? '250-relay\r\n250 AUTH PLAIN LOGIN' : acceptEverything(line);
+    }),
+  );
+  await relayAt(plain);
+  const withoutTls = await sendBy({ hosts: [TRUSTED_HOST], ...LOGIN });
+  assert.deepEqual([withoutTls.status, withoutTls.smtpCode], ['deferred', null]);
+  assert.match(withoutTls.diagnostic, /the host does not offer STARTTLS$/);
+  assert.deepEqual([...new Set(lines.map((line) => line.split(' ')[0]))], ['EHLO']);
+
+  const relay = closing(await relayAt(startRelay({ mechanisms: [] })));
+  const withoutLogin = await sendBy({ hosts: [TRUSTED_HOST], ...LOGIN });
+  assert.equal(withoutLogin.status, 'deferred');
+  assert.match(withoutLogin.diagnostic, /neither AUTH PLAIN nor AUTH LOGIN$/);
+
+  spool.addZone(`stranger.example A ${RELAY}`);
+  for (const tls of ['starttls', 'implicit'] as const) {
+    const server = closing(await relayAt(startRelay({ isImplicit: tls === 'implicit' })));
+    const stranger = await sendBy({ hosts: ['stranger.example'], tls, ...LOGIN });
+    assert.equal(stranger.status, 'deferred');
+    assert.match(stranger.diagnostic, /the certificate is not valid: /);
+    assert.deepEqual([server.logins, server.messages], [[], []]);
+  }
+  assert.deepEqual([relay.logins, relay.messages], [[], []]);
+});
+
+test('without a login the certificate is verified all the same', async () => {
+  const relay = closing(await relayAt(startRelay()));
+  assert.equal((await sendBy({ hosts: ['stranger.example'] })).status, 'deferred');
+  assert.equal((await sendBy({ hosts: [TRUSTED_HOST] })).status, 'delivered');
+  assert.deepEqual(relay.messages, [{ user: undefined, recipients: ['bob@rcpt.example'] }]);
+});
+
+test('a relay that relays nothing defers the mail; its refusal of a recipient bounces it', async () => {
+  const replies = {
+    'denied@rcpt.example': '554 5.7.1 <denied@rcpt.example>: Relay access denied',
+    'later@rcpt.example': '451 4.3.0 Try again later',
+    'nobody@rcpt.example': '550 5.1.1 No such user here',
+  };
+  closing(await relayAt(startRelay({ replies })));
+  const route = { hosts: [TRUSTED_HOST], ...LOGIN };
+  assert.equal((await sendBy(route, 'denied@rcpt.example')).status, 'deferred');
+  assert.equal((await sendBy(route, 'later@rcpt.example')).status, 'deferred');
+  assert.equal((await sendBy(route, 'nobody@rcpt.example')).status, 'bounced');
+  const suppressed = query('SELECT email FROM suppressions').map(({ email }) => email);
+  assert.deepEqual(suppressed, ['nobody@rcpt.example']);
+});
+
+test('the most specific route counts: a domain before a tenant, and both before all', async () => {
+  closing(await relayAt(startRelay()));
+  const all: NewRoute = { hosts: [TRUSTED_HOST], ...LOGIN };
+  assert.equal(
+    (await sendBy({ domain: 'RCPT.example' }, 'bob@rcpt.example', 'direct')).mx,
+    'mx.rcpt.example',
+  );
+  assert.equal((await sendBy(all, 'bob@other.example')).mx, TRUSTED_HOST);
+  spool.addZone(`other.example A ${MX}`);
+  const tenant = spool.tenantId;
+  assert.equal((await sendBy({ tenant }, 'bob@other.example', 'tenant')).mx, 'other.example');
+  const both = { ...all, tenant, domain: 'rcpt.example' };
+  assert.equal((await sendBy(both, 'bob@rcpt.example', 'both')).mx, TRUSTED_HOST);
+  const { tenantId } = await spool.addTenant('another');
+  await saveOutboundRoute(spool.app, 'tenant', { tenant: tenantId });
+  assert.equal((await sendBy(all, 'bob@other.example')).mx, TRUSTED_HOST, 'the route of another tenant');
+  for (const name of ['direct', 'tenant', 'both']) await removeOutboundRoute(spool.app, name);
+});
+
+test('mail with REQUIRETLS goes to a relay that offers it, and to no other', async () => {
+  const servers = await startRequireTlsServers();
+  after(() => servers.close());
+  const send = async () => {
+    const id = await spool.accept('bob@rcpt.example');
+    query(`UPDATE messages SET requireTls = 1 WHERE id = '${id}' RETURNING id`);
+    await spool.deliverDue();
+    return spool.recipient(id);
+  };
+  await saveOutboundRoute(spool.app, 'main', { hosts: [TRUSTED_HOST] });
+  await relayAt({ port: servers.good.port });
+  assert.equal((await send()).status, 'delivered');
+  assert.equal(servers.good.sessions.messages.at(-1)?.sender.requireTls, true);
+  await relayAt({ port: servers.withoutPort });
+  const refused = await send();
+  assert.deepEqual([refused.status, refused.enhancedCode], ['bounced', '5.7.30']);
+});
