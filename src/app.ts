@@ -106,6 +106,7 @@ export function systemOptions(config: Config): SystemOptions {
     dnsServers: config.dns.servers,
     allowTargets: config.outbound.allowTargets,
     logLevel: config.log.level,
+    logFormat: config.log.format,
     crashAt: config.faults.crashAt,
   };
 }

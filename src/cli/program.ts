@@ -10,6 +10,7 @@ import { addBackupCommands } from './backup.ts';
 import { addBlobCommands } from './blobs.ts';
 import { addBroadcastCommands } from './broadcast.ts';
 import { addCertificateCommands } from './certificates.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addConfigCommands } from './config.ts';
 import { createPrinter } from './context.ts';
 import { addDbCommands } from './db.ts';
@@ -20,7 +21,10 @@ import { UsageError } from './errors.ts';
 import { addExplainCommand } from './explain.ts';
 import { addInboundCommands } from './inbound.ts';
 import { addKeyCommands } from './key.ts';
+import { addLogsCommand } from './logs.ts';
 import { addMailboxCommands } from './mailbox.ts';
+import { addManCommand } from './man.ts';
+import { addMetricsCommand } from './metrics.ts';
 import { addNameServerCommand } from './nameserver.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
@@ -54,7 +58,11 @@ const COMMANDS: readonly AddCommands[] = [
   addBackupCommands,
   addBlobCommands,
   addDbCommands,
+  addLogsCommand,
+  addMetricsCommand,
   addConfigCommands,
+  addCompletionCommand,
+  addManCommand,
   addVersionCommand,
 ];
 

@@ -272,6 +272,10 @@ export const configSchema = section('Postrider configuration', {
       default: 'info',
       description: 'Lowest level that is logged: debug, info, warn, error or silent.',
     }),
+    format: Type.Enum(['json', 'text'], {
+      default: 'json',
+      description: 'Form of the lines: json for programs, or text for people.',
+    }),
     mail: Type.Boolean({
       default: true,
       description:

@@ -57,7 +57,7 @@ export function endOnUnknownOutcome(error: unknown, file: string): void {
 
 function endProcess(error: unknown, file: string): void {
   const advice = adviseOnStorage(error, file) ?? errorMessage(error);
-  const line = { level: 60, code: errorCode(error), msg: `storage failed: ${advice}`, file };
+  const line = { level: 'fatal', code: errorCode(error), msg: `storage failed: ${advice}`, file };
   writeSync(2, `${JSON.stringify(line)}\n`);
   process.kill(process.pid, 'SIGKILL');
 }

@@ -1,12 +1,14 @@
 /**
- * Logs JSON lines to standard output, with constant messages and the data in fields. It never logs a secret or the
+ * Logs lines to standard output, as JSON or as text, with constant messages and the data in fields. It never logs a secret or the
  * body of a message. The stack of an error names lines of the sources, also in the bundle and in its threads.
  */
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+import { formatLogLine, parseLogLine } from './log-text.ts';
 import { nameSourceLines } from './source-lines.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
 export type LogLevel = Level | 'silent';
+export type LogFormat = 'json' | 'text';
 
 /** The loggers that this module has made, with their destinations. A test may use another one. */
 const made = new WeakMap<Log, { logger: Logger; destination: DestinationStream }>();
@@ -17,6 +19,7 @@ export function createLog(level: LogLevel, destination: DestinationStream = pino
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: serializeError },
   };
   const logger = pino(options, destination);
@@ -43,6 +46,16 @@ export function followLogLevel(log: Log, follow: (level: LogLevel) => void): () 
   const listener = (level: string) => follow(level as LogLevel);
   logger?.on('level-change', listener);
   return () => logger?.off('level-change', listener);
+}
+
+/** Returns a destination that writes each line as text to `output`, or to standard output. */
+export function textDestination(output: DestinationStream = pino.destination(1)): DestinationStream {
+  return {
+    write(line) {
+      const fields = parseLogLine(line);
+      output.write(fields === undefined ? line : `${formatLogLine(fields)}\n`);
+    },
+  };
 }
 
 /** Writes a complete line, which a logger of another thread has made, to the destination of `log`. */

@@ -11,7 +11,7 @@ import { type CrashPoint, createCrashPoint } from './crash-point.ts';
 import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
-import { createLog, type Log, type LogLevel } from './log.ts';
+import { createLog, type Log, type LogFormat, type LogLevel, textDestination } from './log.ts';
 import { createLru } from './lru.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type Random, realRandom } from './random.ts';
@@ -63,6 +63,8 @@ export type SystemOptions = {
   /** CIDRs that may be connected to although they are not public. */
   allowTargets: readonly string[];
   logLevel: LogLevel;
+  /** Form of the lines of the log; JSON unless it is given. */
+  logFormat?: LogFormat | undefined;
   crashAt: string | undefined;
 };
 
@@ -70,7 +72,7 @@ export type SystemOptions = {
 export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
   const clock = overrides.clock ?? realClock;
   const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
-  const log = overrides.log ?? createLog(options.logLevel);
+  const log = overrides.log ?? openLog(options);
   const targets = createTargetGuard({
     allow: options.allowTargets,
     own: ownAddresses(),
@@ -91,6 +93,10 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     probeTls: createTlsProbe({ clock, dns }),
     ...overrides,
   };
+}
+
+function openLog({ logLevel, logFormat }: SystemOptions): Log {
+  return logFormat === 'text' ? createLog(logLevel, textDestination()) : createLog(logLevel);
 }
 
 /** Returns the addresses of this machine. Even a public one is not a target, because mail to it would loop. */

@@ -105,7 +105,7 @@ test('calls, log lines, metrics and wake-ups cross between the threads', async (
   await calls.logError('something happened');
   await until('the line has arrived', () => logged('something happened').length === 1);
   const [{ level, err }] = logged('something happened');
-  assert.deepEqual([level, err.type, err.message], [40, 'TypeError', 'a bug']);
+  assert.deepEqual([level, err.type, err.message], ['warn', 'TypeError', 'a bug']);
   assert.match(err.stack, /thread-sample\.ts:\d+/);
 
   await calls.count(null);
