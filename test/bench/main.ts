@@ -24,6 +24,7 @@ import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { million } from './million.ts';
+import { nameServer } from './name-server.ts';
 import { passwordLogins } from './password-logins.ts';
 import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
@@ -80,6 +81,7 @@ const GROUPS: readonly Group[] = [
   reading,
   submission,
   passwordLogins,
+  nameServer,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,

@@ -52,6 +52,7 @@ export type Row = {
     | 'msg/s'
     | 'posts/s'
     | 'logins/s'
+    | 'answers/s'
     | 'ms'
     | 'MiB'
     | 'KiB'
