@@ -69,7 +69,8 @@ async function open(index: number): Promise<Socket> {
     else counts.truncated += 1;
   });
   socket.on('error', () => {});
+  const listening = once(socket, 'listening');
   socket.bind(0, `127.${1 + Math.floor(index / 256)}.${index % 256}.1`);
-  await once(socket, 'listening');
+  await listening;
   return socket;
 }
