@@ -36,6 +36,7 @@ const PACKAGES = {
   opendkim: '/usr/sbin/opendkim',
   msmtp: '/usr/bin/msmtp',
   openssl: '/usr/bin/openssl',
+  pebble: '/usr/bin/pebble',
   swaks: '/usr/bin/swaks',
   strace: '/usr/bin/strace',
   systemd: '/usr/bin/systemd-analyze',

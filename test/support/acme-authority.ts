@@ -174,7 +174,8 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
     const order = orders[Number(id)];
     if (!order || order.accountUrl !== account.url) throw new Refused({ status: 404, type: 'malformed' });
     if (resource === 'authorization') return JSON.stringify(authorizationOf(order));
-    if (resource === 'challenge') return answerChallenge(order, account.jwk, url);
+    if (resource === 'challenge') return answerChallenge(order, url);
+    await validate(order, account.jwk);
     if (resource === 'finalize') await finalize(order, (payload as { csr: string }).csr);
     if (resource === 'certificate') return order.chain ?? '';
     return JSON.stringify(orderOf(order));
@@ -284,16 +285,21 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
     };
   }
 
-  async function answerChallenge(order: Order, jwk: JsonWebKey, url: string): Promise<string> {
+  function answerChallenge(order: Order, url: string): string {
     const type = url.split('/').at(-1) ?? '';
-    const { name, token, accountUrl } = order;
+    order.answered = type;
+    return JSON.stringify({ type, url, status: 'processing', token: order.token });
+  }
+
+  /** Looks at the answer to a challenge, some time after the client has said that it is there. */
+  async function validate(order: Order, jwk: JsonWebKey): Promise<void> {
+    const { name, token, accountUrl, answered: type } = order;
+    if (order.status !== 'pending' || type === undefined) return;
     const keyAuthorization = `${token}.${thumbprintOf(jwk)}`;
     const failure = await behaviour.validate({ type, name, token, keyAuthorization, accountUrl });
-    order.answered = type;
     order.status = failure === undefined ? 'ready' : 'invalid';
     if (failure !== undefined)
       order.error = problemOf({ status: 403, type: 'unauthorized', detail: failure });
-    return JSON.stringify({ type, url, status: 'processing', token });
   }
 
   async function finalize(order: Order, csr: string): Promise<void> {

@@ -107,7 +107,8 @@ async function postOrder(
 async function proveName(app: OrderApp, request: OrderRequest, order: Order): Promise<Order> {
   using offers = new DisposableStack();
   for (const url of order.authorizations) await answerChallenge(app, { request, url, offers });
-  return waitFor(app, request, {
+  // The answers stay until the authority has looked at them.
+  return await waitFor(app, request, {
     read: () => readOrder(app, order.url),
     isDone: ({ status }) => status !== 'pending',
     async onInvalid(failed) {
