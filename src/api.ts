@@ -10,7 +10,7 @@ import type { ApiDescription } from './http/json/openapi.ts';
 import { serveDocument } from './http/json/serve-document.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { serveReferencePage } from './http/pages/reference-page.tsx';
-import { serveHealth, type VitalSigns } from './http/transport/health.ts';
+import { type DeliverySigns, serveHealth, type VitalSigns } from './http/transport/health.ts';
 import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpOptions } from './http/transport/server.ts';
@@ -35,7 +35,11 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   accounts?: RunningAccounts;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
+  /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
+  readDelivery?: () => DeliverySigns;
 };
+
+const IDLE: DeliverySigns = { oldestDueMs: 0, deliversNothing: false, failsDns: false };
 
 /** Creates the server of the API, which does not listen yet. `responses` bounds the responses; tests lower it. */
 export async function createApiServer(
@@ -45,6 +49,7 @@ export async function createApiServer(
     routeCalls = postToRoutes(app),
     accounts = noAccounts,
     doThreadsRun = () => true,
+    readDelivery = () => IDLE,
     ...limits
   }: ApiOptions = {},
 ): Promise<FastifyInstance> {
@@ -67,7 +72,7 @@ export async function createApiServer(
     'Free space on the disk of the data directory.',
     () => app.disk.freeBytes ?? 0,
   );
-  serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun()));
+  serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun(), readDelivery()));
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   const parser = createMessageParser(app, app.htmlText);
@@ -209,8 +214,10 @@ function holderOf(request: FastifyRequest): string {
 function vitalSigns(
   { db, disk, clockWatch }: Pick<App, 'db' | 'disk' | 'clockWatch'>,
   doThreadsRun: boolean,
+  delivery: DeliverySigns,
 ): VitalSigns {
   return {
+    ...delivery,
     doThreadsRun,
     writerLagMs: db.lagMs,
     writerSilentMs: db.writerSilentMs,

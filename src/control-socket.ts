@@ -18,6 +18,7 @@ import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
 import type { NameServer } from './nameserver/name-server.ts';
+import { Censuses } from './queue/control/census.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -41,6 +42,8 @@ const MAX_PATH_BYTES = 103;
  */
 type ControlParts = {
   certificates: CertificateAdmin;
+  /** Counts of the queue; without a daemon they are made when they are asked for. */
+  censuses?: Censuses;
   accounts?: RunningAccounts;
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
@@ -53,6 +56,7 @@ export async function createControlServer(
   app: App,
   {
     certificates,
+    censuses = new Censuses(app),
     accounts = noAccounts,
     mailboxContents,
     mailboxRepairs,
@@ -75,6 +79,7 @@ export async function createControlServer(
   const parts = {
     ...app,
     certificates,
+    censuses,
     moreRecords: [certificates.records],
     resolvers: () => resolversInUse(app.config.dns.servers),
     accounts,

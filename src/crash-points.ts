@@ -16,6 +16,8 @@ export const CRASH_POINTS = [
   'smtp-after-dot',
   'settle-before-commit',
   'settle-after-commit',
+  'queue-action-before-commit',
+  'queue-action-after-commit',
   'submission-before-commit',
   'submission-after-commit',
   'report-before-commit',

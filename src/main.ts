@@ -25,6 +25,9 @@ import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/run.ts';
 import { createNameServer, type NameServer } from './nameserver/name-server.ts';
+import { Censuses } from './queue/control/census.ts';
+import { watchQueue } from './queue/control/queue-metrics.ts';
+import { DeliveryMonitor } from './queue/delivery-monitor.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/recover.ts';
 import { recoverQueue, startDelivering } from './queue/worker.ts';
@@ -80,8 +83,13 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first three addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks, routes, mailboxes, imports, nameServer }) =>
+  (app, { webhooks, routes, mailboxes, imports, nameServer, censuses, monitor }) =>
     openApi(app, {
+      readDelivery: () => ({
+        oldestDueMs: censuses.oldestDueMs,
+        deliversNothing: monitor.deliversNothing,
+        failsDns: monitor.failsDns,
+      }),
       webhookCalls: webhooks.calls,
       routeCalls: routes.calls,
       accounts: mailboxes.accounts,
@@ -90,10 +98,11 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
     }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, backups, mailboxes: { accounts }, nameServer }) =>
+  (app, { certificates, backups, censuses, mailboxes: { accounts }, nameServer }) =>
     openControlSocket(app, {
       certificates,
       backups,
+      censuses,
       accounts,
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
@@ -131,6 +140,8 @@ export async function startDaemon(
     certificates,
     backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
     inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
+    censuses: new Censuses(app),
+    monitor: new DeliveryMonitor(app),
   };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
@@ -196,7 +207,13 @@ type Threads = {
 };
 
 /** Parts of the daemon that listeners need. */
-type Parts = Threads & { certificates: Certificates; inbound: InboundApp; backups: Backups };
+type Parts = Threads & {
+  certificates: Certificates;
+  inbound: InboundApp;
+  backups: Backups;
+  censuses: Censuses;
+  monitor: DeliveryMonitor;
+};
 
 /**
  * Returns the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
@@ -222,13 +239,17 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App, { inbound, routes, mailboxes, imports, certificates }: Parts): Stoppable[] {
+function startWorkers(
+  app: App,
+  { inbound, routes, mailboxes, imports, certificates, censuses, monitor }: Parts,
+): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const replies = new RepliesFile(app);
   const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
   const parts = {
     ...inbound,
     replies,
+    censuses,
     postThread: routes,
     mailboxes,
     accounts,
@@ -242,11 +263,12 @@ function startWorkers(app: App, { inbound, routes, mailboxes, imports, certifica
     resolvers: () => resolversInUse(app.config.dns.servers),
   };
   watchTasks(app);
+  watchQueue(app, censuses);
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, (setBack) => moveDueTimes(app, setBack)),
-    startDelivering(app, createLocalReceiver(inbound), replies),
+    startDelivering(app, createLocalReceiver(inbound), { replies, monitor }),
     startTasks(
       app,
       entriesOf('tasks').map((create) => create(parts)),

@@ -1,37 +1,21 @@
-/** The commands `postrider queue` list and release mail that waits for the operator, and show addresses for feedback loops. */
+/** The commands `postrider queue` show what waits to be sent, and change it (queue-actions.ts). */
 import type { Command } from 'commander';
-import type { showHeld } from '../queue/admin-api.ts';
+import type { OpenState } from '../queue/control/list-store.ts';
+import type { ShownAction, ShownRecipient } from '../queue/control/show.ts';
+import type { Grouping, sumQueues } from '../queue/control/stats.ts';
 import { requestAction, withControl } from './context.ts';
-import { UsageError } from './errors.ts';
-import { formatList } from './table.ts';
+import { addQueueActions, describeSelection } from './queue-actions.ts';
+import { addCriteria } from './queue-criteria.ts';
+import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
-
-type HeldList = { total: number; recipients: ReturnType<typeof showHeld>[] };
 
 /** Adds the commands to the program. */
 export function addQueueCommands(program: Command, terminal: Terminal): void {
-  const queue = program
-    .command('queue')
-    .description('Manage held mail, which is not retried until it is released.');
-  queue
-    .command('list')
-    .description('List held mail, the oldest first.')
-    .action(requestAction(terminal, { request: 'GET /held', text: table }));
-  queue
-    .command('release')
-    .description(
-      'Release held mail, so that it is retried. Mail that crashed the daemon is retried alone, and is held again if it crashes the daemon once more.',
-    )
-    .argument('[email]', 'id of the email')
-    .option('--all', 'release all held mail')
-    .action((email: string | undefined, { all }: { all?: true }, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        if ((email === undefined) === (all === undefined))
-          throw new UsageError('give the id of one email, or --all');
-        const done = await control.request<{ released: number }>('POST', '/held/release', { emailId: email });
-        show(done, () => `Released ${done.released} ${done.released === 1 ? 'recipient' : 'recipients'}`);
-      }),
-    );
+  const queue = program.command('queue').description('Show and change what waits to be sent.');
+  addList(queue, terminal);
+  addStats(queue, terminal);
+  addShow(queue, terminal);
+  addQueueActions(queue, terminal);
   queue
     .command('feedback-address')
     .description(
@@ -46,8 +30,113 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-function table({ total, recipients }: HeldList): string {
-  const rows = recipients.map((one) => [one.emailId, one.tenantId, one.to, one.heldAt, one.diagnostic ?? '']);
-  const listed = formatList(['email', 'tenant', 'to', 'held at', 'why'], rows, 'No mail is held.');
-  return total > recipients.length ? `${listed}\n(${recipients.length} of ${total})` : listed;
+const STATES = ['ready', 'deferred', 'held', 'in_flight'] as const satisfies readonly OpenState[];
+
+type ListedRecipients = { hasMore: boolean; recipients: ShownRecipient[] };
+
+function addList(queue: Command, terminal: Terminal): void {
+  addCriteria(
+    queue.command('list').description('List recipients whose mail waits, is held or is being sent.'),
+  )
+    .option('--state <state>', `list only recipients in this state: ${STATES.join(', ')}`)
+    .option('--limit <number>', 'maximum number of recipients, 100 by default and at most 1000')
+    .action(
+      requestAction<ListedRecipients>(terminal, {
+        request: 'GET /queue/recipients',
+        text: ({ hasMore, recipients }) => {
+          const listed = recipientTable(recipients);
+          return hasMore ? `${listed}\n(the first ${recipients.length}; there are more)` : listed;
+        },
+      }),
+    );
+}
+
+const HEADINGS = ['email', 'tenant', 'to', 'state', 'tries', 'accepted', 'next attempt', 'last reply'];
+
+function recipientTable(recipients: readonly ShownRecipient[]): string {
+  const rows = recipients.map((one) => [
+    ...[one.emailId, one.tenantId, printable(one.to), one.state, String(one.attempts)],
+    ...[short(one.acceptedAt), one.nextAttemptAt === null ? '-' : short(one.nextAttemptAt)],
+    printable(one.diagnostic ?? ''),
+  ]);
+  return formatList(HEADINGS, rows, 'No mail waits.');
+}
+
+/** Returns a time without fractions of a second. */
+function short(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}
+
+type Stats = Awaited<ReturnType<typeof sumQueues>>;
+
+function addStats(queue: Command, terminal: Terminal): void {
+  addCriteria(queue.command('stats').description('Count the recipients of the queue.'))
+    .option('--by <group>', 'sum by domain (the default), site, tenant or kind')
+    .option('--limit <number>', 'maximum number of groups, 100 by default')
+    .action(requestAction<Stats>(terminal, { request: 'GET /queue/stats', text: statsTable }));
+}
+
+function statsTable({ countedAt, total, by, groups, groupCount }: Stats): string {
+  const rows = groups.map((group) =>
+    countsOf(String((group as Partial<Record<Grouping, string>>)[by]), group),
+  );
+  const table = formatTable(
+    [by, 'waiting', 'due', 'deferred', 'held', 'being sent', 'first due'],
+    [...rows, countsOf('(all)', total)],
+  );
+  const cut = groupCount > groups.length ? `; the longest ${groups.length} of ${groupCount}` : '';
+  return `${table}\n(counted at ${short(countedAt)}${cut})`;
+}
+
+type Counts = Stats['total'];
+
+function countsOf(name: string, { waiting, due, deferred, held, inFlight, nextDueAt }: Counts): string[] {
+  const numbers = [waiting, due, deferred, held, inFlight].map(String);
+  return [printable(name), ...numbers, nextDueAt === null ? '-' : short(nextDueAt)];
+}
+
+type ShownEmail = { emailId: string; recipients: ShownRecipient[]; actions: ShownAction[] };
+type ShownDomain = Stats & {
+  domain: string;
+  site: string | null;
+  replies: { diagnostic: string; recipients: number }[];
+  actions: ShownAction[];
+};
+
+function addShow(queue: Command, terminal: Terminal): void {
+  queue
+    .command('show')
+    .description('Show an email with its recipients, or what waits for a domain, with the holds that apply.')
+    .argument('<what>', 'id of an email, or a domain')
+    .action((what: string, _options: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        if (what.includes('.')) {
+          const path = `/queue/domains/${encodeURIComponent(what)}`;
+          const domain = await control.request<ShownDomain>('GET', path);
+          show(domain, () => domainText(domain));
+        } else {
+          const email = await control.request<ShownEmail>('GET', `/queue/emails/${encodeURIComponent(what)}`);
+          show(email, () => emailText(email));
+        }
+      }),
+    );
+}
+
+function emailText({ recipients, actions }: ShownEmail): string {
+  return [recipientTable(recipients), ...actions.map(actionLine)].join('\n');
+}
+
+function domainText({ domain, site, replies, actions, ...stats }: ShownDomain): string {
+  const lines = replies.map((reply) => `${reply.recipients} recipients: ${printable(reply.diagnostic)}`);
+  return [
+    `Domain ${domain}, site ${site ?? 'not known yet'}`,
+    statsTable(stats),
+    ...(lines.length > 0 ? ['Most frequent last replies:', ...lines] : []),
+    ...actions.map(actionLine),
+  ].join('\n');
+}
+
+function actionLine(action: ShownAction): string {
+  const reason = action.reason === null ? '' : ` (${printable(action.reason)})`;
+  return `In force: ${action.verb} ${describeSelection(action)}${reason}, ${action.id}`;
 }

@@ -206,6 +206,45 @@ CREATE TABLE acmeOrders (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  /** Adds what the operator does with the queue, the sites of domains, and the conversations of attempts. */
+  {
+    id: '0079-queue-control',
+    sql: `
+CREATE TABLE queueActions (
+  id TEXT PRIMARY KEY NOT NULL,
+  verb TEXT NOT NULL,
+  emailId TEXT,
+  domain TEXT,
+  site TEXT,
+  tenantId TEXT,
+  kind TEXT,
+  class TEXT,
+  reason TEXT,
+  target TEXT,
+  createdAt INTEGER NOT NULL,
+  matched INTEGER NOT NULL,
+  changed INTEGER NOT NULL DEFAULT 0,
+  queueCursor TEXT NOT NULL,
+  messageCursor TEXT NOT NULL,
+  finishedAt INTEGER,
+  isInForce INTEGER NOT NULL
+) STRICT;
+CREATE INDEX queueActionsInForce ON queueActions (id) WHERE isInForce = 1;
+CREATE TABLE domainSites (
+  domain TEXT PRIMARY KEY NOT NULL,
+  site TEXT NOT NULL,
+  seenAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attemptConversations (
+  attemptId TEXT PRIMARY KEY NOT NULL,
+  conversation TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+DROP INDEX recipientsDueByLane;
+CREATE INDEX recipientsDueByLane ON recipients (queue, dueAt, state) WHERE state IN ('ready', 'deferred');
+DROP INDEX recipientsHeld;
+CREATE INDEX recipientsHeld ON recipients (queue, messageId) WHERE state = 'held';
+`,
+  },
   /** Adds what the hourly checks have found, and which of them were reported or are silenced. */
   {
     id: '0081-doctor',

@@ -9,6 +9,7 @@ import * as mailboxTables from './mailbox-tables.ts';
 import * as marketingTables from './marketing-tables.ts';
 import * as outboundTables from './outbound-tables.ts';
 import * as ownTables from './own-tables.ts';
+import * as queueTables from './queue-tables.ts';
 import * as submissionTables from './submission-tables.ts';
 import {
   bytes,
@@ -187,7 +188,7 @@ const recipients = table({
   position: integer(),
   address: text(),
   domain: text(),
-  /** Key of the delivery queue that the recipient waits in (queue/site/delivery-queue.ts). */
+  /** Key of the delivery queue that the recipient waits in (queue/queue-key.ts). */
   queue: text(),
   state: text<RecipientState>(),
   /**
@@ -219,13 +220,13 @@ const recipients = table({
 }).indexedBy({
   recipientsByMessage: '(messageId, position)',
   recipientsDue: "(dueAt, queue) WHERE state IN ('ready', 'deferred')",
-  recipientsDueByLane: "(queue, dueAt) WHERE state IN ('ready', 'deferred')",
+  recipientsDueByLane: "(queue, dueAt, state) WHERE state IN ('ready', 'deferred')",
   recipientsUntried: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts = 0",
   recipientsPutBack: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts > 0",
   recipientsByState:
     "(tenantId, mode, state, messageId) WHERE state NOT IN ('ready', 'in_flight', 'delivered')",
   recipientsInFlight: "(runId, dueAt) WHERE state = 'in_flight'",
-  recipientsHeld: "(messageId) WHERE state = 'held'",
+  recipientsHeld: "(queue, messageId) WHERE state = 'held'",
   recipientsSuspect:
     "(dueAt, interruptedAttempts, id) WHERE interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')",
 });
@@ -262,6 +263,7 @@ export const TABLES = {
   ...marketingTables,
   ...outboundTables,
   ...ownTables,
+  ...queueTables,
   ...submissionTables,
   ...tenantTables,
   ...trackingTables,

@@ -191,8 +191,8 @@ function registerCancel(server: FastifyInstance, app: ShowApp): void {
         operationId: 'cancelEmail',
         summary: 'Cancel an email',
         description:
-          'Cancels an email if no delivery was attempted, or if the remaining recipients are held or were not attempted. ' +
-          'Recipients who have received it keep it. Returns the email.',
+          'Cancels the recipients that wait for their first or for another attempt, or are held. Recipients who have received the email keep it. ' +
+          'While the email is being sent to a recipient, the request is refused with 409. Returns the email.',
         tags,
         ...paramsOf(CANCEL),
         response: { 200: emailSchema },

@@ -1,4 +1,4 @@
-/** Cancels or reschedules an email whose delivery has not been attempted. */
+/** Cancels an email that waits, or reschedules one whose delivery has not been attempted. */
 import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
@@ -25,12 +25,12 @@ export async function getEmailHead(
 }
 
 /**
- * Cancels the recipients that have not been attempted or are held.
- * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
+ * Cancels the recipients that wait or are held.
+ * @throws AppError invalid_state when a recipient is being sent to at this moment, or when none waits
  */
 export async function cancelEmail(app: App, email: EmailHead): Promise<void> {
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
-  app.wakeups.notify('events');
+  for (const name of ['events', 'suspects']) app.wakeups.notify(name);
 }
 
 /**

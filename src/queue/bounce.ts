@@ -9,6 +9,7 @@ import { recordEvidence } from '../suppressions/evidence-store.ts';
 import { newId } from '../system/ids.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import { findSuccess } from './delivered-store.ts';
+import { makeNotificationDue } from './notifications-store.ts';
 import { bounceTypeOf } from './outcome/explain.ts';
 import type { BounceType, Report } from './outcome/outcome.ts';
 import type { Meaning } from './outcome/replies/meaning.ts';
@@ -62,6 +63,12 @@ export async function suppressBounced(
   if (transition.bounce !== 'permanent' || transition.report.phase === 'simulated') return;
   const diagnostic = transition.report.text;
   await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
+}
+
+/** Makes the notification of the sender due when changes of a message have ended the delivery to a recipient. */
+export async function notifyOfBounce(tx: Tx, changes: readonly Change[], now: number): Promise<void> {
+  const failed = changes.find(({ transition }) => transition.cause === 'bounced');
+  if (failed) await makeNotificationDue(tx, failed.recipient, now);
 }
 
 type Cause = {

@@ -3,10 +3,13 @@
  * the daemon knows all mail that may have been sent.
  */
 import { findAddressOf } from '../audiences/contacts/store.ts';
+import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
+import { notifyOfBounce } from './bounce.ts';
+import { findOrdered, readOrders } from './control/orders.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -46,6 +49,8 @@ export type ClaimRequest = {
    */
   leasedUntil: number;
   messageIds: readonly string[];
+  /** The key of the site that claims. */
+  site: string;
   /** Keys of the delivery queues whose recipients are claimed. All of them lead to one site. */
   queues: readonly string[];
 };
@@ -65,6 +70,8 @@ const LEASE_MS = 60 * 60_000;
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;
+/** What the operator has asked of the queue (control/orders.ts). */
+type Orders = Awaited<ReturnType<typeof readOrders>>;
 /** Each reader of marketing mail gets bytes of their own, with their own link to unsubscribe. */
 const READERS_PER_TRANSACTION = 1;
 
@@ -81,8 +88,9 @@ export const claimDeliveries = defineWrite(
   'queue.claim',
   async (tx, request: ClaimRequest): Promise<Delivery[]> => {
     const deliveries: Delivery[] = [];
+    const orders = await readOrders(tx);
     for (const messageId of request.messageIds) {
-      const delivery = await claimMessage(tx, messageId, request);
+      const delivery = await claimMessage(tx, messageId, { ...request, orders });
       if (delivery) deliveries.push(delivery);
     }
     return deliveries;
@@ -92,7 +100,7 @@ export const claimDeliveries = defineWrite(
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  { now, runId, leasedUntil, queues }: ClaimRequest,
+  { now, runId, leasedUntil, queues, site, orders }: ClaimRequest & { orders: Orders },
 ): Promise<Delivery | undefined> {
   const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
   if (!mail) return undefined;
@@ -109,9 +117,16 @@ async function claimMessage(
   const changes = due.map((recipient): Change => {
     const exclusion = excluded.get(addressKey(recipient.address)) ?? excluded.get(contactAddress ?? '');
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
-    return { recipient, transition: stop ?? (exclusion ? { cause: 'suppressed', ...exclusion } : claimed) };
+    const transition =
+      stop ??
+      findOrdered(orders, { message, recipient, site }) ??
+      (exclusion ? { cause: 'suppressed', ...exclusion } : claimed);
+    return { recipient, transition };
   });
   const changed = await changeRecipients(tx, mail, { now, changes });
+  await notifyOfBounce(tx, changes, now);
+  for (const { transition } of changes)
+    if (transition.cause === 'rerouted') wakeAfterCommit('queue', transition.queue);
   const recipients = changed.recipients.filter(({ state }) => state === 'in_flight');
   return recipients.length > 0 ? { message: changed.message, recipients } : undefined;
 }

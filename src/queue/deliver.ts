@@ -138,6 +138,7 @@ async function settleClaim(
   const { id: messageId, expiresAt } = claim.message;
   const settlement = {
     messageId,
+    site: claim.site,
     runId: app.runId,
     now,
     durationMs,
@@ -155,8 +156,11 @@ async function settleClaim(
   app.wakeups.notify('events');
   if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
   if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');
-  for (const result of settlement.results)
-    if (settled.has(result.recipientId)) logSettled(app, claim, { settlement, result });
+  for (const result of settlement.results) {
+    if (!settled.has(result.recipientId)) continue;
+    app.monitor.observe(result.verdict.outcome, durationMs);
+    logSettled(app, claim, { settlement, result });
+  }
 }
 
 /** Writes one line of the mail log for each recipient. */

@@ -1,5 +1,6 @@
 /** The app with what delivering mail needs besides. */
 import type { App } from '../app.ts';
+import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
@@ -8,4 +9,5 @@ export type DeliveryApp = App & {
   prepare: PrepareMessage;
   receiveLocally: LocalReceiver;
   replies: Replies;
+  monitor: Pick<DeliveryMonitor, 'observe'>;
 };

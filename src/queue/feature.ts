@@ -1,9 +1,15 @@
 import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
+import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { registerQueueAdmin } from './admin-api.ts';
 import { expireAttempts } from './attempts-store.ts';
+import { registerQueueControl } from './control/admin-api.ts';
+import { type Censuses, createCensusWork } from './control/census.ts';
+import { expireSites } from './control/site-store.ts';
+import { expireActions } from './control/store.ts';
+import { createActionKind } from './control/sweep.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
@@ -11,19 +17,32 @@ import { createRecoveryWork } from './worker.ts';
 
 export const queue = {
   name: 'queue',
-  ids: ['em', 'rcp', 'att'],
-  operatorRoutes: [registerQueueAdmin, registerSuppressionReview],
+  ids: ['em', 'rcp', 'att', 'qa'],
+  operatorRoutes: [registerQueueAdmin, registerQueueControl, registerSuppressionReview],
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,
     createProbeWork,
+    (app: Pick<App, 'clock'> & { censuses: Censuses }) => createCensusWork(app, app.censuses),
   ],
+  tasks: [createActionKind],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'attempts',
       size: new SliceSize(),
       expire: (now, slice) =>
         db.commit(expireAttempts, { before: firstKeptId('att', now, config.retention.eventDays), ...slice }),
+    },
+    {
+      kind: 'queue actions',
+      size: new SliceSize(),
+      expire: (now, slice) =>
+        db.commit(expireActions, { before: firstKeptId('qa', now, config.retention.eventDays), ...slice }),
+    },
+    {
+      kind: 'sites of domains',
+      size: new SliceSize(),
+      expire: (now) => db.commit(expireSites, { before: now - config.retention.eventDays * DAY_MS }),
     },
   ],
 } satisfies Feature;

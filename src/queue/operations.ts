@@ -1,13 +1,19 @@
 /** Imports what defines the operations of queue, which run in the threads of the database. */
 import './attempts-store.ts';
 import './claim.ts';
+import './control/act.ts';
+import './control/census-store.ts';
+import './control/find-store.ts';
+import './control/list-store.ts';
+import './control/site-store.ts';
+import './control/stats.ts';
+import './control/store.ts';
 import './due-store.ts';
 import './feedback.ts';
 import './held/probe.ts';
 import './notifications-store.ts';
 import './settle.ts';
 import './state/cancel-submitted.ts';
-import './state/hold.ts';
 import './state/recover.ts';
 import './store.ts';
 import './submitted/store.ts';

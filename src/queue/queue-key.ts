@@ -1,26 +1,44 @@
 /** The key of a delivery queue, which is the mail of one mode, kind and tenant for one domain. Each recipient has the key of its queue. */
 import type { MessageRow, Mode } from '../db/tables.ts';
 
-export type DeliveryQueueName = { mode: Mode; kind: MessageRow['kind']; tenantId: string; domain: string };
+export type DeliveryQueueName = {
+  mode: Mode;
+  kind: MessageRow['kind'];
+  tenantId: string;
+  domain: string;
+  /** Host or domain that the operator has rerouted the mail to; undefined for the route of the domain. */
+  target: string | undefined;
+};
 
 /** The domain part of the key of test mail. Test mail is never sent, so all domains share one queue. */
 const NO_DOMAIN = '-';
 
+/** Stands between the domain and the target of a rerouted queue. No domain contains it. */
+const REROUTED = '>';
+
 /** Returns the key of the delivery queue for mail to the domain. */
 export function queueKeyOf(
-  { mode, kind, tenantId }: Omit<DeliveryQueueName, 'domain'>,
+  { mode, kind, tenantId }: Omit<DeliveryQueueName, 'domain' | 'target'>,
   domain: string,
 ): string {
   return `${mode} ${kind} ${tenantId} ${mode === 'live' ? domain : NO_DOMAIN}`;
 }
 
+/** Returns the key of the queue for the same mail with another target; without one, that of the route of its domain. */
+export function rerouteQueue(key: string, target: string | undefined): string {
+  const [own = ''] = key.split(REROUTED);
+  return target === undefined ? own : `${own}${REROUTED}${target}`;
+}
+
 /** Returns the parts of a key that `queueKeyOf` made. */
 export function parseQueueKey(key: string): DeliveryQueueName {
-  const [mode, kind, tenantId = '', domain = ''] = key.split(' ');
+  const [mode, kind, tenantId = '', destination = ''] = key.split(' ');
+  const [domain = '', target] = destination.split(REROUTED);
   return {
     mode: mode === 'live' ? 'live' : 'test',
     kind: kind === 'broadcast' ? 'broadcast' : 'transactional',
     tenantId,
     domain,
+    target,
   };
 }

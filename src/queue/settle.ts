@@ -6,9 +6,9 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts-store.ts';
-import { evaluateBounce, suppressBounced } from './bounce.ts';
+import { evaluateBounce, notifyOfBounce, suppressBounced } from './bounce.ts';
+import { rememberSite } from './control/site-store.ts';
 import { findMailPart, type Mail } from './mail-store.ts';
-import { makeNotificationDue } from './notifications-store.ts';
 import type { FinalOutcome, Verdict } from './outcome/outcome.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
@@ -25,6 +25,8 @@ export type Result = {
 
 export type Settlement = {
   messageId: string;
+  /** The key of the site that the attempt went to. */
+  site: string;
   runId: string;
   now: number;
   durationMs: number;
@@ -60,8 +62,10 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
   const signature = signatureAfter(mail, changes, settlement);
   await changeRecipients(tx, mail, { now, changes, signature });
   for (const change of changes) await suppressBounced(tx, message, { now, ...change });
-  const failed = changes.find(({ transition }) => transition.cause === 'bounced');
-  if (failed) await makeNotificationDue(tx, failed.recipient, now);
+  await notifyOfBounce(tx, changes, now);
+  const delayed = changes.filter(({ transition }) => transition.cause === 'deferred');
+  for (const domain of new Set(delayed.map(({ recipient }) => recipient.domain)))
+    await rememberSite(tx, { domain, site: settlement.site, now });
   return changes.map(({ recipient }) => recipient.id);
 }
 

@@ -128,7 +128,7 @@ export const moveDueRecipients = defineWrite(
 /** The columns that a change of a recipient's state may touch. */
 const CHANGING = [
   ...(['state', 'dueAt', 'attempts', 'interruptedAttempts', 'runId', 'delayNoticeAt', 'smtpCode'] as const),
-  ...(['enhancedCode', 'diagnostic', 'mx', 'tls', 'lastEventAt', 'dsn', 'class', 'advice'] as const),
+  ...(['enhancedCode', 'diagnostic', 'mx', 'tls', 'lastEventAt', 'dsn', 'class', 'advice', 'queue'] as const),
 ] satisfies readonly (keyof RecipientRow)[];
 
 type RecipientPatch = Pick<RecipientRow, 'id' | (typeof CHANGING)[number]>;

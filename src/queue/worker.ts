@@ -4,6 +4,7 @@ import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { withdrawProbes } from './held/probe.ts';
 import { countHeld } from './held/store.ts';
@@ -12,15 +13,17 @@ import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
+type Watching = { replies?: Replies; monitor?: DeliveryMonitor };
+
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
- * `replies` says what the replies of servers mean.
+ * `replies` says what the replies of servers mean, and `monitor` sees the outcomes.
  */
 export function startDelivering(
   app: App,
   receiveLocally: LocalReceiver,
-  replies: Replies = new RepliesFile(app),
+  { replies = new RepliesFile(app), monitor = new DeliveryMonitor(app) }: Watching = {},
 ): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
@@ -30,6 +33,7 @@ export function startDelivering(
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
     receiveLocally,
     replies,
+    monitor,
   });
   dispatcher.start();
   return dispatcher;

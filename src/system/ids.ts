@@ -30,6 +30,14 @@ export function firstIdAt<P extends string>(prefix: P, epochMs: number): Id<P> {
   return `${prefix}_${toBase32(Math.max(epochMs, 0), TIME_CHARACTERS)}${BASE32_DIGITS.charAt(0).repeat(RANDOM_CHARACTERS)}`;
 }
 
+/** Number of bytes of the time in the binary form of an id. */
+const TIME_BYTES = 6;
+
+/** Returns the time for which an id was made, in epoch milliseconds. */
+export function timeOfId(id: Id<string>): number {
+  return idToBytes(id).readUIntBE(0, TIME_BYTES);
+}
+
 /** Returns the first id that is kept when rows are deleted at the age of `days`: rows of exactly that age are deleted. */
 export function firstKeptId<P extends string>(prefix: P, nowMs: number, days: number): Id<P> {
   return firstIdAt(prefix, nowMs - days * DAY_MS + 1);

@@ -88,11 +88,7 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
       if (existing instanceof Counter) return existing as Counter<Label>;
       return new Counter({ name: PREFIX + name, help, labelNames: labels, registers });
     },
-    histogram: <Label extends string = never>(
-      name: string,
-      help: string,
-      { buckets, labels = [] }: { buckets: readonly number[]; labels?: readonly Label[] },
-    ) => new Histogram({ name: PREFIX + name, help, buckets: [...buckets], labelNames: labels, registers }),
+    histogram: createHistograms(registry),
     gauge(name: string, help: string, read: () => number | Promise<number>): void {
       registry.removeSingleMetric(PREFIX + name);
       const gauge: Gauge = new Gauge({
@@ -162,6 +158,20 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
       const text = await AggregatorRegistry.aggregate(all).metrics();
       return { contentType: registry.contentType, text };
     },
+  };
+}
+
+/** Returns the function that makes a histogram, or returns the one that has its name already. */
+function createHistograms(registry: Registry): Metrics['histogram'] {
+  return <Label extends string = never>(
+    name: string,
+    help: string,
+    { buckets, labels = [] }: { buckets: readonly number[]; labels?: readonly Label[] },
+  ) => {
+    const existing = registry.getSingleMetric(PREFIX + name);
+    if (existing instanceof Histogram) return existing as Histogram<Label>;
+    const registers = [registry];
+    return new Histogram({ name: PREFIX + name, help, buckets: [...buckets], labelNames: labels, registers });
   };
 }
 

@@ -20,7 +20,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'email.clicked': 'The recipient followed a link in the email',
   'email.delivery_delayed': 'A delivery attempt failed and will be repeated',
   'email.suppressed': 'The address is on the suppression list, so nothing was sent',
-  'email.canceled': 'The email was canceled before it was sent',
+  'email.canceled': 'The email was canceled for a recipient who was still waiting for it',
   'email.held': 'Delivery stopped until an operator releases the email',
   'email.received': 'A message arrived for a route',
   'domain.verified': 'The DNS records of a domain were found correct',

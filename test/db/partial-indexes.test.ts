@@ -23,6 +23,7 @@ import { sweepImports } from '../../src/mailbox-imports/store.ts';
 import { listAppPasswordsOfMember } from '../../src/mailboxes/app-passwords/store.ts';
 import { findActiveScript } from '../../src/mailboxes/scripts/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
+import { listInForce } from '../../src/queue/control/store.ts';
 import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { countTasks } from '../../src/tasks/read-store.ts';
@@ -62,6 +63,7 @@ const audience = {
 
 /** Each index with the queries it was made for. Those of `recipients` are tested beside the queue that reads them. */
 const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
+  queueActionsInForce: [listInForce],
   domainsByName: [
     (tx) => findDomainByName(tx, tenantId, 'a.example'),
     (tx) => requireNewDomain(tx, tenantId, 'a.example'),

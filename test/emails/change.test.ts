@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { recoverAbandoned } from '../../src/queue/state/recover.ts';
+import { recoverQueue } from '../../src/queue/worker.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { SIMULATOR, senderOf } from './fixtures.ts';
 
@@ -112,7 +112,7 @@ test('a suppressed recipient does not keep an email from being canceled', async 
   assert.equal(body.status, 'canceled');
 });
 
-test('an email that was attempted or canceled before is neither canceled nor rescheduled', async () => {
+test('an email that is delivered or was canceled before is neither canceled nor rescheduled', async () => {
   const sent = await accepted({ to: `delivered@${SIMULATOR}` });
   await spool.deliverDue();
   const canceled = await accepted({ scheduledAt: later() });
@@ -124,21 +124,45 @@ test('an email that was attempted or canceled before is neither canceled nor res
   }
 });
 
-test('an email that an ended daemon may have sent is neither canceled nor rescheduled, although it is queued again', async () => {
+test('an email that an ended daemon may have sent is not rescheduled, and is canceled because it waits again', async () => {
   const { id } = await accepted({ to: `delivered@${SIMULATOR}` });
-  const { app, clock } = spool;
-  assert.equal((await spool.claim('earlier')).length, 1);
-  const recovery = { now: clock.now(), elapsed: clock.elapsed(), runId: app.runId };
-  assert.deepEqual(await app.db.commit(recoverAbandoned, recovery), { retried: 1, held: [] });
-  for (const answer of [await cancel(id), await reschedule(id, later())]) {
-    assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
-  }
+  await spool.claim('an earlier start');
+  await recoverQueue(spool.app);
+  assert.equal((await reschedule(id, later())).status, 409);
+  assert.equal((await cancel(id)).body.status, 'canceled');
+});
+
+test('an email that is being delivered cannot be canceled at this moment', async () => {
+  const id = await spool.accept(['a@gone.example', 'b@rcpt.example']);
+  await spool.claim('another start');
+  const { status, body } = await cancel(id, spool.liveKey);
+  assert.deepEqual([status, body.error.type], [409, 'invalid_state']);
+  assert.match(body.error.message, /being delivered at this moment/);
+  const { recipientCounts } = await spool.email(id);
+  assert.deepEqual([recipientCounts.sent, recipientCounts.canceled], [2, 0], 'nothing was changed');
+  await recoverQueue(spool.app);
+  assert.equal((await cancel(id, spool.liveKey)).body.status, 'canceled');
+});
+
+test('an email that was tried is canceled while it waits; each recipient that waited has an event', async () => {
+  const id = await spool.accept(['a@no-such.example', 'b@no-such.example']);
   await spool.deliverDue();
-  const { body } = await spool.request('GET', `/v1/emails/${id}`);
-  assert.deepEqual(
-    [body.status, types(body)],
-    ['delivered', ['email.queued', 'email.sent', 'email.delivered']],
-  );
+  assert.equal((await spool.email(id)).recipientCounts.deferred, 2);
+  const { status, body } = await cancel(id, spool.liveKey);
+  assert.deepEqual([status, body.status, body.recipientCounts.canceled], [200, 'canceled', 2]);
+  assert.equal(types(body).filter((type) => type === 'email.canceled').length, 2);
+  await spool.clock.advance(DAY_MS);
+  await spool.deliverDue();
+  assert.deepEqual((await spool.email(id)).status, 'canceled');
+  assert.equal((await cancel(id, spool.liveKey)).status, 409, 'it is canceled already');
+});
+
+test('an email that one recipient has got stays delivered when the others are canceled', async () => {
+  const id = await spool.accept([`delivered@${SIMULATOR}`, 'b@no-such.example']);
+  await spool.deliverDue();
+  const { status, body } = await cancel(id, spool.liveKey);
+  assert.deepEqual([status, body.status], [200, 'delivered']);
+  assert.deepEqual([body.recipientCounts.delivered, body.recipientCounts.canceled], [1, 1]);
 });
 
 test('rescheduling moves the date, the age and the delivery', async () => {

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { NO_REPORT, verdictForAll } from '../../src/queue/outcome/outcome.ts';
-import { releaseHeld } from '../../src/queue/state/hold.ts';
 import { dialLoopback } from '../support/loopback.ts';
+import { act } from '../support/queue-action.ts';
 import { recordLog } from '../support/record-log.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { attemptWith, deliverBy, openSpool } from '../support/spool.ts';
@@ -45,7 +45,7 @@ async function acceptWithFile() {
 /** Writes the bytes back, as an operator would, and delivers the email. */
 async function restore({ id, path, whole }: Awaited<ReturnType<typeof acceptWithFile>>): Promise<void> {
   writeFileSync(path, whole);
-  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+  await act(spool.app, 'release', { emailId: id });
   await spool.deliverDue();
   assert.equal((await spool.email(id)).status, 'delivered');
 }

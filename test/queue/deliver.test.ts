@@ -260,6 +260,7 @@ test('an attempt whose lease belongs to another start no longer changes anything
   const recipientId = delivery?.recipients[0]?.id;
   assert.ok(recipientId);
   await spool.app.db.commit(settle, {
+    site: 'test',
     messageId: id,
     runId: 'old',
     now,

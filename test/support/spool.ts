@@ -9,6 +9,7 @@ import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
 import { deliver } from '../../src/queue/deliver.ts';
 import type { DeliveryApp } from '../../src/queue/delivery-app.ts';
+import { DeliveryMonitor } from '../../src/queue/delivery-monitor.ts';
 import { listDueInQueue, listDueQueues } from '../../src/queue/due-store.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
@@ -128,7 +129,9 @@ export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
       return ids;
     },
     async deliverDue() {
-      const dispatcher = startDelivering(testApp.app, options.receiveLocally ?? noReceiver, PACKAGED);
+      const dispatcher = startDelivering(testApp.app, options.receiveLocally ?? noReceiver, {
+        replies: PACKAGED,
+      });
       await settled(testApp.app);
       await dispatcher.stop(STOP_MS);
     },
@@ -158,7 +161,14 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const queues = await db.query(listDueQueues, { after: -1, until: now });
   const inQueues = queues.map((queue) => listDueInQueue(db.read, { queue, now, limit: 100, except: [] }));
   const messageIds = [...new Set((await Promise.all(inQueues)).flat())];
-  const deliveries = await db.commit(claimDeliveries, { now, runId, leasedUntil, messageIds, queues });
+  const deliveries = await db.commit(claimDeliveries, {
+    now,
+    runId,
+    leasedUntil,
+    messageIds,
+    site: 'test',
+    queues,
+  });
   const claimedAt = clock.elapsed();
   return deliveries.map((delivery, id) => ({
     ...delivery,
@@ -172,6 +182,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     ...app,
     receiveLocally: noReceiver,
     replies: PACKAGED,
+    monitor: new DeliveryMonitor(app),
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

@@ -33,7 +33,15 @@ async function end(to: string, outcome: FinalOutcome): Promise<string> {
     verdict: { outcome },
   }));
   assert.equal(results.length, 1);
-  const ending = { messageId, runId, now: spool.clock.now(), durationMs: 1, signature: null, results };
+  const ending = {
+    messageId,
+    site: 'test',
+    runId,
+    now: spool.clock.now(),
+    durationMs: 1,
+    signature: null,
+    results,
+  };
   await db.commit(settle, ending);
   return messageId;
 }
@@ -98,7 +106,7 @@ test('a hard bounce of an address that was put on the list meanwhile is no news'
     ...{ recipientId: id, attempts, retryDelayMs: 1_000 },
     verdict: { outcome: bounced() },
   }));
-  await db.commit(settle, { messageId, runId, now, durationMs: 1, signature: null, results });
+  await db.commit(settle, { site: 'test', messageId, runId, now, durationMs: 1, signature: null, results });
   assert.equal((await getSuppression(db.read, tenantId, email)).reason, 'bounce');
   assert.deepEqual(await suppressionEvents(email), known);
 });

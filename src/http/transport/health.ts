@@ -20,6 +20,11 @@ const WARNINGS = {
     'A thread of the daemon has died and will be started again. The log names it, and the reason; its work is delayed.',
   clock_behind:
     'The clock of this machine is behind the time it showed before. Check its time synchronization.',
+  dns_failing: 'DNS gives no answers for the domains of recipients. Check dns.servers and the network.',
+  nothing_delivered:
+    'Attempts to deliver mail have all failed for a quarter of an hour. Check the network and port 25; "postrider queue stats" shows what waits.',
+  mail_overdue:
+    'Mail has been due for more than a quarter of an hour. "postrider queue stats" shows what waits.',
 } as const;
 
 type Reason = keyof typeof REASONS;
@@ -37,7 +42,20 @@ export const MAX_WRITER_LAG_MS = 10_000;
  */
 export const MAX_SILENCE_MS = 30_000;
 
-export type VitalSigns = {
+/** Maximum time for which mail is due before a warning: a queue that is not too long for the host is tried within minutes. */
+export const MAX_OVERDUE_MS = 15 * 60_000;
+
+/** How the delivery of mail goes. */
+export type DeliverySigns = {
+  /** Time for which the mail that is due longest has been due. */
+  oldestDueMs: number;
+  /** True when many attempts in a row have delivered nothing. */
+  deliversNothing: boolean;
+  /** True when DNS gives no answers. */
+  failsDns: boolean;
+};
+
+export type VitalSigns = DeliverySigns & {
   /** Time for which the oldest write that is not durable yet has waited. */
   writerLagMs: number;
   /** Time for which a thread with work to do has answered nothing. */
@@ -63,6 +81,9 @@ export function evaluateHealth(signs: VitalSigns): Health {
   const warnings: readonly (Warning | false)[] = [
     !signs.doThreadsRun && 'thread_restarting',
     signs.clockBehindMs > 0 && 'clock_behind',
+    signs.failsDns && 'dns_failing',
+    signs.deliversNothing && 'nothing_delivered',
+    signs.oldestDueMs > MAX_OVERDUE_MS && 'mail_overdue',
   ];
   return {
     reasons: reasons.filter((reason) => reason !== false),
@@ -70,7 +91,10 @@ export function evaluateHealth(signs: VitalSigns): Health {
   };
 }
 
-/** Serves `GET /healthz`. `readSigns` must be cheap. */
+/**
+ * Serves `GET /healthz`, and `GET /readyz`, which answers 200 while the daemon can take requests: it works, and all of its threads run.
+ * `readSigns` must be cheap.
+ */
 export function serveHealth(server: FastifyInstance, version: string, readSigns: () => VitalSigns): void {
   server.get('/healthz', { schema: { hide: true } }, async (_request, reply) => {
     const { reasons, warnings } = evaluateHealth(readSigns());
@@ -80,6 +104,11 @@ export function serveHealth(server: FastifyInstance, version: string, readSigns:
     if (reasons.length === 0) return { status: 'ok', version, ...warned, ...message };
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ status: 'unavailable', version, reasons, ...warned, ...message });
+  });
+  server.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
+    const signs = readSigns();
+    if (evaluateHealth(signs).reasons.length === 0 && signs.doThreadsRun) return { status: 'ready' };
+    return reply.header('retry-after', RETRY_AFTER_SECONDS).code(503).send({ status: 'not ready' });
   });
 }
 

@@ -84,36 +84,3 @@ const heldCount = statement((db) =>
 export async function countHeld(tx: Tx): Promise<number> {
   return (await heldCount.first(tx, {}))?.count ?? 0;
 }
-
-export type HeldRow = Pick<
-  RecipientRow,
-  'messageId' | 'tenantId' | 'mode' | 'address' | 'attempts' | 'diagnostic' | 'lastEventAt'
->;
-
-/** Returns held recipients of all tenants, the oldest emails first. */
-export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
-  return tx
-    .selectFrom('recipients')
-    .select(['messageId', 'tenantId', 'mode', 'address', 'attempts', 'diagnostic', 'lastEventAt'])
-    .where(isHeld)
-    .orderBy('messageId')
-    .limit(limit)
-    .execute();
-}
-
-/** Returns the ids of emails after `after` that have held recipients, in order. */
-export async function listHeldEmails(
-  tx: Tx,
-  { after, limit }: { after: string; limit: number },
-): Promise<string[]> {
-  const rows = await tx
-    .selectFrom('recipients')
-    .select('messageId')
-    .distinct()
-    .where(isHeld)
-    .where('messageId', '>', after)
-    .orderBy('messageId')
-    .limit(limit)
-    .execute();
-  return rows.map(({ messageId }) => messageId);
-}

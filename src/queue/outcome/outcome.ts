@@ -41,9 +41,9 @@ export type BounceType = 'permanent' | 'transient' | 'undetermined';
 
 /**
  * Reasons to hold mail. `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing
- * or its bytes have changed.
+ * or its bytes have changed. `operator`: the operator holds the mail.
  */
-export type HoldReason = 'interrupted' | 'damaged';
+export type HoldReason = 'interrupted' | 'damaged' | 'operator';
 
 /** Feedback that follows a simulated delivery. */
 export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';

@@ -139,6 +139,7 @@ export class Claimer {
       runId: this.#app.runId,
       leasedUntil: leaseFrom(this.#app.clock.elapsed()),
       messageIds: [...picked.keys()],
+      site: this.#site,
       queues: [...queues],
     };
   }

@@ -31,13 +31,18 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
 /**
  * Looks up the route of a delivery queue. Test mail, the simulator's domain and the domains of this installation need no lookup.
  * Mail of other domains stays here when their MX is this machine and it receives mail for them. What is left takes the relay of
- * the operator's route, or goes to the MX hosts.
+ * the operator's route, or goes to the MX hosts. Mail that the operator has rerouted goes to the MX hosts of its target.
  */
-export async function chooseRoute(app: App, { mode, domain, tenantId }: DeliveryQueueName): Promise<Route> {
+export async function chooseRoute(
+  app: App,
+  { mode, domain: own, target, tenantId }: DeliveryQueueName,
+): Promise<Route> {
   const { config } = app;
+  const domain = target ?? own;
   if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
   if (isOwnDomain(config, domain)) return LOCAL;
-  const relay = (await findOutboundRoute(app, { tenantId, domain }))?.relay ?? null;
+  const chosen = target === undefined ? await findOutboundRoute(app, { tenantId, domain }) : undefined;
+  const relay = chosen?.relay ?? null;
   // A machine with a relay may be unable to look up anything else, so other domains are not looked up then.
   if (relay && !(await receivesFor(app, domain))) return routeByRelay(app, relay, domain);
   const plan = await planMx(app, domain);

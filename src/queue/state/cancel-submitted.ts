@@ -4,7 +4,7 @@
  */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
+import type { MessageRow, RecipientRow } from '../../db/tables.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { getMail } from '../mail-store.ts';
 import { findMessage } from '../store.ts';
@@ -18,6 +18,7 @@ import {
   type Writer,
 } from '../submitted/outbox-store.ts';
 import { findSubmitted } from '../submitted/store.ts';
+import { isWaiting } from './cancel.ts';
 import { changeEach } from './change.ts';
 import type { Transition } from './transition.ts';
 
@@ -56,8 +57,6 @@ async function isValid(tx: Tx, writer: Writer, handedInWith: string): Promise<bo
  * claim cancels those when they are due.
  */
 const MAX_CANCELED = 1_000;
-/** The open states but `in_flight`, in which a server may have the message already. */
-const WAITING: readonly RecipientState[] = ['ready', 'deferred', 'held'];
 
 type Stop = { mailboxId: MailboxId; now: number };
 
@@ -113,7 +112,7 @@ async function cancelAll(
   let canceled = 0;
   for (const id of messageIds) {
     const mail = await getMail(tx, id);
-    const transitionOf = ({ state }: RecipientRow) => (WAITING.includes(state) ? transition : undefined);
+    const transitionOf = (recipient: RecipientRow) => (isWaiting(recipient) ? transition : undefined);
     if ((await changeEach(tx, mail, { now, transitionOf })) > 0) canceled += 1;
   }
   return canceled;

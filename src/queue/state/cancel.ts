@@ -1,29 +1,46 @@
 /**
- * Cancels or reschedules mail whose delivery has not been attempted. Mail is also canceled when its remaining
- * recipients are all held.
+ * Cancels mail that waits, and reschedules mail whose delivery has not been attempted.
  */
 import type { Tx } from '../../db/operation.ts';
-import type { RecipientRow } from '../../db/tables.ts';
+import type { RecipientRow, RecipientState } from '../../db/tables.ts';
 import { AppError } from '../../system/errors.ts';
 import { getMail } from '../mail-store.ts';
 import { redateMessage, type SpooledMessage } from '../store.ts';
 import { changeEach } from './change.ts';
 
+/** The open states but `in_flight`, in which a server may have the message already. */
+const WAITING: readonly RecipientState[] = ['ready', 'deferred', 'held'];
+
+/** Returns true for a recipient that is not being sent to and is not final. */
+export function isWaiting({ state }: Pick<RecipientRow, 'state'>): boolean {
+  return WAITING.includes(state);
+}
+
 const CANCELED = { cause: 'canceled' } as const;
 
 /**
- * Cancels the open recipients of a message, as part of a write. The caller has checked that the message belongs to
- * the tenant. Recipients that are delivered or bounced keep their state.
- * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
+ * Cancels the recipients of a message that wait, whether they were attempted or not, as part of a write. The caller has checked that the
+ * message belongs to the tenant. Recipients that are delivered or bounced keep their state.
+ * @throws AppError invalid_state when a recipient is being sent to at this moment, or when none waits
  */
 export async function cancelMessage(
   tx: Tx,
   { messageId, now }: { messageId: string; now: number },
 ): Promise<void> {
   const mail = await getMail(tx, messageId);
-  const open = mail.recipients.filter(isOpen);
-  if (!isUntouched(mail.recipients) && !isStoppedByHold(open)) throw tooLate(mail.message, 'canceled');
-  const transitionOf = (recipient: RecipientRow) => (isOpen(recipient) ? CANCELED : undefined);
+  if (mail.recipients.some(({ state }) => state === 'in_flight'))
+    throw new AppError(
+      'invalid_state',
+      'The email is being delivered at this moment; it can be canceled if a recipient is still waiting afterwards',
+    );
+  if (!mail.recipients.some(isWaiting))
+    throw new AppError(
+      'invalid_state',
+      mail.message.status === 'canceled'
+        ? 'The email is canceled already'
+        : 'The email can no longer be canceled: no recipient is waiting',
+    );
+  const transitionOf = (recipient: RecipientRow) => (isWaiting(recipient) ? CANCELED : undefined);
   await changeEach(tx, mail, { now, transitionOf });
 }
 
@@ -38,15 +55,11 @@ export async function rescheduleMessage(
   { messageId, now, datedAt, expiresAt }: Rescheduling,
 ): Promise<void> {
   const mail = await getMail(tx, messageId);
-  if (!isUntouched(mail.recipients)) throw tooLate(mail.message, 'rescheduled');
+  if (!isUntouched(mail.recipients)) throw tooLate(mail.message);
   const transition = { cause: 'rescheduled', dueAt: datedAt } as const;
-  const transitionOf = (recipient: RecipientRow) => (isOpen(recipient) ? transition : undefined);
+  const transitionOf = (recipient: RecipientRow) => (isWaiting(recipient) ? transition : undefined);
   await changeEach(tx, mail, { now, transitionOf });
   await redateMessage(tx, { id: messageId, datedAt, expiresAt });
-}
-
-function isOpen({ state }: RecipientRow): boolean {
-  return state === 'ready' || state === 'deferred' || state === 'in_flight' || state === 'held';
 }
 
 function isUntried({ state, attempts }: RecipientRow): boolean {
@@ -59,20 +72,11 @@ function isUntouched(all: readonly RecipientRow[]): boolean {
   return all.some(isUntried) && all.every((recipient) => isUntried(recipient) || isSpared(recipient));
 }
 
-/**
- * Returns true when the rest of the delivery waits for an operator: at least one recipient is held, and each other
- * open recipient was never attempted.
- */
-function isStoppedByHold(open: readonly RecipientRow[]): boolean {
-  const isHeld = ({ state }: RecipientRow) => state === 'held';
-  return open.some(isHeld) && open.every((recipient) => isHeld(recipient) || isUntried(recipient));
-}
-
-function tooLate(message: SpooledMessage, action: string): AppError {
+function tooLate(message: SpooledMessage): AppError {
   return new AppError(
     'invalid_state',
     message.status === 'canceled'
       ? 'The email is canceled already'
-      : `The email can no longer be ${action}: its delivery has begun`,
+      : 'The email can no longer be rescheduled: its delivery has begun',
   );
 }

@@ -1,13 +1,13 @@
 /**
  * Held mail is stored, shown and counted, but not tried again until an operator releases it (`postrider queue release`).
- * Mail is held when another attempt would do harm: its delivery keeps crashing the daemon, or its stored bytes are
- * damaged.
+ * Mail is held when another attempt would do harm, because its delivery keeps crashing the daemon or its stored bytes are
+ * damaged, and when the operator holds it.
  */
-import { defineWrite } from '../../db/operation.ts';
+import type { Tx } from '../../db/operation.ts';
 import type { Mode, RecipientRow } from '../../db/tables.ts';
-import { AppError, notFound } from '../../system/errors.ts';
+import type { Mail } from '../mail-store.ts';
 import type { HoldReason } from '../outcome/outcome.ts';
-import { findMessage, listRecipients, redateMessage, type SpooledMessage } from '../store.ts';
+import { redateMessage, type SpooledMessage } from '../store.ts';
 import { changeEach } from './change.ts';
 
 /** A recipient that has just been held, with the fields that the log shows. */
@@ -36,23 +36,21 @@ export function heldRecipient(
 const MIN_RELEASED_LIFE_MS = 24 * 3_600_000;
 
 /**
- * Makes the held recipients of an email due again and returns how many there were. A recipient that was held for
- * crashes is tried alone, and a single further crash holds it again.
- * @throws AppError not_found; invalid_state when none of them is held
+ * Makes held recipients of a message due again, as part of a write, and returns how many there were. A recipient that was held for
+ * crashes is tried alone, and a single further crash holds it again. Scheduled mail keeps its time.
  */
-export const releaseHeld = defineWrite(
-  'queue.releaseHeld',
-  async (tx, { emailId, now }: { emailId: string; now: number }): Promise<number> => {
-    const message = await findMessage(tx, emailId);
-    if (!message) throw notFound('Email');
-    const mail = { message, recipients: await listRecipients(tx, emailId), others: [] };
-    const released = await changeEach(tx, mail, {
-      now,
-      transitionOf: ({ state }) => (state === 'held' ? { cause: 'released', dueAt: now } : undefined),
-    });
-    if (released === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
-    const expiresAt = Math.max(message.expiresAt, now + MIN_RELEASED_LIFE_MS);
-    await redateMessage(tx, { id: emailId, datedAt: message.datedAt, expiresAt });
-    return released;
-  },
-);
+export async function releaseRecipients(
+  tx: Tx,
+  mail: Mail,
+  { now, isReleased }: { now: number; isReleased: (recipient: RecipientRow) => boolean },
+): Promise<number> {
+  const { message } = mail;
+  const released = { cause: 'released', dueAt: Math.max(now, message.datedAt) } as const;
+  const count = await changeEach(tx, mail, {
+    now,
+    transitionOf: (recipient) => (recipient.state === 'held' && isReleased(recipient) ? released : undefined),
+  });
+  const expiresAt = Math.max(message.expiresAt, released.dueAt + MIN_RELEASED_LIFE_MS);
+  if (count > 0) await redateMessage(tx, { id: message.id, datedAt: message.datedAt, expiresAt });
+  return count;
+}

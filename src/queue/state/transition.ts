@@ -53,6 +53,10 @@ export type Transition =
   /** The broadcast of the copy was resumed. */
   | { cause: 'unparked'; dueAt: number }
   | { cause: 'rescheduled'; dueAt: number }
+  /** The operator asked for another attempt now. */
+  | { cause: 'retried'; dueAt: number }
+  /** The operator has rerouted the mail: `queue` is the key of its delivery queue from now on. */
+  | { cause: 'rerouted'; queue: string }
   | { cause: 'probe-begun'; dueAt: number }
   | { cause: 'probe-withdrawn' };
 
@@ -64,12 +68,13 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   claimed: ['ready', 'deferred'],
   suppressed: ['ready', 'deferred'],
   delivered: ['in_flight'],
-  bounced: ['in_flight'],
+  /** The operator can end the delivery of mail that waits. */
+  bounced: ['in_flight', 'ready', 'deferred', 'held'],
   'bounced-later': ['delivered'],
   'delayed-later': ['delivered'],
   complained: ['delivered'],
   deferred: ['in_flight'],
-  held: ['in_flight'],
+  held: ['in_flight', 'ready', 'deferred'],
   interrupted: ['in_flight'],
   unsent: ['in_flight'],
   released: ['held'],
@@ -77,6 +82,8 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   parked: ['ready', 'deferred'],
   unparked: ['ready', 'deferred'],
   rescheduled: ['ready'],
+  retried: ['ready', 'deferred'],
+  rerouted: ['ready', 'deferred', 'held'],
   'probe-begun': ['ready'],
   'probe-withdrawn': ['ready'],
 };
@@ -134,7 +141,10 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       const dueAt = releasedDueAt(recipient.interruptedAttempts, transition.dueAt);
       return { patch: { dueAt }, events: [] };
     }
+    case 'rerouted':
+      return { patch: { queue: transition.queue }, events: [] };
     case 'rescheduled':
+    case 'retried':
     case 'probe-begun':
       return { patch: { dueAt: transition.dueAt }, events: [] };
     case 'probe-withdrawn':
@@ -278,13 +288,20 @@ function delayLater(
   return { patch: { delayNoticeAt: now }, events: [event] };
 }
 
-/** Held mail is not due. Mail that is held because of crashes keeps their number, for its probe after a release. */
+/** Numbers of interrupted attempts of held mail, by the reason. They decide whether it is probed after its release. */
+const INTERRUPTIONS_WHEN_HELD = {
+  interrupted: (before: number) => before + 1,
+  damaged: () => 0,
+  operator: (before: number) => before,
+} as const satisfies Record<HoldReason, (before: number) => number>;
+
+/** Held mail is not due. */
 function hold({ reason, diagnostic }: ByCause<'held'>, { interruptedAttempts }: RecipientRow): Effect {
   const patch = {
     state: 'held',
     dueAt: null,
     runId: null,
-    interruptedAttempts: reason === 'interrupted' ? interruptedAttempts + 1 : 0,
+    interruptedAttempts: INTERRUPTIONS_WHEN_HELD[reason](interruptedAttempts),
     ...lastResponse({ ...NO_REPORT, text: diagnostic }),
   } as const;
   return { patch, events: [{ type: 'email.held', details: { hold: { reason, diagnostic } }, counters: [] }] };

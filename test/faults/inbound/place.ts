@@ -150,8 +150,8 @@ export async function finishInbound(place: InboundWorld, daemon: DaemonProcess):
 
 /** Does what an operator does after a series of crashes (queue/state/suspect.ts). Returns the number of recipients. */
 async function releaseHeld(daemon: DaemonProcess): Promise<number> {
-  const { released } = (await daemon.cli(['queue', 'release', '--all'])) as { released: number };
-  return released;
+  const { changed } = (await daemon.cli(['queue', 'release', '--all'])) as { changed: number };
+  return changed;
 }
 
 /**

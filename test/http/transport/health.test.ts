@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   evaluateHealth,
+  MAX_OVERDUE_MS,
   MAX_SILENCE_MS,
   MAX_WRITER_LAG_MS,
   serveHealth,
@@ -12,6 +13,7 @@ import { serve } from '../serve.ts';
 const WELL: VitalSigns = {
   ...{ writerLagMs: 0, writerSilentMs: 0, readerSilentMs: 0, clockBehindMs: 0 },
   ...{ isDiskFull: false, isDiskBelowReserve: false, doThreadsRun: true },
+  ...{ oldestDueMs: 0, deliversNothing: false, failsDns: false },
 };
 
 test('up to its limits the daemon is healthy, and beyond each of them there is a reason', () => {
@@ -47,4 +49,27 @@ test('GET /healthz answers 200 when healthy and with a warning, and 503 with rea
   assert.deepEqual([ill.body.status, ill.body.reasons], ['unavailable', ['disk_below_reserve']]);
   assert.match(ill.body.message, /storage\.reserveMegabytes/);
   assert.match(String(ill.headers['retry-after']), /^[1-9]\d*$/);
+});
+
+test('delivery that comes to nothing is a warning, since the daemon itself works', () => {
+  for (const [signs, warning] of [
+    [{ failsDns: true }, 'dns_failing'],
+    [{ deliversNothing: true }, 'nothing_delivered'],
+    [{ oldestDueMs: MAX_OVERDUE_MS + 1 }, 'mail_overdue'],
+  ] as const)
+    assert.deepEqual(evaluateHealth({ ...WELL, ...signs }), { reasons: [], warnings: [warning] });
+  assert.deepEqual(evaluateHealth({ ...WELL, oldestDueMs: MAX_OVERDUE_MS }).warnings, []);
+});
+
+test('GET /readyz answers 200 while the daemon works and all of its threads run', async () => {
+  let signs = WELL;
+  const { send } = await serve({}, (server) => serveHealth(server, '1.2.3', () => signs));
+  const ready = async () => (await send({ method: 'GET', url: '/readyz' })).status;
+  assert.equal(await ready(), 200);
+  signs = { ...WELL, deliversNothing: true };
+  assert.equal(await ready(), 200);
+  signs = { ...WELL, doThreadsRun: false };
+  assert.equal(await ready(), 503);
+  signs = { ...WELL, isDiskFull: true };
+  assert.equal(await ready(), 503);
 });

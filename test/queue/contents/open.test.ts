@@ -13,10 +13,10 @@ import type { MergeValues } from '../../../src/queue/contents/content.ts';
 import type { MessageBytes } from '../../../src/queue/contents/open.ts';
 import { type PackedSource, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
 import { findContent, insertContent } from '../../../src/queue/contents/store.ts';
-import { releaseHeld } from '../../../src/queue/state/hold.ts';
 import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { dialLoopback } from '../../support/loopback.ts';
+import { act } from '../../support/queue-action.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import { deliverBy, deliveryAppOf, openSpool, START_MS } from '../../support/spool.ts';
 
@@ -317,7 +317,7 @@ test('mail whose stored texts are damaged is held and shown without them, and de
   assert.deepEqual([held.recipients[0].status, held.html, held.text], ['held', null, null]);
   assert.deepEqual(received('damaged@rcpt.example'), []);
   await store(source);
-  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+  await act(spool.app, 'release', { emailId: id });
   await spool.deliverDue();
   const { status, html } = await spool.email(id);
   assert.deepEqual([status, html], ['delivered', '<p>Hello</p>']);

@@ -5,16 +5,12 @@ import {
   findMaxInterruptedOnProbe,
   findWaitingSuspect,
   listDueSuspects,
-  listHeld,
-  listHeldEmails,
 } from '../../../src/queue/held/store.ts';
 import { explain } from '../../support/explain.ts';
 
 test('held recipients and suspects are each found by an index that holds nothing else', async () => {
   for (const [query, index] of [
     [countHeld, 'recipientsHeld'],
-    [(tx) => listHeld(tx, 10), 'recipientsHeld'],
-    [(tx) => listHeldEmails(tx, { after: '', limit: 10 }), 'recipientsHeld'],
     [findWaitingSuspect, 'recipientsSuspect'],
     [findMaxInterruptedOnProbe, 'recipientsSuspect'],
     [listDueSuspects, 'recipientsSuspect'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQueueKey, queueKeyOf } from '../../../src/queue/queue-key.ts';
+import { parseQueueKey, queueKeyOf, rerouteQueue } from '../../../src/queue/queue-key.ts';
 import { DeliveryQueue, MAX_MESSAGES_IN_MEMORY } from '../../../src/queue/site/delivery-queue.ts';
 
 const KEY = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, 'a.example');
@@ -29,7 +29,11 @@ async function takeAll(queue: DeliveryQueue): Promise<string[]> {
 
 test('the key of a queue names its mode, kind, tenant and domain', () => {
   const name = { mode: 'live', kind: 'broadcast', tenantId: 'ten_1', domain: 'a.example' } as const;
-  assert.deepEqual(parseQueueKey(queueKeyOf(name, 'a.example')), name);
+  const key = queueKeyOf(name, 'a.example');
+  assert.deepEqual(parseQueueKey(key), { ...name, target: undefined });
+  const rerouted = rerouteQueue(key, 'relay.example');
+  assert.deepEqual(parseQueueKey(rerouted), { ...name, target: 'relay.example' });
+  assert.equal(rerouteQueue(rerouted, undefined), key);
 });
 
 test('test mail of all domains waits in one queue', () => {

@@ -51,7 +51,10 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'parked' }, ['ready', 'deferred']],
   [{ cause: 'unparked', dueAt: 1 }, ['ready', 'deferred']],
   [delivered(), ['in_flight']],
-  [{ cause: 'bounced', report: REPORT, bounce: 'permanent', meaning: MEANING }, ['in_flight']],
+  [
+    { cause: 'bounced', report: REPORT, bounce: 'permanent', meaning: MEANING },
+    ['in_flight', 'ready', 'deferred', 'held'],
+  ],
   [{ cause: 'bounced-later', report: REPORT, bounce: 'permanent', meaning: MEANING }, ['delivered']],
   [{ cause: 'delayed-later', diagnostic: 'd', willRetryUntil: null, meaning: MEANING }, ['delivered']],
   [
@@ -63,12 +66,17 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
     ['delivered'],
   ],
   [{ cause: 'deferred', report: REPORT, meaning: MEANING, dueAt: NOW }, ['in_flight']],
-  [{ cause: 'held', reason: 'damaged', diagnostic: 'd' }, ['in_flight']],
+  [{ cause: 'held', reason: 'damaged', diagnostic: 'd' }, ['in_flight', 'ready', 'deferred']],
   [{ cause: 'interrupted', dueAt: NOW }, ['in_flight']],
   [{ cause: 'unsent', dueAt: NOW }, ['in_flight']],
   [{ cause: 'released', dueAt: NOW }, ['held']],
   [{ cause: 'canceled' }, ['ready', 'deferred', 'held']],
   [{ cause: 'rescheduled', dueAt: NOW }, ['ready']],
+  [{ cause: 'retried', dueAt: NOW }, ['ready', 'deferred']],
+  [
+    { cause: 'rerouted', queue: 'live transactional ten_1 a.example>b.example' },
+    ['ready', 'deferred', 'held'],
+  ],
   [{ cause: 'probe-begun', dueAt: NOW }, ['ready']],
   [{ cause: 'probe-withdrawn' }, ['ready']],
 ];

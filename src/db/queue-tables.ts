@@ -1,0 +1,60 @@
+/**
+ * The data dictionary: what the operator has asked of the queue, where mail for a domain goes, and the conversations of attempts. The
+ * conventions are those of tables.ts, which lists every table.
+ */
+import { clusteredTable, count, flag, id, integer, key, nullable, type Row, table, text } from './table.ts';
+
+export type QueueVerb = 'retry' | 'hold' | 'release' | 'fail' | 'cancel' | 'reroute';
+
+/**
+ * Written by queue/control/store.ts: what the operator has asked to do with the mail that a selection names. A background task goes
+ * through the mail that waits; while the row is in force, the claim does the same with what the task has not reached.
+ */
+export const queueActions = table({
+  id: key(id('qa')),
+  verb: text<QueueVerb>(),
+  /** The selection: mail for which every column that is not null holds. */
+  emailId: nullable(text()),
+  domain: nullable(text()),
+  site: nullable(text()),
+  tenantId: nullable(id('ten')),
+  kind: nullable(text<'transactional' | 'broadcast'>()),
+  class: nullable(text()),
+  /** Words of the operator, which the sender of the mail sees. */
+  reason: nullable(text()),
+  /** Host or domain that a `reroute` sends mail to; null for the route of its own domain, and for other verbs. */
+  target: nullable(text()),
+  createdAt: integer(),
+  /** Number of recipients that the selection named when the action was created. */
+  matched: integer(),
+  /** Number of recipients that were changed. */
+  changed: count(),
+  /** Key of the delivery queue at which the next slice begins, and the message in it; both empty at the beginning. */
+  queueCursor: text(),
+  messageCursor: text(),
+  /** Time at which the task had gone through all mail; null before. */
+  finishedAt: nullable(integer()),
+  /** 1 while the claim obeys it: holds and reroutes until they are lifted, `fail` and `cancel` until nothing that they name is being sent. */
+  isInForce: flag(),
+}).indexedBy({
+  queueActionsInForce: '(id) WHERE isInForce = 1',
+});
+export type QueueActionRow = Row<typeof queueActions>;
+
+/** Written by queue/control/site-store.ts: the site at which mail for a domain was last deferred. */
+export const domainSites = clusteredTable({
+  domain: key(text()),
+  site: text(),
+  seenAt: integer(),
+});
+export type DomainSiteRow = Row<typeof domainSites>;
+
+/**
+ * Written by queue/conversations-store.ts: the SMTP conversation of an attempt that did not deliver, without the message. The id of the
+ * attempt holds its time.
+ */
+export const attemptConversations = clusteredTable({
+  attemptId: key(id('att')),
+  conversation: text(),
+});
+export type AttemptConversationRow = Row<typeof attemptConversations>;

@@ -1,0 +1,32 @@
+/** The metrics of what waits in the queue, and the age of the mail that is due longest. */
+import type { App } from '../../app.ts';
+import type { Censuses } from './census.ts';
+import { sumByKind } from './stats.ts';
+
+const MS_PER_SECOND = 1_000;
+
+/** Registers the metrics. The numbers are those of the last count (census.ts). */
+export function watchQueue({ metrics, clock }: Pick<App, 'metrics' | 'clock'>, censuses: Censuses): void {
+  metrics.gauges('queue_recipients', 'Recipients of the queue. `due` and `deferred` are part of `waiting`.', {
+    labels: ['kind', 'state'],
+    async read() {
+      const sums = sumByKind(await censuses.read());
+      return [...sums].flatMap(([kind, { waiting, due, deferred, held, inFlight }]) =>
+        Object.entries({ waiting, due, deferred, held, in_flight: inFlight }).map(([state, value]) => ({
+          labels: { kind, state },
+          value,
+        })),
+      );
+    },
+  });
+  metrics.gauges('queue_oldest_due_seconds', 'Time for which the mail that is due longest has been due.', {
+    labels: ['kind'],
+    async read() {
+      const sums = sumByKind(await censuses.read());
+      return [...sums].map(([kind, { nextDueAt }]) => ({
+        labels: { kind },
+        value: Math.max(0, clock.now() - (nextDueAt ?? clock.now())) / MS_PER_SECOND,
+      }));
+    },
+  });
+}

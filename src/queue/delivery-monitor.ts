@@ -1,0 +1,109 @@
+/**
+ * Watches the outcomes of attempts: counts them for the metrics, and notices when nothing is delivered any more, or DNS no longer
+ * answers. Labels are few: providers are groups of hosts, never the domain of a recipient.
+ */
+import type { App } from '../app.ts';
+import type { FinalOutcome } from './outcome/outcome.ts';
+
+/** Names of large providers by the ends of the names of their hosts. */
+const PROVIDERS: readonly (readonly [suffix: string, provider: string])[] = [
+  ['.google.com', 'google'],
+  ['.googlemail.com', 'google'],
+  ['.outlook.com', 'microsoft'],
+  ['.mx.microsoft', 'microsoft'],
+  ['.hotmail.com', 'microsoft'],
+  ['.yahoodns.net', 'yahoo'],
+  ['.icloud.com', 'apple'],
+  ['.apple.com', 'apple'],
+  ['.gmx.net', 'gmx'],
+  ['.web.de', 'gmx'],
+  ['.mail.ru', 'mail.ru'],
+  ['.yandex.net', 'yandex'],
+  ['.qq.com', 'qq'],
+  ['.pphosted.com', 'proofpoint'],
+  ['.mimecast.com', 'mimecast'],
+];
+
+/** Returns the provider of a host, `other` for one that is none of the large ones, and `none` when no host was reached. */
+export function providerOf(host: string | null): string {
+  if (host === null) return 'none';
+  return PROVIDERS.find(([suffix]) => host.toLowerCase().endsWith(suffix))?.[1] ?? 'other';
+}
+
+/** Number of attempts in a row without a delivery from which a warning is due. */
+const MAX_UNDELIVERED = 50;
+/** Minimum time without a delivery before a warning, in milliseconds. A large list of dead addresses is tried sooner. */
+const UNDELIVERED_FOR_MS = 15 * 60_000;
+/** Number of domains in a row that DNS gave no answer for, from which a warning is due. */
+const MAX_DNS_FAILURES = 20;
+const MS_PER_SECOND = 1_000;
+const DURATION_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export class DeliveryMonitor {
+  readonly #clock: App['clock'];
+  readonly #counters: ReturnType<typeof createCounters>;
+  #undelivered = 0;
+  #undeliveredSince: number;
+  #dnsFailures = 0;
+
+  constructor({ clock, metrics }: Pick<App, 'clock' | 'metrics'>) {
+    this.#clock = clock;
+    this.#counters = createCounters(metrics);
+    this.#undeliveredSince = clock.elapsed();
+  }
+
+  /** True when many attempts in a row have delivered nothing for a quarter of an hour. */
+  get deliversNothing(): boolean {
+    const forMs = this.#clock.elapsed() - this.#undeliveredSince;
+    return this.#undelivered >= MAX_UNDELIVERED && forMs >= UNDELIVERED_FOR_MS;
+  }
+
+  /** True when DNS has answered for none of the last domains. */
+  get failsDns(): boolean {
+    return this.#dnsFailures >= MAX_DNS_FAILURES;
+  }
+
+  /** Notes the outcome of an attempt for one recipient. `durationMs` is the time of its transaction, 0 when there was none. */
+  observe({ kind, report }: FinalOutcome, durationMs: number): void {
+    const { mx, phase, smtpCode, tls, fact } = report;
+    if (phase === 'simulated') return;
+    const { attempts, goodbyes, dnsFailures, sessions, duration } = this.#counters;
+    const provider = providerOf(mx);
+    attempts.inc({ outcome: kind, phase, provider });
+    if (smtpCode === 421) goodbyes.inc({ provider });
+    if (mx !== null) sessions.inc({ tls: tls ?? 'none' });
+    if (durationMs > 0) duration.observe({ provider }, durationMs / MS_PER_SECOND);
+    if (fact === 'dns') {
+      dnsFailures.inc();
+      this.#dnsFailures++;
+    } else if (phase !== 'local') this.#dnsFailures = 0;
+    if (kind === 'delivered') {
+      this.#undelivered = 0;
+      this.#undeliveredSince = this.#clock.elapsed();
+    } else this.#undelivered++;
+  }
+}
+
+function createCounters(metrics: App['metrics']) {
+  return {
+    attempts: metrics.counter('delivery_attempts_total', 'Attempts by outcome, last step and provider.', [
+      'outcome',
+      'phase',
+      'provider',
+    ]),
+    goodbyes: metrics.counter('delivery_421_total', 'Attempts that a server ended with 421.', ['provider']),
+    dnsFailures: metrics.counter(
+      'delivery_dns_failures_total',
+      'Attempts for domains that DNS gave no answer for.',
+    ),
+    sessions: metrics.counter(
+      'delivery_attempts_by_tls_total',
+      'Attempts that reached a host, by TLS version.',
+      ['tls'],
+    ),
+    duration: metrics.histogram('delivery_transaction_duration_seconds', 'Time of a mail transaction.', {
+      buckets: DURATION_BUCKETS_SECONDS,
+      labels: ['provider'],
+    }),
+  };
+}

@@ -1,0 +1,135 @@
+/** The operator sees and changes the queue by the commands, over the control socket. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { runProgram } from '../../../src/cli/program.ts';
+import { createControlServer, openControlSocket } from '../../../src/control-socket.ts';
+import { fakeTerminal } from '../../support/fake-terminal.ts';
+import { openSpool } from '../../support/spool.ts';
+
+const spool = await openSpool();
+const control = await openControlSocket(spool.app);
+after(async () => {
+  await control.close();
+  await spool.close();
+});
+
+async function queue(...args: string[]) {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir });
+  const code = await runProgram(['queue', ...args], terminal);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+async function json(...args: string[]) {
+  const { code, output, errors } = await queue(...args, '--json');
+  assert.equal(code, 0, errors);
+  return JSON.parse(output);
+}
+
+const emailsOf = (answer: { recipients: { emailId: string }[] }) =>
+  answer.recipients.map(({ emailId }) => emailId);
+
+const deferred = await spool.accept('ann@one.example');
+await spool.deliverDue();
+await spool.clock.advance(1);
+const ready = await spool.accept('bob@two.example');
+
+test('the list has what waits, those first that are due first, with the last reply', async () => {
+  const all = await json('list');
+  assert.deepEqual(emailsOf(all), [ready, deferred]);
+  const [, first] = all.recipients;
+  assert.deepEqual([first.state, first.attempts, first.class], ['deferred', 1, 'bad-domain']);
+  assert.match(first.diagnostic, /NXDOMAIN/);
+  assert.equal(first.acceptedAt, '2026-03-01T12:00:00.000Z');
+  const { output } = await queue('list', '--domain', 'one.example');
+  assert.match(output, new RegExp(`^${deferred} .* ann@one\\.example +deferred +1 `, 'm'));
+  assert.doesNotMatch(output, /bob/);
+});
+
+test('the list is filtered by each criterion, and by the state', async () => {
+  const { tenantId } = spool;
+  for (const [args, found] of [
+    [['--domain', 'one.example'], [deferred]],
+    [['--domain', 'none.example'], []],
+    [
+      ['--tenant', 'default'],
+      [deferred, ready],
+    ],
+    [['--tenant', tenantId, '--kind', 'broadcast'], []],
+    [['--class', 'bad-domain'], [deferred]],
+    [['--site', 'dead end one.example'], [deferred]],
+    [['--state', 'ready'], [ready]],
+    [['--state', 'held'], []],
+    [['--limit', '1'], [ready]],
+  ] as const)
+    assert.deepEqual(emailsOf(await json('list', ...args)), found, args.join(' '));
+  assert.equal((await json('list', '--limit', '1')).hasMore, true);
+  assert.equal((await queue('list', '--state', 'gone')).code, 1);
+  assert.match((await queue('list', '--tenant', 'nobody')).errors, /Tenant not found/);
+});
+
+test('the statistics add up by domain, site, tenant and kind', async () => {
+  const { total, groups } = await json('stats');
+  assert.deepEqual([total.waiting, total.deferred, total.due, total.held], [2, 1, 1, 0]);
+  assert.deepEqual(
+    groups.map(({ domain, waiting }: { domain: string; waiting: number }) => [domain, waiting]).sort(),
+    [
+      ['one.example', 1],
+      ['two.example', 1],
+    ],
+  );
+  const bySite = await json('stats', '--by', 'site');
+  assert.deepEqual(bySite.groups.map(({ site }: { site: string }) => site).sort(), [
+    '(not known)',
+    'dead end one.example',
+  ]);
+  assert.equal((await json('stats', '--by', 'tenant')).groups[0].tenant, spool.tenantId);
+  const { output } = await queue('stats', '--by', 'kind', '--domain', 'one.example');
+  assert.match(output, /^transactional +1 +0 +1 +0 +0 /m);
+});
+
+test('an email and a domain are shown with the holds that name them', async () => {
+  const { id } = await json('hold', '--domain', 'three.example', '--reason', 'a test');
+  const held = await spool.accept('cid@three.example');
+  await spool.claim();
+  const shown = await queue('show', held);
+  assert.match(shown.output, new RegExp(`In force: hold --domain three\\.example \\(a test\\), ${id}`));
+  const domain = await queue('show', 'three.example');
+  assert.match(domain.output, /^Domain three\.example, site not known yet$/m);
+  assert.match(domain.output, /^1 recipients: The operator holds this mail: a test$/m);
+  assert.match((await queue('show', 'em_01khq3z5vgxw1r8t6n2m4c9b7d')).errors, /Email not found/);
+  assert.match((await queue('release', id)).output, /^Released: 1 recipient$/m);
+  assert.match(
+    (await queue('actions')).output,
+    new RegExp(`^${id} +hold +--domain three\\.example .* ended`, 'm'),
+  );
+});
+
+test('an action that cannot be undone asks, and shows how many recipients it names', async () => {
+  const refused = await queue('cancel', '--domain', 'one.example');
+  assert.deepEqual([refused.code, /add --yes/.test(refused.errors)], [2, true]);
+  const person = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir }, { interactive: true, answer: 'n' });
+  let asked = '';
+  await runProgram(['queue', 'cancel', '--domain', 'one.example'], {
+    ...person,
+    ask: async (question) => {
+      asked = question;
+      return 'n';
+    },
+  });
+  assert.equal(asked, 'cancel 1 recipient? [y/N] ');
+  assert.equal((await spool.recipient(deferred)).status, 'deferred', 'nothing was changed');
+});
+
+test('an action needs a selection, and a target only for a reroute', async () => {
+  const server = await createControlServer(spool.app);
+  for (const [payload, message] of [
+    [{ verb: 'hold' }, /`all` must be true without a criterion/],
+    [{ verb: 'hold', all: true, domain: 'a.example' }, /`all` must be true without a criterion/],
+    [{ verb: 'hold', all: true, target: 'a.example' }, /for `reroute` alone/],
+    [{ verb: 'reroute', all: true, target: 'a b' }, /must be a host name or a domain/],
+  ] as const) {
+    const answer = await server.inject({ method: 'POST', url: '/queue/actions', payload });
+    assert.deepEqual([answer.statusCode, message.test(answer.body)], [400, true], answer.body);
+  }
+  await server.close();
+});
