@@ -18,6 +18,8 @@ import { CommandError } from './errors.ts';
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ControlClient = {
+  /** True when a running daemon answers, and false when this process has opened the database itself. */
+  readonly isDaemon: boolean;
   /**
    * Sends a request and returns the body of the response.
    * @throws CommandError when the daemon refuses
@@ -96,6 +98,7 @@ async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promis
     }
   };
   return {
+    isDaemon: true,
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
       return read<Answer>(await ask(method, path, body));
     },
@@ -156,6 +159,7 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
   const app = await openApp(config, { log });
   const server: FastifyInstance = await createControlServer(app);
   return {
+    isDaemon: false,
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
       const response = await server.inject({
         method,

@@ -29,7 +29,9 @@ import { addNameServerCommand } from './nameserver.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addRouteCommands } from './route.ts';
+import { addSendCommand } from './send.ts';
 import { addServeCommands } from './serve.ts';
+import { addStatusCommand } from './status.ts';
 import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
 import { addTenantCommands } from './tenant.ts';
@@ -40,7 +42,9 @@ type AddCommands = (program: Command, terminal: Terminal) => void;
 const COMMANDS: readonly AddCommands[] = [
   addServeCommands,
   addDemoCommand,
+  addStatusCommand,
   addDoctorCommand,
+  addSendCommand,
   addTenantCommands,
   addPlanCommands,
   addKeyCommands,

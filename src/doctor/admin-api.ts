@@ -6,6 +6,7 @@ import { invalid } from '../system/errors.ts';
 import type { CheckApp, Finding } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { examine, examineDomain } from './examine.ts';
+import { readStatus } from './status.ts';
 import { listCheckStates, silenceCheck } from './store.ts';
 
 /** What the checks find. `silenced` names the checks that send no mail. */
@@ -14,7 +15,7 @@ export type DoctorAnswer = { findings: Finding[]; silenced: string[] };
 const doctorQuery = Type.Object({ domain: Type.Optional(Type.String({ maxLength: 255 })) });
 const silenceSchema = Type.Object({ check: Type.String(), silenced: Type.Boolean() });
 
-/** Registers `GET /doctor` and `POST /doctor/silence`. */
+/** Registers `GET /doctor`, `POST /doctor/silence` and `GET /status`. */
 export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp): void {
   server.get<{ Querystring: Static<typeof doctorQuery> }>(
     '/doctor',
@@ -25,6 +26,7 @@ export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp
       return { findings, silenced: await listSilenced(app) };
     },
   );
+  server.get('/status', () => readStatus(app));
   server.post<{ Body: Static<typeof silenceSchema> }>(
     '/doctor/silence',
     { schema: { body: silenceSchema } },

@@ -131,6 +131,21 @@ export const listDomainsToReview = defineRead(
   },
 );
 
+/** Returns the number of domains of each status. */
+export const countDomainsByStatus = defineRead(
+  'doctor.countDomainsByStatus',
+  async (tx, _input: object): Promise<Record<string, number>> => {
+    const rows = await tx
+      .selectFrom('domains')
+      .select(['status', (select) => select.fn.countAll<number>().as('count')])
+      .where('deletedAt', 'is', null)
+      .groupBy('status')
+      .orderBy('status')
+      .execute();
+    return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  },
+);
+
 type ComplaintRate = Pick<CountRow, 'tenantId' | 'provider' | 'delivered' | 'complained'>;
 
 /** Returns the tenants about whose live mail the readers of a provider complain more often than at `minRate`. */

@@ -2,6 +2,7 @@
 import type { Feature } from '../feature.ts';
 import { registerEmailsApi } from './api.ts';
 import { emailSteps } from './expire.ts';
+import { registerOperatorSend } from './operator-send.ts';
 import { createIdempotencySweep } from './worker.ts';
 
 export const emails = {
@@ -11,6 +12,7 @@ export const emails = {
   reach: {
     domain: ['sendEmail', 'sendBatch', 'listEmails', 'getEmail', 'rescheduleEmail', 'cancelEmail'],
   },
+  operatorRoutes: [registerOperatorSend],
   works: [createIdempotencySweep],
   retention: emailSteps,
 } satisfies Feature;

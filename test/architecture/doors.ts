@@ -31,6 +31,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailboxes/app-passwords', 'Submission checks the app passwords of mailboxes.'],
   ['mailboxes/scripts', 'Sessions edit the scripts of mailboxes, and deliveries run them.'],
   ['queue/contents', 'Whoever sends stores a content first, and can read it later.'],
+  ['queue/held', 'The status of the installation says how much mail is held.'],
   ['queue/outcome/replies', 'Bounces that arrive by mail are evaluated as replies are.'],
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],
   ['queue/submitted', 'Submission and mailboxes show and cancel what a person has sent.'],

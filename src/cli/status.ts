@@ -1,0 +1,40 @@
+/** `postrider status`: sums up the state of the installation. */
+import type { Command } from 'commander';
+import type { Status } from '../doctor/status.ts';
+import { withControl } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+const BYTES_PER_GIGABYTE = 1024 ** 3;
+
+/** Adds the command to the program. */
+export function addStatusCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('status')
+    .description('Sum up the state of the installation.')
+    .action((_: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const status = await control.request<Status>('GET', '/status');
+        const { isDaemon: running } = control;
+        show({ running, ...status }, () => lines(status, running));
+      }),
+    );
+}
+
+function lines(status: Status, running: boolean): string {
+  const { findings, freeBytes, certificatesExpireAt } = status;
+  const domains = Object.entries(status.domains).map(([word, count]) => `${count} ${word}`);
+  const rows: [string, string][] = [
+    ['daemon', running ? `running, version ${status.version}` : 'not running'],
+    ['hostname', status.hostname],
+    ['data', status.dataDir],
+    ['free space', freeBytes === null ? 'not known' : `${(freeBytes / BYTES_PER_GIGABYTE).toFixed(1)} GB`],
+    ['tenants', String(status.tenants)],
+    ['domains', domains.join(', ') || 'none'],
+    ['held mail', `${status.held}${status.held > 0 ? ' (postrider queue list)' : ''}`],
+    ['tasks', `${status.waitingTasks} waiting, ${status.failedTasks} failed`],
+    ['certificates', certificatesExpireAt === null ? 'none' : `valid until ${certificatesExpireAt}`],
+    ['checks', `${findings.fail} failed, ${findings.warn} warn (postrider doctor)`],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}

@@ -1,0 +1,56 @@
+/** Sums up the state of the installation for the operator, from what is stored. Nothing is looked up. */
+import type { App } from '../app.ts';
+import { countHeld } from '../queue/held/store.ts';
+import { countTasks } from '../tasks/read-store.ts';
+import { listTenants } from '../tenants/store.ts';
+import { VERSION } from '../version.ts';
+import type { CheckApp } from './check.ts';
+import { countDomainsByStatus, listFindings } from './store.ts';
+
+/** The state of the installation. `findings` are those of the last hourly run of the checks that were not well. */
+export type Status = {
+  version: string;
+  hostname: string;
+  dataDir: string;
+  freeBytes: number | null;
+  tenants: number;
+  domains: Record<string, number>;
+  held: number;
+  waitingTasks: number;
+  failedTasks: number;
+  /** Time at which the first of the certificates in use expires; null when there is none. */
+  certificatesExpireAt: string | null;
+  findings: { warn: number; fail: number };
+};
+
+/** Returns the state of the installation. */
+export async function readStatus(app: App & CheckApp): Promise<Status> {
+  const { db, config } = app;
+  const [tasks, certificates, findings, domains, tenants, held] = await Promise.all([
+    db.query(countTasks, undefined),
+    app.certificates.list(),
+    listFindings(db.read),
+    db.query(countDomainsByStatus, {}),
+    listTenants(db.read),
+    countHeld(db.read),
+  ]);
+  const expiries = certificates.flatMap(({ expiresAt }) => expiresAt ?? []);
+  const countLevel = (level: 'warn' | 'fail') => findings.filter((finding) => finding.level === level).length;
+  return {
+    version: VERSION,
+    hostname: config.hostname,
+    dataDir: config.dataDir,
+    freeBytes: app.disk.freeBytes ?? null,
+    tenants: tenants.length,
+    domains,
+    held,
+    waitingTasks: sum(tasks.map(({ waiting }) => waiting)),
+    failedTasks: sum(tasks.map(({ failed }) => failed)),
+    certificatesExpireAt: expiries.toSorted()[0] ?? null,
+    findings: { warn: countLevel('warn'), fail: countLevel('fail') },
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
