@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decode } from 'dns-packet';
 import { zoneRecords } from '../../src/nameserver/zone/records.ts';
 import { buildZone } from '../../src/nameserver/zone/zone.ts';
 import { CLIENT, HOST, query, read, type Seen, testConfig, testResponder } from './zone.ts';
@@ -91,6 +92,21 @@ test('a text that is longer than 255 octets comes in several strings, and is cut
   assert.deepEqual(read(respondToSegment(asked, CLIENT)).answers, whole);
   const large = query(`k._domainkey.${HOST}`, 'TXT', { payloadBytes: 4_096 });
   assert.deepEqual(read(respondToDatagram(large, CLIENT)).answers, whole);
+});
+
+test('a CAA record is answered as it is printed', () => {
+  const value = '0 issue "ca.example; accounturi=https://ca.example/acct/1"';
+  const records = zoneRecords(testConfig(), [{ type: 'CAA', name: HOST, value, purpose: '' }]);
+  const { respondToSegment } = testResponder(
+    buildZone(records, { apex: HOST, primary: `ns.${HOST}`, serial: 1 }),
+  );
+  const [answer] = decode(respondToSegment(query(HOST, 'CAA'), CLIENT) ?? Buffer.alloc(0)).answers ?? [];
+  assert.deepEqual(answer?.data, {
+    flags: 0,
+    tag: 'issue',
+    value: 'ca.example; accounturi=https://ca.example/acct/1',
+    issuerCritical: false,
+  });
 });
 
 test('the hosts of the public URLs are in the zone, and hosts elsewhere are not', () => {

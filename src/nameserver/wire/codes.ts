@@ -24,7 +24,7 @@ export const CODES = {
 } as const;
 export type ResponseCode = (typeof CODES)[keyof typeof CODES];
 
-/** Types of records and questions (RFC 1035 section 3.2, RFC 1995, RFC 3596, RFC 6891). */
+/** Types of records and questions (RFC 1035 section 3.2, RFC 1995, RFC 3596, RFC 6891, RFC 8659). */
 export const TYPES = {
   A: 1,
   NS: 2,
@@ -38,6 +38,7 @@ export const TYPES = {
   IXFR: 251,
   AXFR: 252,
   ANY: 255,
+  CAA: 257,
 } as const;
 export const CLASS_INTERNET = 1;
 

@@ -6,7 +6,7 @@ import { isSameOrBelow } from '../../mail/domain-names.ts';
 
 /** A record of the zone. Names are in lower case and have no final dot; `value` is written as in OperatorRecord. */
 export type ZoneRecord = Pick<OperatorRecord, 'name' | 'value'> & {
-  type: OperatorRecord['type'] | 'NS';
+  type: Exclude<OperatorRecord['type'], 'TLSA'> | 'NS';
   ttlSeconds: number;
 };
 
@@ -46,7 +46,10 @@ export function zoneRecords(config: ZoneConfig, printed: readonly OperatorRecord
   const zone = zoneName(config);
   const names = serverNames(config);
   const records = [
-    ...printed.map(({ type, name, value }) => ({ type, name: name.toLowerCase(), value })),
+    ...printed.flatMap(({ type, name, value }) =>
+      // A zone that is not signed has no use for TLSA (RFC 6698 section 4.1).
+      type === 'TLSA' ? [] : [{ type, name: name.toLowerCase(), value }],
+    ),
     ...names.map((value) => ({ type: 'NS' as const, name: zone, value })),
   ];
   const taken = new Set(records.map(({ name }) => name));

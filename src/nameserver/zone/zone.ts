@@ -22,6 +22,8 @@ export type Zone = {
 type ZoneOptions = { apex: string; primary: string; serial: number };
 
 const WILDCARD = '\x01*';
+/** The value of a CAA record as it is printed (RFC 8659 section 4.1.1). */
+const CAA = /^(?<flags>\d+) (?<tag>\w+) "(?<text>.*)"$/;
 /** Maximum length of a character-string in octets (RFC 1035 section 3.3). */
 const MAX_CHARACTER_STRING = 255;
 /**
@@ -47,7 +49,7 @@ export function buildZone(records: readonly ZoneRecord[], { apex, primary, seria
     if (!first) continue;
     const key = keyOf(first.name);
     for (let name = key; !nodes.has(name); name = parentOf(name)) nodes.set(name, new Map());
-    nodes.get(key)?.set(typeNumber(first.type), encodeRecords(group.map(toWire), group.flatMap(targetsOf)));
+    nodes.get(key)?.set(TYPES[first.type], encodeRecords(group.map(toWire), group.flatMap(targetsOf)));
   }
   return { serial, records: records.length + 1, soa, find: (name) => find(nodes, apexKey, name) };
 }
@@ -86,6 +88,10 @@ function dataOf(type: ZoneRecord['type'], value: string): unknown {
       const [preference, exchange] = value.split(' ');
       return { preference: Number(preference), exchange };
     }
+    case 'CAA': {
+      const { flags = '0', tag, text } = CAA.exec(value)?.groups ?? {};
+      return { flags: Number(flags), tag, value: text };
+    }
     default:
       return value;
   }
@@ -101,10 +107,4 @@ function characterStrings(text: string): Buffer[] {
 
 function targetsOf({ type, value }: ZoneRecord): string[] {
   return type === 'CNAME' || type === 'NS' ? [keyOf(value)] : [];
-}
-
-function typeNumber(type: ZoneRecord['type']): number {
-  const number = Object.entries(TYPES).find(([name]) => name === type)?.[1];
-  if (number === undefined) throw new Error(`the zone cannot hold records of type ${type}`);
-  return number;
 }
