@@ -38,6 +38,14 @@ export class CertificateSet {
     return this.list().flatMap(({ certificate }) => certificate ?? []);
   }
 
+  /** The certificates in use but for those of tenants' names. */
+  get operatorCertificates(): readonly Certificate[] {
+    return this.list().flatMap((one) => {
+      const isOfTenant = one.kind === 'acme' && one.order.tenantId !== null;
+      return isOfTenant || !one.certificate ? [] : [one.certificate];
+    });
+  }
+
   /** Lists the certificates of the configuration, then the one for the hostname, then those for all other names. */
   list(): Listed[] {
     const configured = this.#sources.map(

@@ -36,7 +36,10 @@ export type Certificates = CertificateAdmin & {
   challenges: OfferedChallenges;
   /** Returns true when a certificate of the configuration is in use for a name. */
   isConfigured(name: string): boolean;
-  /** Keeps another store, such as that of a thread, like this one from now on, and returns the certificates for it. */
+  /**
+   * Keeps another store, such as that of a thread, like this one from now on, and returns the certificates for it: those of the
+   * operator's names, by which mail programs connect.
+   */
   follow(store: Pick<CertificateStore, 'replace' | 'renewTicketKey'>): readonly CertificatePair[];
 };
 
@@ -59,9 +62,11 @@ export async function openCertificates(
   await set.read();
   await set.keepSelfSigned();
   const store = createCertificateStore(set.certificates);
-  const stores = new Set<Pick<CertificateStore, 'replace' | 'renewTicketKey'>>([store]);
+  const followers = new Set<Pick<CertificateStore, 'replace' | 'renewTicketKey'>>();
   const replaceIf = (hasChanged: boolean): void => {
-    if (hasChanged) for (const one of stores) one.replace(set.certificates);
+    if (!hasChanged) return;
+    store.replace(set.certificates);
+    for (const one of followers) one.replace(set.operatorCertificates);
   };
   showExpiryInMetrics(app, set);
   const look = periodic(app.clock, {
@@ -70,7 +75,7 @@ export async function openCertificates(
     run: async () => replaceIf(await set.readChanged()),
   });
   const renewTicketKey = daily(app.clock, () => {
-    for (const one of stores) one.renewTicketKey();
+    for (const one of [store, ...followers]) one.renewTicketKey();
   });
   const care = periodic(app.clock, {
     name: 'certificate expiry',
@@ -86,14 +91,17 @@ export async function openCertificates(
     await set.keepSelfSigned();
     replaceIf(true);
   });
+  const loaded = ordered
+    .loadTenants()
+    .then(replaceIf, (err: unknown) => app.log.error({ err }, 'certificates of tenants were not read'));
   const works = [startWork(app, care), ...(set.hasSources ? [startWork(app, look)] : [])];
   return {
     store,
     challenges: createChallenges(),
     isConfigured: (name) => set.isConfigured(name),
     follow(other) {
-      stores.add(other);
-      return set.certificates;
+      followers.add(other);
+      return set.operatorCertificates;
     },
     list: async () => showCertificates(set.list()),
     async reload() {
@@ -106,6 +114,7 @@ export async function openCertificates(
     ],
     [Symbol.asyncDispose]: async () => {
       stopFollowing();
+      await loaded;
       await Promise.all(works.map((work) => work.stop(0)));
     },
   };
@@ -137,7 +146,9 @@ function daily(clock: Pick<Clock, 'elapsed'>, run: () => void): () => void {
 /** Returns what the operator sees while no daemon runs: the files as they are. Nothing is made and nothing is logged. */
 export function inspectCertificates(app: Pick<App, 'clock' | 'config'> & OrderedApp): CertificateAdmin {
   async function read(): Promise<CertificateSet> {
-    const set = new CertificateSet({ ...app, log: NO_LOG }, await OrderedCertificates.open(app));
+    const ordered = await OrderedCertificates.open(app);
+    await ordered.loadTenants();
+    const set = new CertificateSet({ ...app, log: NO_LOG }, ordered);
     await set.read();
     set.findSelfSigned();
     return set;
@@ -154,13 +165,6 @@ export function inspectCertificates(app: Pick<App, 'clock' | 'config'> & Ordered
 }
 
 const NO_LOG = { info() {}, warn() {}, error() {} };
-
-function operatorCertificates(set: CertificateSet): Certificate[] {
-  return set.list().flatMap((one) => {
-    const isOfTenant = one.kind === 'acme' && one.order.tenantId !== null;
-    return isOfTenant || !one.certificate ? [] : [one.certificate];
-  });
-}
 
 /** Time before the end of a certificate from which on the log warns of it, in days. */
 const WARNING_DAYS = 14;
@@ -191,7 +195,7 @@ function showExpiryInMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>,
     labels: ['name', 'key_type'],
     // Names of tenants are without number, so they are only counted.
     read: () =>
-      operatorCertificates(set).map(({ names: [name = ''], keyType, expiresAt }) => ({
+      set.operatorCertificates.map(({ names: [name = ''], keyType, expiresAt }) => ({
         labels: { name, key_type: keyType },
         value: (expiresAt - clock.now()) / 1_000,
       })),

@@ -59,7 +59,25 @@ const SESSION_SECONDS = 3_600;
 
 /** `keyType` is Node's name for it, such as `ec` or `rsa`. */
 type Entry = CertificatePair & { names: readonly string[]; keyType: string };
-type Choice = { context: SecureContext; pairs: readonly CertificatePair[] };
+
+/** What a client of a name is offered. Its context is made when the first such client comes, because a host may have thousands of names. */
+class Choice {
+  readonly pairs: readonly Entry[];
+  readonly #ticketKey: Buffer;
+  #context: SecureContext | undefined;
+
+  constructor(pairs: readonly Entry[], ticketKey: Buffer) {
+    this.pairs = pairs;
+    this.#ticketKey = ticketKey;
+  }
+
+  /** @throws CertificateError */
+  get context(): SecureContext {
+    this.#context ??= makeContext(this.pairs, this.#ticketKey);
+    return this.#context;
+  }
+}
+
 type Choices = { standard: Choice; byName: ReadonlyMap<string, Choice> };
 
 /**
@@ -96,24 +114,45 @@ export function wildcardOf(name: string): string {
   return name.replace(/^[^.]+/, '*');
 }
 
+/** Certificates that were read before. A list that is replaced mostly has the same ones. */
+const knownEntries = new WeakMap<CertificatePair, Entry>();
+
 function makeChoices(pairs: readonly CertificatePair[], ticketKey: Buffer): Choices {
-  const entries = pairs.map(readEntry);
+  const entries = pairs.map(findEntry);
   const [first] = entries;
   if (!first) throw new CertificateError('there is no certificate');
-  const named = (name: string) => entries.filter(({ names }) => names.includes(name));
+  const named = new Map<string, Entry[]>();
+  for (const entry of entries)
+    for (const name of entry.names) {
+      const others = named.get(name);
+      if (others) others.push(entry);
+      else named.set(name, [entry]);
+    }
+  const find = (name: string) => named.get(name) ?? [];
+  const numbers = new Map(entries.map((entry, number) => [entry, number]));
   /** Choices by the numbers of their entries, since many names have the same certificates. */
   const made = new Map<string, Choice>();
   const choiceOf = (candidates: readonly Entry[]): Choice => {
     const chosen = firstOfEachType(candidates);
-    const numbers = chosen.map((entry) => entries.indexOf(entry)).join();
-    const choice = made.get(numbers) ?? { context: makeContext(chosen, ticketKey), pairs: chosen };
-    made.set(numbers, choice);
+    const key = chosen.map((entry) => numbers.get(entry)).join();
+    const choice = made.get(key) ?? new Choice(chosen, ticketKey);
+    made.set(key, choice);
     return choice;
   };
   const byName = new Map<string, Choice>();
-  for (const name of new Set(entries.flatMap(({ names }) => names)))
-    byName.set(name, choiceOf([...named(name), ...named(wildcardOf(name))]));
-  return { standard: choiceOf([first, ...first.names.flatMap(named)]), byName };
+  for (const name of named.keys()) byName.set(name, choiceOf([...find(name), ...find(wildcardOf(name))]));
+  const standard = choiceOf([first, ...first.names.flatMap(find)]);
+  // The clients that name no server need it, and a certificate that cannot be used is known at once.
+  void standard.context;
+  return { standard, byName };
+}
+
+function findEntry(pair: CertificatePair): Entry {
+  const known = knownEntries.get(pair);
+  if (known) return known;
+  const entry = readEntry(pair);
+  knownEntries.set(pair, entry);
+  return entry;
 }
 
 function firstOfEachType(entries: readonly Entry[]): Entry[] {

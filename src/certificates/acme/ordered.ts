@@ -1,9 +1,10 @@
 /** The certificates by ACME that are there, as listeners and operators see them. The database has the truth. */
 import type { App } from '../../app.ts';
 import type { AcmeCertificateRow } from '../../db/own-tables.ts';
+import { nextSlice } from '../../system/slices.ts';
 import { type Certificate, parseCertificate } from '../certificate.ts';
 import { openCertificateKey } from './certificate-key.ts';
-import { findCertificate, listCertificates } from './store.ts';
+import { findCertificate, listKnownNames, listOperatorCertificates } from './store.ts';
 
 export type OrderedApp = Pick<App, 'sealer'> & { db: Pick<App['db'], 'read'> };
 
@@ -21,11 +22,25 @@ export class OrderedCertificates {
     this.#app = app;
   }
 
-  /** Reads all certificates from the database. */
+  /** Reads the certificates of the operator's names from the database. Those of tenants follow by `loadTenants`. */
   static async open(app: OrderedApp): Promise<OrderedCertificates> {
     const ordered = new OrderedCertificates(app);
-    for (const row of await listCertificates(app.db.read)) ordered.#keep(row);
+    for (const row of await listOperatorCertificates(app.db.read)) ordered.#keep(row);
     return ordered;
+  }
+
+  /**
+   * Reads the certificates of tenants' names, one in each turn of the event loop: each takes a millisecond, and there may be
+   * thousands. Returns true when there are some.
+   */
+  async loadTenants(): Promise<boolean> {
+    let isChanged = false;
+    for (const { name, tenantId } of await listKnownNames(this.#app.db.read)) {
+      if (tenantId === null) continue;
+      isChanged = (await this.reload([name])) || isChanged;
+      await nextSlice();
+    }
+    return isChanged;
   }
 
   /** All names, in the order in which they were added. */

@@ -43,9 +43,14 @@ export function findCertificate(tx: Tx, name: string): Promise<AcmeCertificateRo
   return findRow(tx, 'acmeCertificates', { name });
 }
 
-/** Returns all certificates, those of the operator first. */
-export function listCertificates(tx: Tx): Promise<AcmeCertificateRow[]> {
-  return tx.selectFrom('acmeCertificates').selectAll().orderBy('tenantId').orderBy('name').execute();
+/** Returns the certificates of the operator's names. */
+export function listOperatorCertificates(tx: Tx): Promise<AcmeCertificateRow[]> {
+  return tx
+    .selectFrom('acmeCertificates')
+    .selectAll()
+    .where('tenantId', 'is', null)
+    .orderBy('name')
+    .execute();
 }
 
 /** A name as it stands in the list: who it belongs to, and with which authority its order is made. */
