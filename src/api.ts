@@ -99,9 +99,8 @@ export async function createApiServer(
  * Starts serving the API at `http.address` and `http.port`.
  * @throws ListenError
  */
-export async function openApi(app: App, options: ApiOptions): Promise<Listener> {
+export async function openApi(app: App, server: FastifyInstance): Promise<Listener> {
   const { address, port, trustedProxies } = app.config.http;
-  const server = await createApiServer(app, options);
   return await listenHttp(app, server, { section: 'http', at: { address, port }, trustedProxies });
 }
 

@@ -12,6 +12,7 @@ import type { App } from './app.ts';
 import { type Backups, createBackups } from './backups/backups.ts';
 import { type CertificateAdmin, inspectCertificates } from './certificates/certificates.ts';
 import { entriesOf } from './features.ts';
+import { mtaStsRecords } from './host-names/mta-sts.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
@@ -80,7 +81,7 @@ export async function createControlServer(
     ...app,
     certificates,
     censuses,
-    moreRecords: [certificates.records],
+    moreRecords: [certificates.records, mtaStsRecords(app.config)],
     resolvers: () => resolversInUse(app.config.dns.servers),
     accounts,
     mailboxContents,

@@ -76,6 +76,7 @@ const features = [
   mailboxDelivery,
   mailReports,
   receiving,
+  { name: 'https-ports' },
   backups,
   doctor,
 ] as const;

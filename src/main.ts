@@ -3,7 +3,8 @@
  * everything that the daemon consists of.
  */
 import { join } from 'node:path';
-import { openApi } from './api.ts';
+import type { FastifyInstance } from 'fastify';
+import { createApiServer, openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/csv/export.ts';
 import { contactImport } from './audiences/csv/import.ts';
@@ -20,7 +21,9 @@ import type { SetBack } from './db/due-times.ts';
 import { followClock, startInstallationWork } from './db/installation-worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
 import { entriesOf } from './features.ts';
+import { mtaStsRecords } from './host-names/mta-sts.ts';
 import { createShedLog } from './http/transport/shed.ts';
+import { openHttps } from './https-ports/listener.ts';
 import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/run.ts';
@@ -83,19 +86,7 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first three addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks, routes, mailboxes, imports, nameServer, censuses, monitor }) =>
-    openApi(app, {
-      readDelivery: () => ({
-        oldestDueMs: censuses.oldestDueMs,
-        deliversNothing: monitor.deliversNothing,
-        failsDns: monitor.failsDns,
-      }),
-      webhookCalls: webhooks.calls,
-      routeCalls: routes.calls,
-      accounts: mailboxes.accounts,
-      doThreadsRun: () =>
-        [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
-    }),
+  (app, { api }) => openApi(app, api),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
   (app, { certificates, backups, censuses, mailboxes: { accounts }, nameServer }) =>
@@ -108,6 +99,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
       mailboxRepairs: accounts.repairs,
       nameServer,
     }),
+  (app, { api: server, certificates }) => openHttps(app, { server, certificates }),
 ];
 
 const NOWHERE = { address: '' };
@@ -135,13 +127,16 @@ export async function startDaemon(
   await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
   await threads.mailboxes.startIfNeeded();
   await threads.nameServer.start();
+  const watched = { censuses: new Censuses(app), monitor: new DeliveryMonitor(app) };
+  const api = await createApiOf(app, { ...threads, ...watched });
+  opened.defer(() => api.close());
   const parts: Parts = {
     ...threads,
     certificates,
+    api,
     backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
     inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
-    censuses: new Censuses(app),
-    monitor: new DeliveryMonitor(app),
+    ...watched,
   };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
@@ -190,6 +185,32 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
   });
 }
 
+function createApiOf(
+  app: App,
+  {
+    webhooks,
+    routes,
+    mailboxes,
+    imports,
+    nameServer,
+    censuses,
+    monitor,
+  }: Threads & Pick<Parts, 'censuses' | 'monitor'>,
+): Promise<FastifyInstance> {
+  return createApiServer(app, {
+    readDelivery: () => ({
+      oldestDueMs: censuses.oldestDueMs,
+      deliversNothing: monitor.deliversNothing,
+      failsDns: monitor.failsDns,
+    }),
+    webhookCalls: webhooks.calls,
+    routeCalls: routes.calls,
+    accounts: mailboxes.accounts,
+    doThreadsRun: () =>
+      [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
+  });
+}
+
 /** Returns what runs the scripts of mailboxes that may refuse mail while it arrives. */
 function scriptsOfMailboxes({ mailboxes }: Threads): MailboxScripts {
   return { mailboxDelivery: mailboxes.accounts, scriptRunner: mailboxes.scripts };
@@ -209,6 +230,7 @@ type Threads = {
 /** Parts of the daemon that listeners need. */
 type Parts = Threads & {
   certificates: Certificates;
+  api: FastifyInstance;
   inbound: InboundApp;
   backups: Backups;
   censuses: Censuses;
@@ -226,7 +248,7 @@ function createThreads(app: App, certificates: Certificates, inThreads: boolean)
     routes: createPart(app, POST_PART, { inThreads }),
     mailboxes,
     imports: createImportReader(app, mailboxes.accounts, { inThreads }),
-    nameServer: createNameServer(app, [certificates.records], { inThreads }),
+    nameServer: createNameServer(app, [certificates.records, mtaStsRecords(app.config)], { inThreads }),
   };
 }
 
@@ -259,7 +281,7 @@ function startWorkers(
     importHandlers: IMPORTS,
     exportHandlers: EXPORTS,
     certificates,
-    moreRecords: [certificates.records],
+    moreRecords: [certificates.records, mtaStsRecords(app.config)],
     resolvers: () => resolversInUse(app.config.dns.servers),
   };
   watchTasks(app);

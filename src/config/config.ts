@@ -88,6 +88,7 @@ export function loadConfig(source: ConfigSource): Config {
 /** Returns the defaults without a file, where they differ: a developer may not use the privileged ports of mail. */
 function developmentDefaults(): Record<string, unknown> {
   return {
+    https: { address: '127.0.0.1', port: 8443, redirectPort: 8080 },
     smtp: { address: '127.0.0.1', port: 2525 },
     imap: { address: '127.0.0.1', port: 2993, starttlsPort: 2143 },
     managesieve: { address: '127.0.0.1', port: 2490 },
@@ -216,6 +217,11 @@ function check(
   if (POST_HEADERS.includes(config.webhooks.signatureHeader.toLowerCase())) {
     throw new ConfigError(
       `${origins.get('webhooks.signatureHeader')}: "webhooks.signatureHeader": a post has this header already`,
+    );
+  }
+  if (config.https.port !== 0 && config.https.port === config.https.redirectPort) {
+    throw new ConfigError(
+      `${origins.get('https.redirectPort')}: "https.redirectPort" must be another port than "https.port"`,
     );
   }
   const notResolver = config.dns.servers.find((server) => !isResolver(server));

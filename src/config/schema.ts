@@ -5,6 +5,7 @@ import { acmeSection } from './acme.ts';
 import { backupSection } from './backup.ts';
 import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
 import { connections, days, listener, port, section } from './fields.ts';
+import { httpsSection } from './https.ts';
 import { inboundSection } from './inbound.ts';
 import { nameserverSection } from './nameserver.ts';
 import { outboundSection } from './outbound.ts';
@@ -71,7 +72,8 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
-  tls: section('TLS of the listeners for mail.', {
+  https: httpsSection,
+  tls: section('TLS of the listeners for mail and of HTTPS.', {
     certificates: Type.Array(
       Type.Object(
         { certificate: Type.String({ minLength: 1 }), key: Type.String({ minLength: 1 }) },

@@ -52,3 +52,9 @@ export function readDomainHost(name: string): DomainHost | undefined {
   if (!isHostLabel(label) || rest.length === 0) return undefined;
   return { domain: rest.join('.'), purpose: DOMAIN_LABELS[label] };
 }
+
+/** Returns a function that returns what the host of a domain serves; undefined for all other hosts, those of the installation among them. */
+export function domainHostPurpose(config: HostConfig): (name: string) => DomainHost['purpose'] | undefined {
+  const own = installationHosts(config);
+  return (name) => (own.has(name) ? undefined : readDomainHost(name)?.purpose);
+}

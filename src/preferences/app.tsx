@@ -6,17 +6,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { ALL_TOPICS, type Choices } from '../audiences/choices-store.ts';
 import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
+import { installationHosts } from '../host-names/purposes.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
 import { sendStatic, staticContent } from '../http/transport/static-content.ts';
-import { createLinks, UNSUBSCRIBE_PATH } from '../links/links.ts';
+import { CONFIRM_PATH, createLinks, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { notFound } from '../system/errors.ts';
 import { findTopic } from '../topics/store.ts';
 import { createRecorder } from '../tracking/engagements/recorder.ts';
 import { createTrackingHosts } from '../tracking/links/hosts.ts';
+import { CLICK_PATH, OPEN_PATH } from '../tracking/links/instrument.ts';
 import { isTracked, keepToTracking, registerTrackingPages } from '../tracking/pages.ts';
 import { type PagesApp, serveConfirmation } from './confirmation.tsx';
 import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
@@ -32,7 +34,7 @@ const STYLESHEET_PATH = '/preferences.css';
 /** Time for which a browser keeps the stylesheet. */
 const STYLESHEET_SECONDS = 86_400;
 
-/** Creates the app, which is served for the host name of the links. */
+/** Creates the app, which is served for the hosts of the links: as a whole, or for its paths alone on a host that also serves the API. */
 export function createPreferencesApp(base: App): HostedApp {
   const hosts = createTrackingHosts(base);
   const recorder = createRecorder(base);
@@ -61,7 +63,23 @@ export function createPreferencesApp(base: App): HostedApp {
     return show(app, { request, reply }, { subscription, outcome, hasTopics: true });
   });
   serveConfirmation(server, app, STYLESHEET_PATH);
-  return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) || hosts.has(hostName) };
+  const ownHosts = installationHosts(app.config);
+  return {
+    app: server,
+    serves(hostName, path) {
+      const purposes = ownHosts.get(hostName);
+      if (!purposes) return hosts.has(hostName);
+      if (!purposes.includes('pages')) return false;
+      return !purposes.includes('api') || isPagePath(path);
+    },
+  };
+}
+
+const PAGE_PATHS = [UNSUBSCRIBE_PATH, CONFIRM_PATH, OPEN_PATH, CLICK_PATH].map((path) => `${path}/`);
+
+/** Returns true for the paths of the pages, none of which the API has. */
+function isPagePath(path: string): boolean {
+  return path === STYLESHEET_PATH || PAGE_PATHS.some((start) => path.startsWith(start));
 }
 
 function serveStylesheet(server: FastifyInstance): void {

@@ -3,9 +3,9 @@
  * STARTTLS.
  */
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { type SecureContext, TLSSocket } from 'node:tls';
 import type { CertificateStore } from './certificates.ts';
-import { awaitServerName } from './client-hello.ts';
+import { awaitClientHello, type ClientHello } from './client-hello.ts';
 import { type Clock, TimeoutError } from './clock.ts';
 
 export type AcceptTlsOptions = {
@@ -20,9 +20,19 @@ export type AcceptTlsOptions = {
    * refused.
    */
   protocols?: DataView;
-  /** Resolves when a handshake may begin, whose first step is the one that costs much. By default it begins at once. */
-  turn?: () => Promise<void>;
+  /**
+   * Returns what serves a hello instead of the certificates and the protocols above; undefined for an ordinary one. By default every hello is
+   * ordinary.
+   */
+  findSpecial?: (hello: ClientHello) => SpecialHandshake | undefined;
+  /**
+   * Resolves when a handshake may begin, whose first step is the one that costs much. By default it begins at once. May close the
+   * connection instead.
+   */
+  turn?: (socket: Socket) => Promise<void>;
 };
+
+type SpecialHandshake = { context: SecureContext; protocols: DataView };
 
 /**
  * Runs the handshake with a client. Bytes that the client has sent before count as part of it, so that nothing that was
@@ -33,7 +43,7 @@ export type AcceptTlsOptions = {
 export async function acceptTls(
   clock: Pick<Clock, 'after'>,
   socket: Socket,
-  { certificates, timeoutMs, protocols, turn }: AcceptTlsOptions,
+  { certificates, timeoutMs, protocols, findSpecial, turn }: AcceptTlsOptions,
 ): Promise<TLSSocket> {
   const limit = async <Value>(limited: Socket, step: Promise<Value>): Promise<Value> => {
     const timer = clock.after(timeoutMs, () =>
@@ -41,13 +51,15 @@ export async function acceptTls(
     );
     return await step.finally(timer.cancel);
   };
-  const serverName = await limit(socket, awaitServerName(socket));
-  await turn?.();
+  const hello = await limit(socket, awaitClientHello(socket));
+  await turn?.(socket);
   if (socket.destroyed) throw socket.errored ?? new Error('the connection closed before its TLS handshake');
+  const special = findSpecial?.(hello);
+  const offered = special?.protocols ?? protocols;
   const secure = new TLSSocket(socket, {
     isServer: true,
-    secureContext: certificates.find(serverName),
-    ...(protocols && { ALPNProtocols: protocols }),
+    secureContext: special?.context ?? certificates.find(hello.serverName),
+    ...(offered && { ALPNProtocols: offered }),
   });
   await limit(secure, finishHandshake(secure));
   return secure;

@@ -1,36 +1,46 @@
 /**
- * Reads the name of the server that a TLS client asks for (SNI, RFC 6066 section 3) before the handshake begins. Node's
- * own callback can answer with one certificate alone, and the context chosen here has one for each type of key.
+ * Reads what a TLS client asks for before the handshake begins: the name of the server (SNI, RFC 6066 section 3), and protocols (ALPN, RFC
+ * 7301). Node's own callback can answer with one certificate alone, and the context chosen here has one for each type of key.
  */
 import type { Socket } from 'node:net';
+
+export type ClientHello = {
+  /** Empty when the client names no server. */
+  serverName: string;
+  /** Names of the protocols that the client offers, none without ALPN. */
+  protocols: readonly string[];
+};
+
+const NOTHING: ClientHello = { serverName: '', protocols: [] };
 
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
 const SERVER_NAME = 0;
+const PROTOCOLS = 16;
 const HOST_NAME = 0;
 const RECORD_HEADER_BYTES = 5;
 const MESSAGE_HEADER_BYTES = 4;
 const RANDOM_BYTES = 32;
-/** Maximum number of bytes that are read in search of the name. Hellos of today have at most 2 KB. */
+/** Maximum number of bytes that are read in search of the end of the hello. Hellos of today have at most 2 KB. */
 const MAX_BYTES = 16_384;
 
 /**
- * Returns the server name in the first bytes of a connection, empty when the client names none or does not begin with
- * TLS. The bytes are left for the handshake.
- * @throws the error of the socket, or an Error when it ends before the name
+ * Returns what the first bytes of a connection ask for: nothing when the client does not begin with TLS. The bytes are left for the
+ * handshake.
+ * @throws the error of the socket, or an Error when it ends before the end of the hello
  */
-export function awaitServerName(socket: Socket): Promise<string> {
+export function awaitClientHello(socket: Socket): Promise<ClientHello> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
     const read = (): void => {
       const more: Buffer | null = socket.read();
       if (more === null) return;
       bytes = Buffer.concat([bytes, more]);
-      const name = findServerName(bytes);
-      if (name === undefined) return;
+      const hello = findClientHello(bytes);
+      if (hello === undefined) return;
       stop();
       socket.unshift(bytes);
-      resolve(name);
+      resolve(hello);
     };
     const fail = (): void => {
       stop();
@@ -45,16 +55,16 @@ export function awaitServerName(socket: Socket): Promise<string> {
   });
 }
 
-/** Returns the server name of a client hello, empty when there is none; undefined when more bytes are needed. */
-export function findServerName(bytes: Buffer): string | undefined {
+/** Returns what a client hello asks for, nothing when the bytes are none; undefined when more bytes are needed. */
+export function findClientHello(bytes: Buffer): ClientHello | undefined {
   const message = joinRecords(bytes);
-  if (message === undefined || (message.length > 0 && message[0] !== CLIENT_HELLO)) return '';
+  if (message === undefined || (message.length > 0 && message[0] !== CLIENT_HELLO)) return NOTHING;
   if (message.length >= MESSAGE_HEADER_BYTES) {
     const hello = message.subarray(MESSAGE_HEADER_BYTES);
     const helloBytes = message.readUIntBE(1, 3);
     if (hello.length >= helloBytes) return readHello(hello.subarray(0, helloBytes));
   }
-  return bytes.length < MAX_BYTES ? undefined : '';
+  return bytes.length < MAX_BYTES ? undefined : NOTHING;
 }
 
 /**
@@ -75,17 +85,26 @@ function joinRecords(bytes: Buffer): Buffer | undefined {
 }
 
 /** Reads a whole hello (RFC 8446 section 4.1.2). The handshake itself refuses a malformed one. */
-function readHello(hello: Buffer): string {
+function readHello(hello: Buffer): ClientHello {
   const fields = new Fields(hello);
   fields.skip(2 + RANDOM_BYTES);
   for (const lengthBytes of [1, 2, 1]) fields.vector(lengthBytes);
   const extensions = new Fields(fields.vector(2));
+  const asked = { ...NOTHING };
   while (extensions.hasMore) {
     const type = extensions.number(2);
     const data = extensions.vector(2);
-    if (type === SERVER_NAME) return readHostName(data);
+    if (type === SERVER_NAME) asked.serverName ||= readHostName(data);
+    if (type === PROTOCOLS) asked.protocols = readProtocols(data);
   }
-  return '';
+  return asked;
+}
+
+function readProtocols(data: Buffer): string[] {
+  const names: string[] = [];
+  const list = new Fields(new Fields(data).vector(2));
+  while (list.hasMore) names.push(list.vector(1).toString('latin1'));
+  return names;
 }
 
 function readHostName(data: Buffer): string {

@@ -240,6 +240,7 @@ test('the example configuration is the one in config/, and is what the defaults 
   assert.equal(hostname, 'mail.example.com');
   const { hostname: _, ...defaults } = loadConfig({ env: {} });
   // Without a configuration file, the daemon serves this machine alone, at ports that need no privileges.
+  const https = { ...defaults.https, address: '::', port: 443, redirectPort: 80 };
   const smtp = { ...defaults.smtp, address: '::', port: 25 };
   const imap = { ...defaults.imap, address: '::', port: 993, starttlsPort: 143 };
   const pop3 = { ...defaults.pop3, address: '::', port: 995, starttlsPort: 110 };
@@ -247,5 +248,5 @@ test('the example configuration is the one in config/, and is what the defaults 
   const submission = { ...defaults.submission, address: '::', tlsPort: 465, port: 587 };
   const { dataDir } = inFile;
   const ofFile = { dataDir, development: false, dataDirIsDefault: false };
-  assert.deepEqual(inFile, { ...defaults, ...ofFile, smtp, imap, pop3, managesieve, submission });
+  assert.deepEqual(inFile, { ...defaults, ...ofFile, https, smtp, imap, pop3, managesieve, submission });
 });

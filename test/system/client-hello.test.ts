@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { awaitServerName, findServerName } from '../../src/system/client-hello.ts';
+import { awaitClientHello, findClientHello } from '../../src/system/client-hello.ts';
+
+const findServerName = (bytes: Buffer) => findClientHello(bytes)?.serverName;
 
 /** Both ends of a connection. */
 async function openPair(t: TestContext): Promise<{ near: Socket; far: Socket }> {
@@ -56,6 +58,15 @@ test('the name is found once the hello is whole, in one record or in many', asyn
   }
 });
 
+test('the protocols are those that the client offers, in its order', async (t) => {
+  const hello = await helloOf(t, { servername: 'mx.example.net', ALPNProtocols: ['h2', 'acme-tls/1'] });
+  assert.deepEqual(findClientHello(hello), {
+    serverName: 'mx.example.net',
+    protocols: ['h2', 'acme-tls/1'],
+  });
+  assert.deepEqual(findClientHello(await helloOf(t, {}))?.protocols, []);
+});
+
 test('a hello without a name, plaintext and endless bytes have none', async (t) => {
   assert.equal(findServerName(await helloOf(t, {})), '');
   assert.equal(findServerName(Buffer.from('E')), '');
@@ -85,14 +96,14 @@ test('a hello with any byte changed never throws', async (t) => {
 test('the bytes are left for the handshake, and a connection that ends before them is an error', async (t) => {
   const { near, far } = await openPair(t);
   near.write('EHLO');
-  assert.equal(await awaitServerName(far), '');
+  assert.equal((await awaitClientHello(far)).serverName, '');
   assert.equal(far.read().toString(), 'EHLO');
   for (const end of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
     const { near: client, far: server } = await openPair(t);
-    const name = awaitServerName(server);
+    const name = awaitClientHello(server);
     end(client);
     await assert.rejects(name, /closed during the TLS handshake|ECONNRESET/);
     assert.equal(server.destroyed, true);
-    await assert.rejects(awaitServerName(server), 'a closed connection is refused at once');
+    await assert.rejects(awaitClientHello(server), 'a closed connection is refused at once');
   }
 });

@@ -15,12 +15,23 @@ type Malformed = { status: number; type: ErrorCode; message: string };
 type Answer = { status: number; headers: Readonly<Record<string, string | number>>; body: string };
 type WallClock = Pick<Clock, 'now'>;
 
+/**
+ * Maximum number of bytes that are read after the answer to data that is no request. What was sent with it must be read, because closing would
+ * reset the connection before the sender has read the answer.
+ */
+const MAX_BYTES_AFTER_ANSWER = 1024 * 1024;
+
 /** Returns Fastify's `clientErrorHandler`. It answers data that never becomes a request. */
 export function answerMalformed(clock: WallClock) {
+  /** Number of bytes that had been read of a connection when it was answered. */
+  const answeredAt = new WeakMap<Socket, number>();
   return (error: Error, socket: Socket): void => {
+    const bytes = answeredAt.get(socket);
+    if (bytes !== undefined && !socket.destroyed && socket.bytesRead - bytes < MAX_BYTES_AFTER_ANSWER) return;
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
     // A server ignores what follows a request with `Connection: close`, and answers the requests before (RFC 9112 section 9.6).
     if (errorCode(error) === 'HPE_CLOSED_CONNECTION') return;
+    answeredAt.set(socket, socket.bytesRead);
     socket.end(textOf(answerTo(describeMalformed(error), clock)));
   };
 }
@@ -40,8 +51,8 @@ function textOf({ status, headers, body }: Answer): string {
 export function refuseExpectations(server: FastifyInstance, clock: WallClock): void {
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const message = 'The only expectation this server meets is 100-continue';
-    const { status, headers, body } = answerTo({ status: 417, type: 'validation_error', message }, clock);
-    runInOrder(request, response, () => void response.writeHead(status, headers).end(body));
+    const refusal: Malformed = { status: 417, type: 'validation_error', message };
+    runInOrder(request, response, () => refuseRequest(clock, response, refusal));
   });
 }
 
@@ -54,6 +65,12 @@ export function requireHost({ raw: { httpVersion, rawHeaders } }: FastifyRequest
   }
   if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return undefined;
   return new AppError('validation_error', 'The request must have one Host header');
+}
+
+/** Answers a request that no app sees, and closes the connection with the answer. */
+export function refuseRequest(clock: WallClock, response: ServerResponse, refusal: Malformed): void {
+  const { status, headers, body } = answerTo(refusal, clock);
+  response.writeHead(status, headers).end(body);
 }
 
 function answerTo({ status, type, message }: Malformed, clock: WallClock): Answer {

@@ -28,6 +28,8 @@ export const READ_AHEAD_MS = 10 * 60_000;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const connections = new WeakMap<Socket, Connection>();
+/** What serves the connections of each server, without the limits that a listener puts before it. */
+const handlers = new WeakMap<Server, readonly ((socket: Socket) => void)[]>();
 
 /** Returns an HTTP server that calls `handle` for the next request of a connection when the last one was answered. */
 export function createPipelineServer(
@@ -43,7 +45,13 @@ export function createPipelineServer(
   server.on('request', (request, response) =>
     runInOrder(request, response, () => void handle(request, response)),
   );
+  handlers.set(server, server.listeners('connection') as ((socket: Socket) => void)[]);
   return server;
+}
+
+/** Serves a connection that another listener has accepted, such as one with TLS, as the server serves its own. */
+export function serveConnection(server: Server, socket: Socket): void {
+  for (const handle of handlers.get(server) ?? []) handle.call(server, socket);
 }
 
 /** Calls `run`, which answers the request, when every earlier request of its connection was answered. */

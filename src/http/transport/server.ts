@@ -19,6 +19,7 @@ import { holdContinue } from './expect-continue.ts';
 import { byHostName, type HostedApp } from './host-names.ts';
 import { answerMalformed, refuseExpectations, requireHost } from './malformed.ts';
 import { countRequests } from './metrics.ts';
+import { refuseMisdirected } from './misdirected.ts';
 import { createPipelineServer } from './pipeline.ts';
 import {
   createResponseBudgets,
@@ -92,7 +93,7 @@ export function createTransport(
     forceCloseConnections: 'idle',
     // Fastify's own answer while it closes has neither our envelope nor Retry-After.
     return503OnClosing: false,
-    serverFactory: (handle) => listener(clock, byHostName(hosted, handle)),
+    serverFactory: (handle) => listener(clock, refuseMisdirected(clock, byHostName(hosted, handle))),
     clientErrorHandler: answerMalformed(clock),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
@@ -151,7 +152,7 @@ function listener(clock: Clock, handle: Parameters<typeof createPipelineServer>[
  * Time after which unfinished requests are cut off when the daemon stops, so that a slow request does not delay its
  * end.
  */
-const CLOSE_GRACE_MS = 5_000;
+export const CLOSE_GRACE_MS = 5_000;
 
 /** Time to retry after. A restart takes seconds. */
 const CLOSING_RETRY_AFTER_SECONDS = 5;

@@ -9,10 +9,11 @@ import type { App } from '../../app.ts';
 import { type ClientConfig, type ClientService, clientServices } from '../../domains/client-services.ts';
 import { findName, sandboxDomain } from '../../domains/name.ts';
 import { findReceiver } from '../../domains/receiving/store.ts';
+import { domainHostPurpose } from '../../host-names/purposes.ts';
 import { readBody } from '../../http/transport/body.ts';
 import { type HostedApp, hostNameOf } from '../../http/transport/host-names.ts';
-import { asTransportRefusal, startRefusal } from '../../http/transport/refusal.ts';
 import { createTransport } from '../../http/transport/server.ts';
+import { sendTextError } from '../../http/transport/text-error.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { element, textElement, xmlDocument } from '../../mail/xml.ts';
 import { orNotFound } from '../../system/errors.ts';
@@ -42,7 +43,7 @@ const MAX_BODY_BYTES = 16 * 1024;
 /** Programs write the names of parameters, and paths, in any case. */
 type Route = { Querystring: Readonly<Record<string, unknown>> };
 
-/** Creates the app, which is served for its paths on every host. */
+/** Creates the app, which is served for the hosts of discovery, and for its paths on hosts that serve more. */
 export function createDiscoveryApp(app: DiscoveryApp): HostedApp {
   const { guards, metrics, config } = app;
   const server = createTransport(
@@ -50,7 +51,7 @@ export function createDiscoveryApp(app: DiscoveryApp): HostedApp {
     {
       maxBodyBytes: MAX_BODY_BYTES,
       ignoresCase: true,
-      sendError: (error, reply) => sendError(app, error, reply),
+      sendError: (error, reply) => sendTextError(app, error, { reply, mediaType: 'XML' }),
     },
     {
       metrics,
@@ -72,7 +73,11 @@ export function createDiscoveryApp(app: DiscoveryApp): HostedApp {
     const { domain } = await requireSubject(app, request, addressIn(request));
     return sendJson(reply, userAgentConfiguration(config, domain));
   });
-  return { app: server, serves: (_hostName, path) => isDiscoveryPath(path) };
+  const hostPurpose = domainHostPurpose(config);
+  return {
+    app: server,
+    serves: (hostName, path) => hostPurpose(hostName) === 'discovery' || isDiscoveryPath(path),
+  };
 }
 
 function registerXml(server: FastifyInstance, app: DiscoveryApp): void {
@@ -158,17 +163,6 @@ function sendXml(reply: FastifyReply, document: string): FastifyReply {
 
 function sendJson(reply: FastifyReply, value: object): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
-}
-
-function sendError({ log }: DiscoveryApp, error: unknown, reply: FastifyReply): FastifyReply {
-  const refusal = asTransportRefusal(error, 'XML');
-  if (refusal) startRefusal(reply, refusal);
-  else {
-    log.error({ err: error, requestId: reply.request.id }, 'request failed');
-    reply.code(500);
-  }
-  const message = refusal?.message ?? 'The server failed to process the request.';
-  return reply.type('text/plain; charset=utf-8').send(`${message}\n`);
 }
 
 /** First labels of the hosts at which mail programs look for the settings of a domain. */

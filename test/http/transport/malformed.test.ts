@@ -1,10 +1,9 @@
 /** What Node would answer by itself, on real connections. `exchange` resolves when the connection is closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { isId } from '../../../src/system/ids.ts';
-import { listen } from '../connection.ts';
+import { connectTo, listen } from '../connection.ts';
 import { serve } from '../serve.ts';
 
 const { server } = await serve();
@@ -12,7 +11,7 @@ const port = await listen(server);
 after(() => server.close());
 
 async function exchange(bytes: string): Promise<{ status: number; head: string; text: string }> {
-  const socket = connect(port, '127.0.0.1');
+  const socket = await connectTo(port);
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
   socket.end(bytes);

@@ -113,7 +113,7 @@ test('requests of a client that left before they were begun are not executed', a
   const client = await open(port);
   client.write([get('one'), get('two'), get('three')].join(''));
   while (begunOf('one').length === 0) await roundTrip();
-  client.socket.resetAndDestroy();
+  client.reset();
   for (let trip = 0; trip < 5; trip++) await roundTrip();
   release();
   holdNumber = () => {};

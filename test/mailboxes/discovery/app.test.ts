@@ -271,7 +271,7 @@ test('nothing in a Host or an address ends an element, a string or a header', as
   }
 });
 
-test('the app is served for its paths in any case on every host, and for no others', () => {
+test('the app is served for its paths in any case on every host, for all paths of the hosts of discovery, and for no others', () => {
   for (const path of [
     ...['/mail/config-v1.1.xml', '/Mail/Config-V1.1.xml', '/.well-known/autoconfig/mail/config-v1.1.xml'],
     ...['/AutoDiscover/AutoDiscover.xml', '/autodiscover/autodiscover.json', '/profile.mobileconfig'],
@@ -285,5 +285,9 @@ test('the app is served for its paths in any case on every host, and for no othe
     '/autodiscover/autodiscover.jsonx',
     '/profile.mobileconfig/x',
   ])
-    assert.ok(!serves('autoconfig.people.example', path), path);
+    assert.deepEqual(
+      [serves('any.example', path), serves('autoconfig.people.example', path)],
+      [false, true],
+      path,
+    );
 });
