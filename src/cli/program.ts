@@ -17,6 +17,7 @@ import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
+import { addEmailCommands } from './email.ts';
 import { UsageError } from './errors.ts';
 import { addExplainCommand } from './explain.ts';
 import { addInboundCommands } from './inbound.ts';
@@ -49,6 +50,7 @@ const COMMANDS: readonly AddCommands[] = [
   addPlanCommands,
   addKeyCommands,
   addDomainCommands,
+  addEmailCommands,
   addQueueCommands,
   addRouteCommands,
   addExplainCommand,

@@ -206,7 +206,7 @@ CREATE TABLE acmeOrders (
 ) STRICT, WITHOUT ROWID;
 `,
   },
-  /** Adds what the operator does with the queue, the sites of domains, and the conversations of attempts. */
+  /** Adds what the operator does with the queue, and the sites of domains. */
   {
     id: '0079-queue-control',
     sql: `
@@ -234,10 +234,6 @@ CREATE TABLE domainSites (
   domain TEXT PRIMARY KEY NOT NULL,
   site TEXT NOT NULL,
   seenAt INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE attemptConversations (
-  attemptId TEXT PRIMARY KEY NOT NULL,
-  conversation TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 DROP INDEX recipientsDueByLane;
 CREATE INDEX recipientsDueByLane ON recipients (queue, dueAt, state) WHERE state IN ('ready', 'deferred');

@@ -1,6 +1,6 @@
 /**
- * The data dictionary: what the operator has asked of the queue, where mail for a domain goes, and the conversations of attempts. The
- * conventions are those of tables.ts, which lists every table.
+ * The data dictionary: what the operator has asked of the queue, and where mail for a domain goes. The conventions
+ * are those of tables.ts, which lists every table.
  */
 import { clusteredTable, count, flag, id, integer, key, nullable, type Row, table, text } from './table.ts';
 
@@ -48,13 +48,3 @@ export const domainSites = clusteredTable({
   seenAt: integer(),
 });
 export type DomainSiteRow = Row<typeof domainSites>;
-
-/**
- * Written by queue/conversations-store.ts: the SMTP conversation of an attempt that did not deliver, without the message. The id of the
- * attempt holds its time.
- */
-export const attemptConversations = clusteredTable({
-  attemptId: key(id('att')),
-  conversation: text(),
-});
-export type AttemptConversationRow = Row<typeof attemptConversations>;

@@ -7,6 +7,7 @@ import { registerQueueAdmin } from './admin-api.ts';
 import { expireAttempts } from './attempts-store.ts';
 import { registerQueueControl } from './control/admin-api.ts';
 import { type Censuses, createCensusWork } from './control/census.ts';
+import { registerMessageAdmin } from './control/message-api.ts';
 import { expireSites } from './control/site-store.ts';
 import { expireActions } from './control/store.ts';
 import { createActionKind } from './control/sweep.ts';
@@ -18,7 +19,7 @@ import { createRecoveryWork } from './worker.ts';
 export const queue = {
   name: 'queue',
   ids: ['em', 'rcp', 'att', 'qa'],
-  operatorRoutes: [registerQueueAdmin, registerQueueControl, registerSuppressionReview],
+  operatorRoutes: [registerQueueAdmin, registerQueueControl, registerMessageAdmin, registerSuppressionReview],
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,

@@ -30,6 +30,7 @@ import { pop3 } from './pop3.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
 import { posts } from './posts.ts';
+import { queueControl } from './queue-control.ts';
 import { reading } from './reading.ts';
 import { replies } from './replies.ts';
 import { retention } from './retention.ts';
@@ -70,6 +71,7 @@ const GROUPS: readonly Group[] = [
   attachments,
   million,
   metrics,
+  queueControl,
   retention,
   replies,
   csv,

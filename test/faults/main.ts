@@ -34,6 +34,7 @@ import { breakDiskOfMailboxes, cutMailboxes } from './mailboxes/power-cut.ts';
 import { stopMigrations } from './migration.ts';
 import { FULL, type Place, type Result, SHORT } from './part.ts';
 import { cutPower, cutPowerUnsafely } from './power-cut.ts';
+import { killQueueActions } from './queue-actions.ts';
 import { forbidWrites } from './read-only.ts';
 import { describeFaults } from './report.ts';
 import {
@@ -83,6 +84,7 @@ const PARTS: Record<string, Part> = {
   'failed-flush': [lackingForFailedFlushes, failFlushes],
   'full-disk': [lackingForFullDisks, fillDisk],
   retention: [lackingForKills, killRetention],
+  'queue-actions': [lackingForKills, killQueueActions],
   'mailboxes-cut': [lackingForPowerCuts, cutMailboxes],
   'mailboxes-error': [lackingForPowerCuts, breakDiskOfMailboxes],
   'mailboxes-few-files': [lackingForFewFiles, takeFilesOfMailboxes],

@@ -1,0 +1,81 @@
+/**
+ * Registers the operator's routes that show the emails of all tenants with every attempt to deliver them. They show envelopes and the
+ * replies of servers, never subjects or content, and are served on the control socket alone.
+ */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../../app.ts';
+import { addressKey } from '../../mail/address.ts';
+import { isoTime } from '../../system/clock.ts';
+import { orNotFound } from '../../system/errors.ts';
+import { getTenant, listTenants } from '../../tenants/store.ts';
+import { recipientStatus } from '../status.ts';
+import { findMessage, listRecipients } from '../store.ts';
+import { type ListedMessage, listAttempts, listMessagesOf, listNewestMessages } from './message-store.ts';
+
+/** Maximum number of emails in one answer, and the number without `limit`. */
+const MAX_LISTED = 1_000;
+const LISTED = 50;
+
+/** `tenant` is an id or a name; `to` the address of a recipient. */
+const listSchema = Type.Object({
+  tenant: Type.Optional(Type.String()),
+  to: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED })),
+});
+
+export type ShownMessage = ReturnType<typeof showMessage>;
+export type MessageDetails = Awaited<ReturnType<typeof describeMessage>>;
+
+/** Registers `GET /emails` and `GET /emails/{id}` on the server of the control socket. */
+export function registerMessageAdmin(server: FastifyInstance, { db }: Pick<App, 'db'>): void {
+  const { read } = db;
+  server.get<{ Querystring: Static<typeof listSchema> }>(
+    '/emails',
+    { schema: { querystring: listSchema } },
+    async ({ query: { tenant, to, limit = LISTED } }) => {
+      const address = to === undefined ? '' : addressKey(to);
+      const isOfAll = tenant === undefined && to === undefined;
+      const tenants = tenant === undefined ? await listTenants(read) : [await getTenant(read, tenant)];
+      const tenantIds = tenants.map(({ id }) => id);
+      const found = isOfAll
+        ? await listNewestMessages(read, limit)
+        : await listMessagesOf(read, { tenantIds, address, limit });
+      return { emails: found.map(showMessage) };
+    },
+  );
+  server.get<{ Params: { id: string } }>('/emails/:id', ({ params: { id } }) => describeMessage(read, id));
+}
+
+function showMessage({ id, tenantId, mode, kind, status, sender, createdAt, lastEventAt }: ListedMessage) {
+  const times = { createdAt: isoTime(createdAt), lastEventAt: isoTime(lastEventAt) };
+  return { id, tenantId, mode, kind, status, sender, ...times };
+}
+
+async function describeMessage(tx: App['db']['read'], id: string) {
+  const message = orNotFound(await findMessage(tx, id), 'Email');
+  const recipients = await listRecipients(tx, id);
+  const addressOf = new Map(recipients.map((recipient) => [recipient.id, recipient.address]));
+  const attempts = await listAttempts(tx, id);
+  return {
+    ...showMessage(message),
+    expiresAt: isoTime(message.expiresAt),
+    recipients: recipients.map((recipient) => ({
+      to: recipient.address,
+      status: recipientStatus(recipient),
+      attempts: recipient.attempts,
+      diagnostic: recipient.diagnostic,
+    })),
+    attempts: attempts.map((attempt) => ({
+      at: isoTime(attempt.at),
+      to: addressOf.get(attempt.recipientId) ?? '',
+      outcome: attempt.outcome,
+      phase: attempt.phase,
+      mx: attempt.mx,
+      address: attempt.address,
+      tls: attempt.tls,
+      durationMs: attempt.durationMs,
+      reply: attempt.reply,
+    })),
+  };
+}
