@@ -13,6 +13,9 @@ const PACKAGES = {
   isync: '/usr/bin/mbsync',
   // Cyrus SASL, by which mbsync logs in, has SCRAM there.
   'libsasl2-modules': '/usr/share/doc/libsasl2-modules/copyright',
+  // Postfix checks the logins of clients with the database that saslpasswd2 writes.
+  'libsasl2-modules-db': '/usr/share/doc/libsasl2-modules-db/copyright',
+  'sasl2-bin': '/usr/sbin/saslpasswd2',
   mpop: '/usr/bin/mpop',
   mutt: '/usr/bin/mutt',
   neomutt: '/usr/bin/neomutt',

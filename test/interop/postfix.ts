@@ -29,12 +29,19 @@ export type PostfixOptions = {
   relayPort?: number;
   /** Port of an LMTP server on 127.0.0.1 that mail for the mailboxes is handed over to, instead of being stored. */
   lmtpPort?: number;
+  /** Login of clients of two more ports, which take mail after a login over TLS alone: one by STARTTLS, one by implicit TLS. */
+  login?: { user: string; password: string };
   /** Local parts of mailboxes whose mail is returned after it was accepted, because their command says that nobody is there. */
   returns?: readonly string[];
 };
 
 export type Postfix = {
   port: number;
+  /** Ports that take mail after a login. They are open when `PostfixOptions` names one. */
+  submissionPort: number;
+  submissionsPort: number;
+  /** File of the self-signed certificate. */
+  certificate: string;
   hostname: string;
   /** The messages in a mailbox, as delivered, oldest first. */
   messages(localPart: string): Promise<string[]>;
@@ -60,10 +67,10 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   const home = temporaryDirectory('postfix');
   await chmod(home, 0o755);
   const hostname = `mx.${options.domain}`;
-  const port = await freePort();
+  const [port, submissionPort, submissionsPort] = [await freePort(), await freePort(), await freePort()];
   const configuration = join(home, 'config');
   for (const folder of ['config', 'queue', 'data', 'mail']) await mkdir(join(home, folder));
-  await writeCertificate(home, hostname);
+  const { certificate } = await writeCertificate(home, hostname);
   const write = (name: string, text: string) => writeFile(join(configuration, name), text);
   const writeReplies = (replies: Readonly<Record<string, string>>) =>
     write(
@@ -83,7 +90,9 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   await write('main.cf', mainCf({ ...options, home, hostname }));
   const returner = join(configuration, RETURNER);
   await writeFile(returner, RETURNER_SCRIPT, { mode: 0o755 });
-  await write('master.cf', masterCf(port, returner));
+  const submission = options.login === undefined ? '' : submissionServices(submissionPort, submissionsPort);
+  await write('master.cf', `${masterCf(port, returner)}${submission}`);
+  if (options.login !== undefined) await writeLogins(home, options.login);
   const owner = [String(MAILBOX_OWNER), String(MAILBOX_OWNER)] as const;
   await promisify(execFile)('chown', [owner.join(':'), join(home, 'mail')]);
   await promisify(execFile)('chown', ['postfix', join(home, 'data')]);
@@ -103,6 +112,9 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   }
   return {
     port,
+    submissionPort,
+    submissionsPort,
+    certificate,
     hostname,
     messages: (localPart) => readMaildir(join(home, 'mail', localPart, 'new')),
     setReplies: writeReplies,
@@ -157,6 +169,9 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
     // A table that changed is read by new processes only, so that each serves one session.
     max_use: '1',
   };
+  if (options.login !== undefined) {
+    settings['smtpd_sasl_type'] = 'cyrus';
+  }
   if (options.milterPort !== undefined) {
     settings['smtpd_milters'] = `inet:127.0.0.1:${options.milterPort}`;
     settings['milter_default_action'] = 'tempfail';
@@ -212,6 +227,42 @@ scache   unix - - n -    1 scache
 ${RETURNER} unix - n n - - pipe user=nobody argv=${returner}
 anvil    unix - - n -    1 anvil
 `;
+}
+
+/** Services of master(5) that take mail from clients that log in over TLS. */
+function submissionServices(port: number, tlsPort: number): string {
+  const rules = `
+  -o smtpd_sasl_auth_enable=yes
+  -o smtpd_tls_auth_only=yes
+  -o smtpd_client_restrictions=permit_sasl_authenticated,reject`;
+  return `127.0.0.1:${port} inet n - n - - smtpd${rules}
+  -o smtpd_tls_security_level=encrypt
+127.0.0.1:${tlsPort} inet n - n - - smtpd${rules}
+  -o smtpd_tls_wrappermode=yes
+`;
+}
+
+/** Writes the configuration of Cyrus SASL where Debian's Postfix looks for it, below its own configuration, and a database with one user. */
+async function writeLogins(
+  home: string,
+  { user, password }: { user: string; password: string },
+): Promise<void> {
+  const [folder, database] = [join(home, 'config', 'sasl'), join(home, 'config', 'sasl', 'sasldb2')];
+  await mkdir(folder);
+  await writeFile(
+    join(folder, 'smtpd.conf'),
+    `pwcheck_method: auxprop\nauxprop_plugin: sasldb\nmech_list: PLAIN LOGIN\nsasldb_path: ${database}\n`,
+  );
+  const [name = '', realm = ''] = user.split('@');
+  await execFileWithInput('saslpasswd2', ['-p', '-c', '-f', database, '-u', realm, name], password);
+  await promisify(execFile)('chown', ['-R', 'postfix', folder]);
+}
+
+async function execFileWithInput(program: string, args: readonly string[], input: string): Promise<void> {
+  const child = spawn(program, args, { stdio: ['pipe', 'inherit', 'inherit'] });
+  child.stdin.end(input);
+  const [code] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${program} ended with ${code}`);
 }
 
 function lines(
