@@ -22,7 +22,17 @@ export type Finding = {
 /** What checks may look at. */
 export type CheckApp = Pick<
   App,
-  'config' | 'dns' | 'dial' | 'clock' | 'clockWatch' | 'statDisk' | 'probeTls' | 'db' | 'sealer'
+  | 'config'
+  | 'dns'
+  | 'dial'
+  | 'targets'
+  | 'random'
+  | 'clock'
+  | 'clockWatch'
+  | 'statDisk'
+  | 'probeTls'
+  | 'db'
+  | 'sealer'
 > & {
   certificates: Pick<CertificateAdmin, 'list'>;
   moreRecords: readonly MoreRecords[];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { planMx } from '../../src/mail/mx.ts';
-import { createTargetGuard, type TargetGuard } from '../../src/system/blocklist.ts';
+import { planMx, planRelays } from '../../src/mail/mx.ts';
+import { createTargetGuard, type TargetGuard, UNGUARDED } from '../../src/system/blocklist.ts';
 import type { DnsAnswer, DnsLookups, MxRecord, SrvRecord } from '../../src/system/dns.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -381,4 +381,32 @@ test('addresses that are not public are left out as if DNS did not have them, an
   const mixed = { ...a, 'inside.example': ['10.0.0.1', '10.0.0.2', '10.0.0.3', '8.8.8.8'] };
   const { plan } = await planFor({ mx, a: mixed, aaaa }, undefined, guard);
   assert.deepEqual(plan.kind === 'hosts' && plan.hosts, [{ name: 'inside.example', addresses: ['8.8.8.8'] }]);
+});
+
+test('relays keep their order, may be addresses, and private ones are left out as if they had none', async () => {
+  const world = {
+    clock: createFakeClock(0),
+    dns: zoneDns('b.example A 192.0.2.1\nin.example A 10.0.0.1'),
+    random: () => 0,
+    config,
+  };
+  const guard = createTargetGuard({ allow: ['192.0.2.0/24'], own: [] });
+  const plan = await planRelays({ ...world, targets: guard }, [
+    '192.0.2.9',
+    'b.example',
+    'in.example',
+    '10.0.0.2',
+  ]);
+  assert.ok(plan.kind === 'hosts');
+  assert.deepEqual(plan.hosts, [
+    { name: '192.0.2.9', addresses: ['192.0.2.9'] },
+    { name: 'b.example', addresses: ['192.0.2.1'] },
+  ]);
+  const none = await planRelays({ ...world, targets: guard }, ['in.example', '10.0.0.2']);
+  assert.deepEqual(none, {
+    kind: 'unresolved',
+    reason: 'in.example: has no public address; 10.0.0.2 has no public address',
+  });
+  const exempt = await planRelays({ ...world, targets: UNGUARDED }, ['in.example', '10.0.0.2']);
+  assert.ok(exempt.kind === 'hosts' && exempt.hosts.length === 2);
 });

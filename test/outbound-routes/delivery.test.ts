@@ -5,12 +5,14 @@ import { after, test } from 'node:test';
 import { openWriting } from '../../src/db/connection.ts';
 import type { NewRoute } from '../../src/outbound-routes/admin-schemas.ts';
 import { removeOutboundRoute, saveOutboundRoute } from '../../src/outbound-routes/save.ts';
+import { chooseRoute } from '../../src/queue/site/route.ts';
 import { openRoutedSpool } from '../queue/routed-spool.ts';
 import { startRequireTlsServers } from '../queue/sessions/require-tls-servers.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import type { Hosts } from '../support/loopback.ts';
 import { TRUSTED_HOST } from '../support/trusted-certificate.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { PASSWORD, startRelay, USER } from './relay-server.ts';
 
 const RELAY = '192.0.2.50';
@@ -196,4 +198,52 @@ test('mail with REQUIRETLS goes to a relay that offers it, and to no other', asy
   await relayAt({ port: servers.withoutPort });
   const refused = await send();
   assert.deepEqual([refused.status, refused.enhancedCode], ['bounced', '5.7.30']);
+});
+
+test('mail to the domains of this installation, and to the simulator, takes no route', async () => {
+  await saveOutboundRoute(spool.app, 'main', { hosts: [TRUSTED_HOST], ...LOGIN });
+  const name = (domain: string) =>
+    ({ mode: 'live', kind: 'transactional', tenantId: spool.tenantId, domain }) as const;
+  const siteOf = async (domain: string) => (await chooseRoute(spool.app, name(domain))).site;
+  assert.equal(await siteOf('simulator.mx.postrider.example'), 'simulator');
+  assert.equal(await siteOf('sandbox.mx.postrider.example'), 'local delivery');
+  assert.equal(await siteOf('mx.postrider.example'), 'local delivery');
+  spool.addZone('sender.example MX 10 mx.postrider.example');
+  assert.equal(
+    await siteOf('sender.example'),
+    'local delivery',
+    'a verified domain whose MX is this machine',
+  );
+  assert.match(await siteOf('rcpt.example'), /^relay main [0-9a-f]{8}$/);
+});
+
+test('mail waits while no host of the relay is found, with the name of the route', async () => {
+  const recipient = await sendBy({ hosts: ['none.example'] });
+  assert.equal(recipient.status, 'deferred');
+  assert.equal(recipient.diagnostic, 'DNS: relay of the route "main": none.example: has no public address');
+});
+
+test('a changed route counts at once for a queue that has mail, however long DNS would keep the old one', async () => {
+  const relay = closing(await relayAt(startRelay()));
+  await removeOutboundRoute(spool.app, 'main');
+  const answers: (() => void)[] = [];
+  let isReleased = false;
+  const slow = closing(
+    await startCommandServer((line, socket) => {
+      if (line !== '.' || isReleased) return acceptEverything(line);
+      answers.push(() => socket.write('250 taken\r\n'));
+      return '';
+    }),
+  );
+  hosts[MX] = slow.port;
+  const ids = [];
+  for (let count = 0; count < 20; count++) ids.push(await spool.accept(`user${count}@rcpt.example`));
+  const done = spool.deliverDue();
+  await waitUntil(() => answers.length > 0);
+  await saveOutboundRoute(spool.app, 'main', { hosts: [TRUSTED_HOST], ...LOGIN });
+  isReleased = true;
+  for (const answer of answers) answer();
+  await done;
+  const direct = 20 - relay.messages.length;
+  assert.ok(direct >= 1 && direct <= 8, `${direct} of 20 mails that were claimed already took the old route`);
 });

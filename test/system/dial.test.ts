@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { RefusedTargetError } from '../../src/system/blocklist.ts';
+import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { createDial } from '../../src/system/system.ts';
 import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';
@@ -26,4 +26,12 @@ test('a closed port is an error, and a target that is not public is refused befo
   const port = await serverFor(t);
   await assert.rejects(dial({ address: '127.0.0.1', port: 1, timeoutMs: 30_000 }), { code: 'ECONNREFUSED' });
   await assert.rejects(dial({ address: '10.0.0.1', port, timeoutMs: 30_000 }), RefusedTargetError);
+});
+
+test('a host that the operator has exempted may be private, and a name is still no address', async (t) => {
+  const strict = createDial(createTargetGuard({ allow: [], own: [] }), realClock);
+  const target = { address: '127.0.0.1', port: await serverFor(t), timeoutMs: 30_000 };
+  await assert.rejects(strict(target), RefusedTargetError);
+  await assert.rejects(strict({ ...target, address: 'localhost', mayBePrivate: true }), RefusedTargetError);
+  (await strict({ ...target, mayBePrivate: true })).destroy();
 });

@@ -7,6 +7,7 @@ import { clock } from '../../../src/doctor/checks/clock.ts';
 import { disk } from '../../../src/doctor/checks/disk.ts';
 import { outboundPort } from '../../../src/doctor/checks/outbound-port.ts';
 import { pages } from '../../../src/doctor/checks/pages.ts';
+import { saveOutboundRoute } from '../../../src/outbound-routes/save.ts';
 import { DAY_MS, isoTime } from '../../../src/system/clock.ts';
 import { lines, openDoctorWorld } from '../support.ts';
 
@@ -135,5 +136,10 @@ test('port 25 is open when one of two providers greets, and blocked when none do
   assert.match(
     await findings(outboundPort, { dial: blocked }),
     /^fail port 25: no mail server can be reached/,
+  );
+  await saveOutboundRoute(world.app, 'provider', { hosts: ['smtp.provider.example'] });
+  assert.match(
+    await findings(outboundPort, { dial: blocked }),
+    /^ok port 25: it is not needed: .*"provider"$/,
   );
 });

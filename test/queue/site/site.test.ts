@@ -19,7 +19,11 @@ const DEAD_END = {
 } as const;
 
 /** A site by itself, on a table of which every message that is claimed is due. */
-function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[] = []) {
+function openSite(
+  events: Partial<SiteEvents> = {},
+  recipients: { id: string }[] = [],
+  recipientsPerMinute: number | null = null,
+) {
   const clock = createFakeClock(0);
   const claims: ClaimRequest[] = [];
   /** What stands between the claim and its being on disk. */
@@ -39,7 +43,7 @@ function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[]
     { clock, db, runId: 'this', log, wakeups, prepare: () => new Promise(() => {}) },
     {
       route: DEAD_END,
-      recipientsPerMinute: null,
+      recipientsPerMinute,
       maxConnections: 1,
       events: { onDone() {}, onStale() {}, onChange() {}, isHeldBack: () => false, ...events },
     },
@@ -328,4 +332,23 @@ test('when the daemon stops nothing more is sent, and what was put back is not b
   assert.equal(site.startSending(second), false);
   site.putBack(first);
   assert.equal(await takeFrom(site), undefined, 'nothing is taken up again');
+});
+
+test('a site with a rate claims no more than that, and goes on by itself when time has passed', async () => {
+  const wakes: number[] = [];
+  const { site, clock, claims } = openSite(
+    { onChange: () => wakes.push(clock.elapsed()) },
+    [{ id: 'rcp_1' }],
+    60,
+  );
+  const messages = ['m1', 'm2', 'm3'];
+  site.add(queue('a.example', async () => messages));
+  assert.equal(await takeFrom(site), 'm1');
+  assert.equal(await takeFrom(site), undefined, 'nothing more is claimed within the second');
+  assert.equal(claims.length, 1);
+  wakes.length = 0;
+  await clock.advance(1_000);
+  assert.deepEqual(wakes, [1_000]);
+  messages.shift();
+  assert.equal(await takeFrom(site), 'm2');
 });
