@@ -146,6 +146,10 @@ test('without a login the certificate is verified all the same', async () => {
   assert.equal((await sendBy({ hosts: ['stranger.example'] })).status, 'deferred');
   assert.equal((await sendBy({ hosts: [TRUSTED_HOST] })).status, 'delivered');
   assert.deepEqual(relay.messages, [{ user: undefined, recipients: ['bob@rcpt.example'] }]);
+  const implicit = closing(await relayAt(startRelay({ isImplicit: true })));
+  assert.equal((await sendBy({ hosts: ['stranger.example'], tls: 'implicit' })).status, 'deferred');
+  assert.equal((await sendBy({ hosts: [TRUSTED_HOST], tls: 'implicit' })).status, 'delivered');
+  assert.equal(implicit.messages.length, 1);
 });
 
 test('a relay that relays nothing defers the mail; its refusal of a recipient bounces it', async () => {
@@ -203,7 +207,7 @@ test('mail with REQUIRETLS goes to a relay that offers it, and to no other', asy
 test('mail to the domains of this installation, and to the simulator, takes no route', async () => {
   await saveOutboundRoute(spool.app, 'main', { hosts: [TRUSTED_HOST], ...LOGIN });
   const name = (domain: string) =>
-    ({ mode: 'live', kind: 'transactional', tenantId: spool.tenantId, domain }) as const;
+    ({ mode: 'live', kind: 'transactional', tenantId: spool.tenantId, domain, target: undefined }) as const;
   const siteOf = async (domain: string) => (await chooseRoute(spool.app, name(domain))).site;
   assert.equal(await siteOf('simulator.mx.postrider.example'), 'simulator');
   assert.equal(await siteOf('sandbox.mx.postrider.example'), 'local delivery');
