@@ -13,6 +13,7 @@ import { compileProgram, freshProgram } from '../support/fresh-program.ts';
 import { fillDiskOfBroadcasts } from './broadcast/full-disk.ts';
 import { killBroadcasts } from './broadcast/kill.ts';
 import { cutBroadcasts } from './broadcast/power-cut.ts';
+import { killOrders } from './certificate-orders.ts';
 import { jumpClock } from './clock-jump.ts';
 import { cutDeliveries } from './cut-delivery.ts';
 import { cutMigrations } from './cut-migration.ts';
@@ -78,6 +79,7 @@ const PARTS: Record<string, Part> = {
   'broadcast-cut': [lackingForPowerCuts, cutBroadcasts],
   migration: [lackingForMigrations, stopMigrations],
   terminate: [lackingForKills, terminateAgainAndAgain],
+  'certificate-orders': [lackingForKills, killOrders],
   'clock-jump': [lackingForClockJumps, jumpClock],
   'inbound-cut': [lackingForPowerCuts, cutReceiving],
   'submission-cut': [lackingForPowerCuts, cutSubmission],

@@ -85,6 +85,18 @@ test('a name that does not lead here is not ordered, and is tried again later an
   assert.deepEqual(host.authority.requests, []);
 });
 
+test('a name leads here by any of the addresses of this machine, however they are spelled, and by no other', async () => {
+  const addresses = '192.0.2.1,2001:DB8:0::0001';
+  await using host = await openOrderingHost({ env: { POSTRIDER_DOMAINS_ADDRESSES: addresses } });
+  host.dns.setZone(`${ZONE}\n${HOSTNAME} AAAA 2001:db8::1`);
+  await host.updateNames();
+  await host.run();
+  assert.equal((await host.row()).lastError, null);
+  host.dns.setZone(`${ZONE}\n${HOSTNAME} AAAA 2001:db8::2`);
+  await host.renew();
+  assert.match((await host.row()).lastError ?? '', /leads to 2001:db8::2, which is not this machine/);
+});
+
 test('a lost nonce is replaced, and a nonce that is always lost ends the attempt', async () => {
   await using host = await attempted({ lostNonces: 3 });
   assert.equal((await host.row()).lastError, null);
