@@ -16,16 +16,18 @@ import { createOrderKind } from '../../src/certificates/acme/kind.ts';
 import { updateNames } from '../../src/certificates/acme/names.ts';
 import { findCertificate, renewNow } from '../../src/certificates/acme/store.ts';
 import { type Certificates, openCertificates } from '../../src/certificates/certificates.ts';
+import type { CertificateStatus } from '../../src/certificates/show.ts';
 import { createFetch } from '../../src/system/fetch.ts';
 import { startAuthority } from '../support/acme-authority.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
+import { startDaemonProcess } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { runDueTasks } from '../support/tasks.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { zoneDns } from '../support/zone-dns.ts';
-import { startPebble } from './pebble.ts';
+import { freePort, startPebble } from './pebble.ts';
 
 const run = promisify(execFile);
 const HOSTNAME = 'mx.postrider.example';
@@ -134,6 +136,40 @@ for (const challenge of ['http-01', 'tls-alpn-01'])
     assert.notEqual(second.chain, first.chain);
     assert.equal(second.privateKeySealed, first.privateKeySealed);
     await judge(await pebble.root(), listeners.tlsPort);
+  });
+
+for (const challenge of ['http-01', 'tls-alpn-01'])
+  test(`a daemon that starts without a certificate has one of pebble by ${challenge} a little later, for HTTPS and for mail`, async () => {
+    await using dns = await startDnsServer(ZONE);
+    const [httpPort, tlsPort, submissionPort] = [await freePort(), await freePort(), await freePort()];
+    await using pebble = await startPebble({ dns: dns.address, httpPort, tlsPort });
+    const daemon = await startDaemonProcess({
+      env: {
+        NODE_EXTRA_CA_CERTS: pebble.serverCertificateFile,
+        POSTRIDER_HOSTNAME: HOSTNAME,
+        POSTRIDER_DNS_SERVERS: dns.address,
+        POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+        POSTRIDER_HTTPS_PORT: String(tlsPort),
+        POSTRIDER_HTTPS_REDIRECT_PORT: String(httpPort),
+        POSTRIDER_SUBMISSION_ENABLED: 'true',
+        POSTRIDER_SUBMISSION_PORT: '0',
+        POSTRIDER_SUBMISSION_TLS_PORT: String(submissionPort),
+        POSTRIDER_ACME_DIRECTORY: pebble.directory,
+        POSTRIDER_ACME_ACCEPT_TERMS: 'true',
+        POSTRIDER_ACME_CHALLENGES: challenge,
+      },
+    });
+    try {
+      await waitUntil(async () => {
+        const listed = (await daemon.cli(['certificates', 'list'])) as CertificateStatus[];
+        const own = listed.find(({ order }) => order?.name === HOSTNAME);
+        assert.equal(own?.order?.lastError ?? null, null);
+        return own?.expiresAt !== undefined && own.expiresAt !== null;
+      });
+      for (const port of [tlsPort, submissionPort]) await judge(await pebble.root(), port);
+    } finally {
+      await daemon.stop();
+    }
   });
 
 test('pebble makes an account that is bound to an external one', async (t) => {

@@ -68,11 +68,14 @@ export async function updateNames(app: UpkeepApp): Promise<void> {
 
 const NO_CHANGES = { added: [], removed: [], moved: [] };
 
-/** Returns the names that are served. Those whose domain is not verified at present keep what they have, and get nothing new. */
+/**
+ * Returns the names that are served with TLS: the hostname alone, for mail, where a proxy of the operator has the ports of HTTPS. Those whose domain is not verified at present keep what they have, and get nothing new.
+ */
 async function listWanted({ config, db, clock, certificates }: UpkeepApp): Promise<Wanted[]> {
-  const { hostname, http, links } = config;
+  const { hostname, http, https, links } = config;
   const served = await db.query(listServedNames, { config: { hostname, http, links }, now: clock.now() });
-  return served.filter(({ name }) => !certificates.isConfigured(name));
+  const names = https.enabled ? served : served.filter(({ name }) => name === hostname.toLowerCase());
+  return names.filter(({ name }) => !certificates.isConfigured(name));
 }
 
 /** Returns the sealed key of a new name. The hostname goes on with its self-signed key, so that a TLSA record of it stays right. */

@@ -52,6 +52,12 @@ test('a name that a certificate of the configuration covers is not ordered', asy
   assert.deepEqual(await namesOf(host), [[`track.${HOSTNAME}`, null]]);
 });
 
+test('behind a proxy that has the ports of HTTPS, the hostname alone has a certificate, for mail', async () => {
+  await using host = await openOrderingHost({ configured: [], env: { POSTRIDER_HTTPS_ENABLED: 'false' } });
+  await host.updateNames();
+  assert.deepEqual(await namesOf(host), [[HOSTNAME, null]]);
+});
+
 test('tenants share a daily number of orders, of which one tenant has a quarter', async () => {
   await using host = await openOrderingHost({ env: { POSTRIDER_ACME_TENANT_ORDERS_PER_DAY: '8' } });
   const names = Array.from({ length: 5 }, (_, number) => `mta-sts.d${number}.example`);
