@@ -41,8 +41,8 @@ export type CheckApp = Pick<
 };
 
 export type CheckContext = CheckApp & {
-  /** Public addresses of this machine. */
-  addresses: readonly string[];
+  /** Returns the public addresses of this machine, which are looked up once; none when DNS does not answer. */
+  addresses(): Promise<readonly string[]>;
 };
 
 export type Check = {

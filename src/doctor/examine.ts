@@ -27,7 +27,7 @@ type Examination = {
 
 /** Runs all checks. */
 export async function examine(app: CheckApp & { log: Pick<Log, 'error'> }): Promise<Examination> {
-  const context = await contextOf(app);
+  const context = contextOf(app);
   const results = await Promise.all(CHECKS.map((check) => runCheck(app, context, check)));
   return {
     findings: results.flatMap(({ findings }) => findings),
@@ -41,17 +41,15 @@ export async function examine(app: CheckApp & { log: Pick<Log, 'error'> }): Prom
  */
 export async function examineDomain(app: CheckApp, name: string): Promise<Finding[]> {
   const asked = name.toLowerCase().replace(/\.$/, '');
-  const findings = isHostName(asked) ? await checkDomainsNamed(await contextOf(app), asked) : [];
+  const findings = isHostName(asked) ? await checkDomainsNamed(contextOf(app), asked) : [];
   if (findings.length === 0) throw new AppError('not_found', `No tenant has the domain ${name}`);
   return findings;
 }
 
-async function contextOf(app: CheckApp): Promise<CheckContext> {
+/** The addresses are looked up while the checks run, so that a silent DNS takes no time of its own. */
+function contextOf(app: CheckApp): CheckContext {
   const lookUp = findAddresses(app.dns.fresh, app.config);
-  const limit = { timeoutMs: CHECK_TIMEOUT_MS, what: 'the lookup of the hostname' };
-  // Without an answer, the check of the hostname says so, and those of addresses have nothing to look at.
-  const addresses = await withTimeout(app.clock, lookUp, limit).catch(() => []);
-  return { ...app, addresses };
+  return { ...app, addresses: () => lookUp };
 }
 
 type Result = { isComplete: boolean; findings: Finding[] };

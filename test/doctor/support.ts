@@ -11,7 +11,7 @@ export async function openDoctorWorld(options: TestAppOptions = {}): Promise<Doc
   const opened = await openTestApp({ ...options, system: { dns, ...options.system } });
   const context: CheckContext = {
     ...opened.app,
-    addresses: ['192.0.2.1'],
+    addresses: async () => ['192.0.2.1'],
     certificates: { list: async () => [] },
     moreRecords: [],
     resolvers: () => ['127.0.0.1'],

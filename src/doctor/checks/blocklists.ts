@@ -30,7 +30,7 @@ type Answer = 'listed' | 'clear' | 'unknown';
 export const blocklists: Check = {
   name: 'blocklists',
   async run(context) {
-    const { addresses } = context;
+    const addresses = await context.addresses();
     if (addresses.length === 0) return [];
     const resolver = findPublicResolver(context.resolvers());
     if (resolver !== undefined)

@@ -15,8 +15,10 @@ const MAX_NAMES = 5;
 
 export const reverseDns: Check = {
   name: 'reverse-dns',
-  run: async ({ dns, addresses, config }) =>
-    Promise.all(addresses.map((one) => check(dns.fresh, one, config.hostname.toLowerCase()))),
+  async run({ dns, addresses, config }) {
+    const hostname = config.hostname.toLowerCase();
+    return Promise.all((await addresses()).map((one) => check(dns.fresh, one, hostname)));
+  },
 };
 
 async function check(
