@@ -169,6 +169,7 @@ function environment(dataDir: string, options: DaemonOptions): Record<string, st
   env['POSTRIDER_IMAP_PORT'] ??= '0';
   env['POSTRIDER_MANAGESIEVE_PORT'] ??= '0';
   env['POSTRIDER_SUBMISSION_ENABLED'] ??= 'false';
+  env['POSTRIDER_HTTPS_ENABLED'] ??= 'false';
   env['POSTRIDER_POP3_PORT'] ??= '0';
   // The disks of tests are small or nearly full, so a reserve would refuse the requests under test.
   env['POSTRIDER_STORAGE_RESERVE_MEGABYTES'] = '0';
