@@ -28,9 +28,13 @@ export type Settings = {
   inboundPort?: number;
   /** Port at which people send, with TLS from the first byte. Their limits are out of the way. */
   submissionPort?: number;
+  /** Port with TLS on 127.0.0.1, and a configuration file that names a certificate. */
+  https?: { port: number; configFile: string };
   /** Zone text of other domains. */
   zone?: string;
 };
+
+export const HOSTNAME = 'postrider.test';
 
 export const RECIPIENT_ZONE = `
 ${RECIPIENT_DOMAIN} 300 MX 10 mx.${RECIPIENT_DOMAIN}
@@ -42,10 +46,18 @@ export function startDns(): Promise<DnsServer> {
 
 export function environment(
   dns: DnsServer,
-  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false, inboundPort, submissionPort }: Settings,
+  {
+    smtpPort,
+    connectionsPerSite,
+    mailLog = true,
+    webhooks = false,
+    inboundPort,
+    submissionPort,
+    https,
+  }: Settings,
 ): Record<string, string> {
   return {
-    POSTRIDER_HOSTNAME: 'postrider.test',
+    POSTRIDER_HOSTNAME: HOSTNAME,
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_DNS_SERVERS: dns.address,
     POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
@@ -57,6 +69,7 @@ export function environment(
       : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),
     ...(inboundPort === undefined ? {} : inboundEnvironment(inboundPort)),
     ...(submissionPort === undefined ? {} : submissionEnvironment(submissionPort)),
+    ...(https === undefined ? {} : httpsEnvironment(https)),
   };
 }
 
@@ -69,6 +82,16 @@ function submissionEnvironment(port: number): Record<string, string> {
     POSTRIDER_SUBMISSION_RECIPIENTS_PER_DAY: '1000000',
     POSTRIDER_SUBMISSION_NEW_RECIPIENTS_PER_DAY: '1000000',
     POSTRIDER_SUBMISSION_RECIPIENTS_PER_DAY_OF_TENANT: '1000000',
+  };
+}
+
+function httpsEnvironment({ port, configFile }: NonNullable<Settings['https']>): Record<string, string> {
+  return {
+    POSTRIDER_CONFIG: configFile,
+    POSTRIDER_HTTPS_ENABLED: 'true',
+    POSTRIDER_HTTPS_ADDRESS: '127.0.0.1',
+    POSTRIDER_HTTPS_PORT: String(port),
+    POSTRIDER_HTTPS_REDIRECT_PORT: '0',
   };
 }
 

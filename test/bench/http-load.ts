@@ -5,11 +5,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { percentile } from './percentile.ts';
 
 export type HttpLoad = {
   port: number;
   path: string;
+  /** Connects with TLS, and asks for this name. */
+  serverName?: string;
   headers: Record<string, string>;
   /** Each request replaces the digits `counter` in it, where they stand last, by its own number. One that is too long for an
    * argument is in a file. */
@@ -70,9 +73,15 @@ process.exit(0);
 
 function open(): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
+    const { port, serverName: servername } = load;
+    const socket = servername
+      ? connectTls({ port, host: '127.0.0.1', servername, rejectUnauthorized: false })
+      : connect({ port, host: '127.0.0.1', noDelay: true });
     socket.once('error', reject);
-    socket.once('connect', () => resolve(socket));
+    socket.once(servername ? 'secureConnect' : 'connect', () => {
+      socket.setNoDelay(true);
+      resolve(socket);
+    });
   });
 }
 

@@ -13,6 +13,7 @@ import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
+import { https } from './https.ts';
 import { imapIdle } from './imap/idle.ts';
 import { imapLoad } from './imap/load.ts';
 import { imapNeighbours } from './imap/neighbours.ts';
@@ -65,6 +66,7 @@ const GROUPS: readonly Group[] = [
   ceilings,
   bare,
   postrider,
+  https,
   batch,
   postfix,
   scheduled,
