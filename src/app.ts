@@ -61,6 +61,7 @@ export async function openApp(
     onDiskFull: disk.reportFull,
     onWakeup: system.wakeups.notify,
   });
+  if (db.installation.restoredAt !== null) system.egress.hold();
   if (config.faults.synchronous !== 'FULL')
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
   try {

@@ -263,13 +263,14 @@ const EXPORTS = {
 
 function startWorkers(
   app: App,
-  { inbound, routes, mailboxes, imports, certificates, censuses, monitor }: Parts,
+  { backups, inbound, routes, mailboxes, imports, certificates, censuses, monitor }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const replies = new RepliesFile(app);
   const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
   const parts = {
     ...inbound,
+    backups,
     replies,
     censuses,
     postThread: routes,

@@ -30,6 +30,7 @@ type SharedApp = {
   runId: string;
   masterKey: KeyObject;
   database: ThreadConnection;
+  egress: SharedArrayBuffer;
 };
 
 /** Options of a part with its thread. */
@@ -46,9 +47,15 @@ export function createPart<Functions extends Calls>(
 ): PartThread<Functions> {
   if (!inThreads) return inThisThread(async () => start(app));
   const prepare = () => {
-    const { config, sealer } = app;
+    const { config, egress, sealer } = app;
     const database = app.db.connectThread();
-    const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
+    const data: SharedApp = {
+      config,
+      runId: randomUUID(),
+      masterKey: sealer.key,
+      database,
+      egress: egress.memory,
+    };
     return { data, transfer: [database.port] };
   };
   return createThread<Functions>(app, { ...thread, prepare });
@@ -57,8 +64,8 @@ export function createPart<Functions extends Calls>(
 /** Runs a part in this thread. The module of a thread calls it once, at its end. */
 export function servePart({ start }: Pick<DatabasePart<Calls>, 'start'>): Promise<void> {
   return serveThread(async (shared, host) => {
-    const { config, runId, masterKey, database } = shared as SharedApp;
-    const system = createThreadSystem(config, host);
+    const { config, runId, masterKey, database, egress } = shared as SharedApp;
+    const system = createThreadSystem(config, egress, host);
     const db = openFromThread<Tables>(system, database);
     const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
     return watched(system, part, () => db.close());
@@ -75,7 +82,7 @@ type SystemPart<Functions extends Calls, Host extends Calls, Data> = PartOptions
 
 /** The port over which the functions of the main thread are called, and the data of the start. */
 type Given<Data> = { port: MessagePort; data: Data };
-type SharedSystem<Data> = { config: Config; given: Given<Data> };
+type SharedSystem<Data> = { config: Config; egress: SharedArrayBuffer; given: Given<Data> };
 
 type SystemPartOptions<Host, Data> = { inThreads: boolean; host: Host; data: () => Data };
 
@@ -93,7 +100,9 @@ export function createSystemPart<Functions extends Calls, Host extends Calls, Da
   if (!inThreads) return inThisThread(() => startGiven(app, start, give()));
   const prepare = () => {
     const given = give();
-    return { data: { config: app.config, given } satisfies SharedSystem<Data>, transfer: [given.port] };
+    const { config, egress } = app;
+    const shared: SharedSystem<Data> = { config, egress: egress.memory, given };
+    return { data: shared, transfer: [given.port] };
   };
   return createThread<Functions>(app, { ...thread, prepare });
 }
@@ -103,8 +112,8 @@ export function serveSystemPart<Host extends Calls, Data>({
   start,
 }: Pick<SystemPart<Calls, Host, Data>, 'start'>): Promise<void> {
   return serveThread(async (shared, host) => {
-    const { config, given } = shared as SharedSystem<Data>;
-    const system = createThreadSystem(config, host);
+    const { config, egress, given } = shared as SharedSystem<Data>;
+    const system = createThreadSystem(config, egress, host);
     return watched(system, await startGiven({ ...system, config }, start, given));
   });
 }
@@ -137,10 +146,13 @@ function watched({ metrics }: System, part: Part<Calls>, close: () => Promise<vo
   };
 }
 
-function createThreadSystem(config: Config, { name, wakeups, openLog }: ThreadHost): System {
-  return createSystem(systemOptions(config), {
-    log: openLog(config.log.level),
-    metrics: createMetrics(realClock, name),
-    wakeups,
-  });
+function createThreadSystem(
+  config: Config,
+  egress: SharedArrayBuffer,
+  { name, wakeups, openLog }: ThreadHost,
+): System {
+  return createSystem(
+    { ...systemOptions(config), egress },
+    { log: openLog(config.log.level), metrics: createMetrics(realClock, name), wakeups },
+  );
 }

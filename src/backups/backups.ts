@@ -1,19 +1,25 @@
 /** Makes the backups of this process, one at a time, and knows how old the newest one is. */
+import { join } from 'node:path';
 import type { App } from '../app.ts';
 import { AppError } from '../system/errors.ts';
+import { runCopyCommand } from './copy-command.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
 import { backupFolder, listBackups } from './format.ts';
+
+/** A backup, and why it was not copied off this host; null when it was, or is not to be. */
+export type CopiedBackup = MadeBackup & { copyFailure: string | null };
 
 export type Backups = {
   /**
    * Makes a backup in the configured folder, or in another one.
-   * @throws the errors of `createBackup`; AppError invalid_state while another backup is made
+   * @throws the errors of `createBackup`; AppError invalid_state while another backup is made, and in a restored installation for
+   * the folder that it shares with another one
    */
-  create(folder?: string): Promise<MadeBackup>;
+  create(folder?: string): Promise<CopiedBackup>;
 };
 
 /** Returns the backups of a daemon, or of a command when none runs. */
-export function createBackups(app: BackupApp & Pick<App, 'metrics'>): Backups {
+export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>): Backups {
   const { clock, config, metrics } = app;
   let isMaking = false;
   metrics.gauge(
@@ -25,8 +31,26 @@ export function createBackups(app: BackupApp & Pick<App, 'metrics'>): Backups {
     },
   );
   const ended = metrics.counter('backups_total', 'Backups that were made or have failed.', ['outcome']);
+
+  /** Copies a backup in the configured folder. */
+  async function copyOff({ name, path }: MadeBackup): Promise<string | null> {
+    const { command } = config.backup;
+    if (command.length === 0 || path !== join(backupFolder(config), name)) return null;
+    const failure = await runCopyCommand(command, path);
+    if (failure !== null) {
+      ended.inc({ outcome: 'not_copied' });
+      app.log.error({ backup: path, reason: failure }, 'a backup was not copied off this host');
+    }
+    return failure;
+  }
+
   return {
     async create(folder = backupFolder(config)) {
+      if (app.egress.isHeld && folder === config.backup.folder)
+        throw new AppError(
+          'invalid_state',
+          `This installation was restored, and ${folder} may be that of the one that it is a copy of: name another folder, or release it`,
+        );
       if (isMaking) throw new AppError('invalid_state', 'Another backup is being made');
       isMaking = true;
       try {
@@ -34,7 +58,7 @@ export function createBackups(app: BackupApp & Pick<App, 'metrics'>): Backups {
         ended.inc({ outcome: 'made' });
         const { files, bytes, tookMs } = made.facts;
         app.log.info({ backup: made.path, files, bytes, tookMs }, 'a backup was made');
-        return made;
+        return { ...made, copyFailure: await copyOff(made) };
       } catch (error) {
         ended.inc({ outcome: 'failed' });
         throw error;

@@ -5,7 +5,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { type CopiedAccount, copyDamagedAccount } from '../accounts/copy.ts';
 import { accountFolder, indexFile } from '../accounts/folder.ts';
 import type { App } from '../app.ts';
@@ -42,7 +42,7 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|replaced-.*|.*\.new)$/;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|replaced-.*|.*\.new)$/;
 const MAILBOX_ID = /^mbx_/;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
@@ -179,13 +179,14 @@ async function copyOthers(making: Making): Promise<void> {
     .map((name) => join('mailboxes', name));
   const names = (await namesIn(dataDir)).filter((name) => !NOT_COPIED.test(name));
   for (const name of [...names, ...inMailboxes]) {
-    if (join(dataDir, name) === backupFolder(app.config)) continue;
     await copyTree(making, join(dataDir, name), join(staging, name));
   }
 }
 
 /** Copies a file, or a folder with all that is in it. What disappears meanwhile is left out. */
 async function copyTree(making: Making, from: string, to: string): Promise<void> {
+  // A folder of backups inside the data directory is no part of it, least of all the one that is being filled.
+  if (from === dirname(making.staging) || from === backupFolder(making.app.config)) return;
   const found = statSync(from, { throwIfNoEntry: false });
   if (found?.isDirectory()) {
     await mkdir(to, { mode: 0o700 });

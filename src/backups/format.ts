@@ -111,6 +111,16 @@ export async function listBackups(folder: string): Promise<FoundBackup[]> {
   });
 }
 
+/**
+ * Returns the path of the newest backup of a folder.
+ * @throws BackupError when there is none
+ */
+export async function newestBackup(folder: string): Promise<string> {
+  const newest = (await listBackups(folder)).at(-1);
+  if (!newest) throw new BackupError(`there is no backup in ${folder}`);
+  return newest.path;
+}
+
 /** Returns the names in a folder; none when it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {

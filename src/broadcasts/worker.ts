@@ -24,6 +24,7 @@ export function createBroadcastKind(app: App): TaskKind {
   const step = createStep(app);
   return {
     name: BROADCAST_TASKS,
+    leavesHost: false,
     concurrency: MAX_RUNNING,
     perFree: Number.POSITIVE_INFINITY,
     backOff: () => PAUSE_AFTER_ERROR_MS,

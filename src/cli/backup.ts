@@ -1,20 +1,16 @@
 /** The commands `postrider backup` make, list, verify and remove backups. */
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import type { CopiedBackup } from '../backups/backups.ts';
 import type { MadeBackup } from '../backups/create.ts';
 import { isoTime } from '../system/clock.ts';
 import { contextOf, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
+import { addBackupRestore, folderOption } from './restore.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
-
-const folderOption = () =>
-  new Option(
-    '--folder <folder>',
-    'folder of the backups (default: backup.folder, or backups/ in the data directory)',
-  );
 
 /** Adds the commands to the program. */
 export function addBackupCommands(program: Command, terminal: Terminal): void {
@@ -28,8 +24,10 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .action(({ folder }: { folder?: string }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const query = folder === undefined ? '' : `?folder=${encodeURIComponent(resolve(folder))}`;
-        const made = await control.startWork<MadeBackup>(`/backups${query}`);
+        const made = await control.startWork<CopiedBackup>(`/backups${query}`);
         show(made, () => `${made.path}\n${describe(made)}`);
+        if (made.copyFailure !== null)
+          throw new CommandError(`the backup was made, and not copied off this host: ${made.copyFailure}`);
       }),
     );
   backup
@@ -60,9 +58,9 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .addOption(folderOption())
     .action(async (path: string | undefined, { folder }: { folder?: string }, command: Command) => {
       const { config, show } = contextOf(command, terminal);
-      const { backupFolder } = await import('../backups/format.ts');
+      const { backupFolder, newestBackup } = await import('../backups/format.ts');
       const { verifyBackup } = await import('../backups/verify.ts');
-      const found = path ?? (await newestIn(folder ?? backupFolder(config)));
+      const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
       const { facts, findings } = await verifyBackup(found);
       if (findings.length > 0) {
         const lines = findings.map(({ path: file, problem }) => `${file}: ${problem}`);
@@ -70,6 +68,7 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
       }
       show({ path: found, facts }, () => `${found} is undamaged: ${describe({ facts })}`);
     });
+  addBackupRestore(backup, terminal);
   backup
     .command('prune')
     .description('Remove all backups but the newest ones.')
@@ -89,14 +88,6 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
           : removed.map(({ path }) => `removed ${path}`).join('\n'),
       );
     });
-}
-
-/** Returns the path of the newest backup of a folder. @throws CommandError when there is none */
-async function newestIn(folder: string): Promise<string> {
-  const { listBackups } = await import('../backups/format.ts');
-  const newest = (await listBackups(folder)).at(-1);
-  if (!newest) throw new CommandError(`there is no backup in ${folder}`);
-  return newest.path;
 }
 
 function readKeep(text: string | undefined): number | undefined {

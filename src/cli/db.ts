@@ -28,16 +28,22 @@ export function addDbCommands(program: Command, terminal: Terminal): void {
     });
   db.command('restored')
     .description(
-      'Give the folders of all mailboxes new UIDVALIDITYs, because the data directory was restored from a backup. Stop the daemon first.',
+      'Mark a data directory that was restored by other means, such as tar or a snapshot: nothing leaves it until "postrider restore release", and the folders of all mailboxes get new UIDVALIDITYs. Stop the daemon first.',
     )
     .action(async (_: object, command: Command) => {
       const { config, show } = contextOf(command, terminal);
+      const { recordRestored } = await import('../db/installation/store.ts');
       const { recordRestoration } = await import('../mailboxes/store.ts');
       const mailboxes = await withOpenApp(config, async (opened) => {
         await using app = opened;
+        await app.db.commit(recordRestored, { now: app.clock.now() });
         return await app.db.commit(recordRestoration, null);
       });
-      show({ mailboxes }, () => `${mailboxes} mailboxes get new UIDVALIDITYs when they are next opened`);
+      show(
+        { mailboxes },
+        () =>
+          `${mailboxes} mailboxes get new UIDVALIDITYs when they are next opened. Nothing leaves this installation until "postrider restore release"`,
+      );
     });
 }
 

@@ -29,6 +29,7 @@ import { addMetricsCommand } from './metrics.ts';
 import { addNameServerCommand } from './nameserver.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
+import { addRestoreCommands } from './restore.ts';
 import { addRouteCommands } from './route.ts';
 import { addSendCommand } from './send.ts';
 import { addServeCommands } from './serve.ts';
@@ -62,6 +63,7 @@ const COMMANDS: readonly AddCommands[] = [
   addCertificateCommands,
   addTaskCommands,
   addBackupCommands,
+  addRestoreCommands,
   addBlobCommands,
   addDbCommands,
   addLogsCommand,

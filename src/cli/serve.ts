@@ -21,6 +21,9 @@ type ServeOptions = { newDatabase?: boolean };
 const NEW_DATABASE =
   'create a new database in a data directory that has lost its own, and keep the other files';
 
+const RESTORED =
+  'Warning: this installation was restored from a backup. Nothing leaves it until "postrider restore release", which first shows what would leave.';
+
 /** Adds the commands to the program. */
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
@@ -64,6 +67,7 @@ async function serve(
     });
     const { address } = daemon;
     for (const line of describeFindings(daemon.app.db.installation)) terminal.complain(line);
+    if (daemon.app.egress.isHeld) terminal.complain(RESTORED);
     const testKey = first.kind === 'key-made' ? first.testKey : undefined;
     terminal.print(json ? JSON.stringify({ address, testKey }) : welcome(address, config, first));
     terminal.onReload(reloader({ daemon, manager, readConfig }));

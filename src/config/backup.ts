@@ -4,6 +4,8 @@ import { section } from './fields.ts';
 
 /** Maximum number of backups that are kept. Each has a copy of every database. */
 const MAX_KEPT_BACKUPS = 1_000;
+/** Maximum number of words of the command for the copy off the host. */
+const MAX_COMMAND_WORDS = 100;
 
 export const backupSection = section('Backups of the data directory.', {
   folder: Type.String({
@@ -11,10 +13,22 @@ export const backupSection = section('Backups of the data directory.', {
     description:
       'Folder of the backups. On the file system of the data directory, files of messages are linked and take no further space. Empty: backups in the data directory.',
   }),
+  time: Type.String({
+    pattern: '^$|^([01][0-9]|2[0-3]):[0-5][0-9]$',
+    default: '',
+    description:
+      'Time of day, in UTC, at which the daemon makes a backup every day, such as 02:30. Empty: backups are made only by "postrider backup create".',
+  }),
   keep: Type.Integer({
     minimum: 1,
     maximum: MAX_KEPT_BACKUPS,
     default: 7,
-    description: 'Number of backups that "postrider backup prune" keeps.',
+    description: 'Number of backups that are kept after each daily one, and by "postrider backup prune".',
+  }),
+  command: Type.Array(Type.String(), {
+    maxItems: MAX_COMMAND_WORDS,
+    default: [],
+    description:
+      'Program with its arguments that copies each backup off this host, such as [/etc/postrider/backup-copy]. It is started without a shell after each backup in the folder; BACKUP_PATH has the path of the backup. Empty: none.',
   }),
 });

@@ -26,6 +26,7 @@ export function createConfirmationKind(base: App): TaskKind {
   const app = { ...base, downloads: createDownloads({ ...base, bodies }), links: createLinks(base) };
   return {
     name: CONFIRMATIONS,
+    leavesHost: false,
     concurrency: CONCURRENCY,
     backOff: () => PAUSE_AFTER_ERROR_MS,
     async run(task) {

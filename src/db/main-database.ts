@@ -6,6 +6,7 @@ import type { System } from '../system/system.ts';
 import type { Wakeups } from '../system/wakeups.ts';
 import type { Synchronous } from './connection.ts';
 import { type Db, openDatabase } from './database.ts';
+import { finishReplacement } from './installation/replace.ts';
 import { reportInstallation } from './installation/report.ts';
 import { lockDirectory } from './lock.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
@@ -42,6 +43,7 @@ export async function openMainDatabase(
   chmodSync(directory, 0o700);
   const lock = lockDirectory(directory);
   try {
+    finishReplacement(directory);
     return await openLocked(system, { ...options, directory, release: lock.release });
   } catch (error) {
     lock.release();

@@ -241,6 +241,11 @@ DROP INDEX recipientsHeld;
 CREATE INDEX recipientsHeld ON recipients (queue, messageId) WHERE state = 'held';
 `,
   },
+  /** A restored installation keeps back what would leave it. */
+  {
+    id: '0080-restored-installations',
+    sql: 'ALTER TABLE installation ADD COLUMN restoredAt INTEGER;',
+  },
   /** Adds what the hourly checks have found, and which of them were reported or are silenced. */
   {
     id: '0081-doctor',

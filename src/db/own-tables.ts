@@ -23,6 +23,8 @@ export const installation = table({
    * not kept.
    */
   keepFilesUntil: nullable(integer()),
+  /** Time at which the data directory was restored from a backup, until the operator releases what leaves it. */
+  restoredAt: nullable(integer()),
 });
 export type InstallationRow = Row<typeof installation>;
 

@@ -28,6 +28,7 @@ const ACCEPTING_MS = 3_600_000;
 export function createDomainCheckKind(app: App): TaskKind {
   return {
     name: DOMAIN_CHECKS,
+    leavesHost: false,
     concurrency: CONCURRENCY,
     perFree: Number.POSITIVE_INFINITY,
     backOff: () => RETRY_MS,

@@ -54,6 +54,7 @@ export function createJobKind(app: App, jobs: Jobs): TaskKind {
     jitter(app.random, Math.min(MIN_RETRY_DELAY_MS * 2 ** (attempts - 1), MAX_RETRY_DELAY_MS), RETRY_JITTER);
   return {
     name: JOB_KINDS[jobs.type],
+    leavesHost: false,
     concurrency: CONCURRENCY,
     concurrencyPerQueue: 1,
     backOff: (attempts) => (attempts < MAX_RUNS ? backOff(attempts) : undefined),

@@ -69,6 +69,7 @@ export function createImportKind(app: App, reader: ImportCalls): TaskKind {
   let running = 0;
   return {
     name: MAILBOX_IMPORTS,
+    leavesHost: true,
     concurrency: MAX_RUNNING_IMPORTS,
     concurrencyPerQueue: 1,
     backOff: (attempts) => (attempts < MAX_FAILED_RUNS ? retryDelayMs(attempts) : undefined),

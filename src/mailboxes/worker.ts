@@ -27,6 +27,7 @@ export function createRemovalKind(
 ): TaskKind {
   return {
     name: REMOVALS,
+    leavesHost: false,
     concurrency: 1,
     backOff: () => RETRY_MS,
     async run(task) {

@@ -128,6 +128,7 @@ export class Dispatcher implements RunningWork {
   }
 
   #wake(): void {
+    if (this.#app.egress.isHeld) return;
     this.#scanAgain = true;
     this.#scanning ??= this.#scan().finally(() => {
       this.#scanning = undefined;
@@ -174,6 +175,7 @@ export class Dispatcher implements RunningWork {
   }
 
   #activate(key: string): void {
+    if (this.#app.egress.isHeld) return;
     const active = this.#queues.get(key);
     if (active) {
       active.queue.notify();

@@ -24,6 +24,26 @@ export const listDueQueues = defineRead(
     (await dueQueues.all(tx, window)).map(({ queue }) => queue),
 );
 
+/** Recipients whose mail waits: those that are due by now, and those that are due later, such as scheduled ones. */
+export type WaitingMail = { due: number; later: number; oldestDueAt: number | null };
+
+/** Counts the recipients whose mail waits. */
+export const sumWaiting = defineRead(
+  'queue.sumWaiting',
+  async (tx, { now }: { now: number }): Promise<WaitingMail> => {
+    const row = await tx
+      .selectFrom('recipients')
+      .select([
+        sql<number>`count(*) FILTER (WHERE "dueAt" <= ${now})`.as('due'),
+        sql<number>`count(*) FILTER (WHERE "dueAt" > ${now})`.as('later'),
+        sql<number | null>`min("dueAt")`.as('oldestDueAt'),
+      ])
+      .where(isWaiting)
+      .executeTakeFirstOrThrow();
+    return row;
+  },
+);
+
 type DueInQueue = { queue: string; now: number; limit: number };
 
 const dueInQueue = statement((db, param: Param<DueInQueue & { exceptJson: string }>) =>

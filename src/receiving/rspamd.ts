@@ -77,6 +77,7 @@ export function createRspamd(
         body,
         timeoutMs,
         maxResponseBytes: MAX_ANSWER_BYTES,
+        changesNothing: true,
       })
       .finally(() => body.destroy());
     if (response.status !== 200) throw new Error(`rspamd answered ${response.status}`);

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import type { TargetGuard } from './blocklist.ts';
 import type { Dns } from './dns.ts';
+import { EgressGate } from './egress.ts';
 import { AnswerReader, type HttpResponse } from './fetch/answer.ts';
 import { createConnections } from './fetch/connection.ts';
 
@@ -25,11 +26,13 @@ export type HttpRequest = {
    * Reserves memory for the next part of the response body. The caller releases it. Returns false when none is left.
    */
   reserveBytes?: (bytes: number) => boolean;
+  /** True for a POST that changes nothing elsewhere. Like a GET, it is made also while nothing may leave. */
+  changesNothing?: true;
 };
 
 /**
  * Makes one request.
- * @throws RefusedTargetError, UnresolvedHostError, BudgetExhaustedError, UnreasonableAnswerError, or the error of the
+ * @throws RefusedTargetError, HeldEgressError, UnresolvedHostError, BudgetExhaustedError, UnreasonableAnswerError, or the error of the
  * connection or of the time limit
  */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
@@ -37,6 +40,7 @@ export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 type FetchOptions = {
   /** Certificates in PEM that replace the ones that Node trusts. */
   certificateAuthorities?: string;
+  egress?: Pick<EgressGate, 'require'>;
 };
 
 /**
@@ -56,7 +60,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export function createFetch(
   guard: TargetGuard,
   dns: Pick<Dns, 'a' | 'aaaa'>,
-  { certificateAuthorities }: FetchOptions = {},
+  { certificateAuthorities, egress = new EgressGate() }: FetchOptions = {},
 ): Fetch {
   const connections = createConnections({ guard, dns, certificateAuthorities });
   const agent = new Agent({
@@ -66,7 +70,17 @@ export function createFetch(
     maxHeaderSize: MAX_HEADER_BYTES,
     connect: connections.connect,
   });
-  return async ({ method, url, headers, body, timeoutMs, maxResponseBytes, reserveBytes = () => true }) => {
+  return async ({
+    method,
+    url,
+    headers,
+    body,
+    timeoutMs,
+    maxResponseBytes,
+    reserveBytes = () => true,
+    changesNothing = method === 'GET',
+  }) => {
+    if (!changesNothing) egress.require();
     const { origin, pathname, search } = new URL(url);
     const reader = new AnswerReader({ maxBytes: maxResponseBytes, reserveBytes });
     const timer = setTimeout(() => reader.abort(timeoutError()), timeoutMs);

@@ -10,6 +10,7 @@ import { type Clock, realClock, TimeoutError } from './clock.ts';
 import { type CrashPoint, createCrashPoint } from './crash-point.ts';
 import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
+import { EgressGate } from './egress.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogFormat, type LogLevel, textDestination } from './log.ts';
 import { createLru } from './lru.ts';
@@ -25,12 +26,14 @@ export type DialTarget = {
   timeoutMs: number;
   /** True for a host that the operator has named with the permission to be private, such as a relay of their own network. */
   mayBePrivate?: boolean;
+  /** True for a connection that changes nothing elsewhere. It is made also while nothing may leave. */
+  changesNothing?: true;
 };
 
 /**
  * Resolves with a connected socket. The socket already has an `error` listener: an error between the resolution and
  * the caller's own listener sets `socket.destroyed` and `socket.errored`, and is never uncaught.
- * @throws RefusedTargetError, TimeoutError, or the error of the connection
+ * @throws RefusedTargetError, HeldEgressError, TimeoutError, or the error of the connection
  */
 export type Dial = (target: DialTarget) => Promise<Socket>;
 
@@ -44,6 +47,8 @@ const MAX_HOSTS = 1_000;
 export type System = {
   clock: Clock;
   dns: Dns;
+  /** Is held while nothing may leave this machine. `dial` and `fetch` use it too. */
+  egress: EgressGate;
   /** Checks addresses that DNS names before any of them is dialled. `dial` and `fetch` use it too. */
   targets: TargetGuard;
   dial: Dial;
@@ -66,6 +71,8 @@ export type SystemOptions = {
   /** Form of the lines of the log; JSON unless it is given. */
   logFormat?: LogFormat | undefined;
   crashAt: string | undefined;
+  /** Memory of the gate of the main thread, in another one. */
+  egress?: SharedArrayBuffer;
 };
 
 /** Returns the system of a process. Each value in `overrides` replaces the real one. */
@@ -73,6 +80,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
   const clock = overrides.clock ?? realClock;
   const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
   const log = overrides.log ?? openLog(options);
+  const egress = overrides.egress ?? new EgressGate(options.egress);
   const targets = createTargetGuard({
     allow: options.allowTargets,
     own: ownAddresses(),
@@ -81,9 +89,10 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
   return {
     clock,
     dns,
+    egress,
     targets,
-    dial: createDial(targets, clock),
-    fetch: createFetch(targets, dns),
+    dial: createDial(targets, clock, egress),
+    fetch: createFetch(targets, dns, { egress }),
     log,
     random: realRandom,
     wakeups: createWakeups(),
@@ -131,9 +140,10 @@ export function createRefusalLog(
  * Returns a dialer that connects only to addresses that the guard allows, or that the operator has exempted by name. Every connection to a mail server is opened
  * here, so the guard cannot be bypassed.
  */
-export function createDial(guard: TargetGuard, clock: Clock): Dial {
+export function createDial(guard: TargetGuard, clock: Clock, egress = new EgressGate()): Dial {
   return (target) =>
     new Promise((resolve, reject) => {
+      if (!target.changesNothing) egress.require();
       const isAllowed = target.mayBePrivate === true && isIP(target.address) !== 0;
       if (!isAllowed && guard.keepAllowed(target.address, [target.address]).length === 0) {
         // The error does not name the peer's address, because this text may reach the sender of the mail.

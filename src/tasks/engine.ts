@@ -24,7 +24,10 @@ import {
   type TaskEnd,
 } from './store.ts';
 
-type TaskApp = Pick<PartApp, 'clock' | 'crashPoint' | 'db' | 'log' | 'metrics' | 'runId' | 'wakeups'>;
+type TaskApp = Pick<
+  PartApp,
+  'clock' | 'crashPoint' | 'db' | 'egress' | 'log' | 'metrics' | 'runId' | 'wakeups'
+>;
 
 /** Maximum number of tasks of one lease, so that its write is short. */
 const MAX_LEASED = 100;
@@ -138,6 +141,7 @@ class KindEngine {
     if (!this.#isPrepared) await this.#prepare();
     this.#isPrepared = true;
     await this.#releaseStranded();
+    if (this.kind.leavesHost && this.#app.egress.isHeld) return { items: [], nextDueAt: undefined };
     const isComplete = await this.#queues.refresh();
     const now = this.#app.clock.now();
     const slots = this.#takeSlots(limit, now);

@@ -23,6 +23,11 @@ export type RunningTask = LeasedTask & {
 export type TaskKind = {
   /** Name in the table, in logs and in metrics. */
   name: string;
+  /**
+   * True when a run sends something to another host that changes something there. Such tasks wait while nothing may leave
+   * (system/egress.ts). What only makes mail is not meant: mail waits in its queue.
+   */
+  leavesHost: boolean;
   /** Maximum number of tasks of the kind that run at the same time in this thread. */
   concurrency: number;
   /** Maximum number of tasks of one queue that run at the same time. As many as there are slots when it is missing. */

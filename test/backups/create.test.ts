@@ -58,6 +58,14 @@ test('a backup has the files that belong together, and verifies', async (t) => {
   assert.equal(statSync(path).mode & 0o777, 0o700);
 });
 
+test('a folder of backups inside the data directory is not copied into a backup', async (t) => {
+  const { backupApp, dataDir } = await openWithMail(t);
+  mkdirSync(join(dataDir, 'own'));
+  writeFileSync(join(dataDir, 'own', 'note'), 'kept');
+  const { path } = await createBackup(backupApp, join(dataDir, 'own', 'backups'));
+  assert.deepEqual(readdirSync(join(path, 'own')), ['note']);
+});
+
 test('files of messages are linked', async (t) => {
   const { backupApp, folder } = await openWithMail(t);
   const { path } = await createBackup(backupApp, folder);

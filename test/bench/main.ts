@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { attachments } from './attachments.ts';
+import { backup } from './backup.ts';
 import { bare } from './bare.ts';
 import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
@@ -75,6 +76,7 @@ const GROUPS: readonly Group[] = [
   metrics,
   queueControl,
   retention,
+  backup,
   replies,
   csv,
   disk,

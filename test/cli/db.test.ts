@@ -36,6 +36,9 @@ test('mailboxes of a restored data directory get new UIDVALIDITYs, while no daem
   await daemon.close();
   const { code, output, errors } = await run(directory, 'restored');
   assert.deepEqual([code, errors], [0, '']);
-  assert.equal(output, '0 mailboxes get new UIDVALIDITYs when they are next opened\n');
+  assert.equal(
+    output,
+    '0 mailboxes get new UIDVALIDITYs when they are next opened. Nothing leaves this installation until "postrider restore release"\n',
+  );
   assert.deepEqual(JSON.parse((await run(directory, 'restored', '--json')).output), { mailboxes: 0 });
 });

@@ -15,6 +15,7 @@ const NOT_RUN = [
   'docs/backup.md: Back up',
   'docs/backup.md: Back up with other tools',
   'docs/backup.md: Restore',
+  'docs/backup.md: Restore with other tools',
   'docs/certificates.md: certbot',
   'docs/certificates.md: acme.sh',
   'docs/mailboxes.md: Move in from another server',

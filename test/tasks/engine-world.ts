@@ -1,4 +1,5 @@
 /** An engine with one kind on a real database in this thread, and a clock that the test moves. */
+import { EgressGate } from '../../src/system/egress.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { startTasks, wakeTasks } from '../../src/tasks/engine.ts';
@@ -43,10 +44,11 @@ function openWorld(change: Partial<TaskKind>) {
   };
   const app = {
     ...{ clock, log, wakeups, metrics: createMetrics(clock), crashPoint: () => {} },
-    ...{ db, runId: 'this run' },
+    ...{ db, runId: 'this run', egress: new EgressGate() },
   };
   const kind: TaskKind = {
     name: 'kind',
+    leavesHost: false,
     concurrency: 4,
     backOff: (attempts) => (attempts < 3 ? 1_000 * attempts : undefined),
     async run(task): Promise<TaskEnd> {

@@ -56,7 +56,7 @@ test('a run that gives its slot back lets another task run before its end is sto
   inWorld({}, async (world) => {
     const { ran, run, store } = freeingRuns();
     await world.add(['a', 'b'], { kind: 'freeing' });
-    const kind = { name: 'freeing', concurrency: 1, backOff: () => undefined, run };
+    const kind = { name: 'freeing', leavesHost: false, concurrency: 1, backOff: () => undefined, run };
     const work = startTasks(world.app, [kind]);
     await world.clock.advance(10);
     assert.deepEqual(ran, ['a', 'b']);
@@ -268,4 +268,27 @@ test('a tenant with many thousand queues does not delay one with one, and all it
     }
     assert.equal(world.started.length, count + 1);
     assert.equal(new Set(world.started).size, count + 1);
+  }));
+
+test('tasks that leave the host wait while the gate is held, and run once it is released', () =>
+  inWorld({ leavesHost: true }, async (world) => {
+    world.app.egress.hold();
+    await world.add(['a']);
+    await world.start();
+    await world.clock.advance(3_600_000);
+    assert.deepEqual(world.started, []);
+    world.app.egress.release();
+    world.wakeups.notify('tasks');
+    await world.clock.advance(10);
+    assert.deepEqual(world.started, ['a']);
+    await world.running.get('a')?.end();
+  }));
+
+test('other tasks run while the gate is held', () =>
+  inWorld({}, async (world) => {
+    world.app.egress.hold();
+    await world.add(['a']);
+    await world.start();
+    assert.deepEqual(world.started, ['a']);
+    await world.running.get('a')?.end();
   }));

@@ -31,6 +31,7 @@ export function createOrderKind(app: KindApp): TaskKind {
   const orders = metrics.counter('certificate_orders_total', 'Attempts to order a certificate.', ['outcome']);
   return {
     name: CERTIFICATE_ORDERS,
+    leavesHost: true,
     concurrency: CONCURRENCY,
     concurrencyPerQueue: 1,
     backOff: () => RETRY_MS,

@@ -115,6 +115,7 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
         wallAt: row?.wallAt ?? nowMs,
         canary: row?.canary ?? null,
         keepFilesUntil: alarm?.keepFilesUntil ?? row?.keepFilesUntil ?? null,
+        restoredAt: row?.restoredAt ?? null,
       });
       stampHeader(database, generation);
       stampedGeneration = generation;

@@ -1,6 +1,6 @@
 /** Reads and writes the one row of `installation`, which ties a database to its data directory. */
 import type { Database } from 'better-sqlite3';
-import { defineWrite } from '../operation.ts';
+import { defineWrite, type Tx } from '../operation.ts';
 import type { InstallationRow } from '../own-tables.ts';
 
 /** Returns true when the schema exists. A file that is empty, or that somebody emptied, has none. */
@@ -26,11 +26,11 @@ export function getInstallation(database: Database): InstallationRow {
 
 /** Replaces the installation. */
 export function putInstallation(database: Database, row: InstallationRow): void {
-  const { id, generation, wallAt, canary, keepFilesUntil } = row;
+  const { id, generation, wallAt, canary, keepFilesUntil, restoredAt } = row;
   database.exec('DELETE FROM installation');
   database
-    .prepare('INSERT INTO installation VALUES (?, ?, ?, ?, ?)')
-    .run(id, generation, wallAt, canary, keepFilesUntil);
+    .prepare('INSERT INTO installation VALUES (?, ?, ?, ?, ?, ?)')
+    .run(id, generation, wallAt, canary, keepFilesUntil, restoredAt);
 }
 
 /** Raises the generation at each start, so that a database file whose WAL is taken away counts as an older copy. */
@@ -64,6 +64,28 @@ export const storeCanary = defineWrite(
     await tx.updateTable('installation').set({ canary }).execute();
   },
 );
+
+/** Records that the data directory was restored from a backup: nothing leaves it until it is released. */
+export const recordRestored = defineWrite(
+  'installation.recordRestored',
+  async (tx, { now }: { now: number }): Promise<void> => {
+    await tx.updateTable('installation').set({ restoredAt: now }).execute();
+  },
+);
+
+/** Records that the operator has released a restored installation. */
+export const recordReleased = defineWrite(
+  'installation.recordReleased',
+  async (tx, _input: null): Promise<void> => {
+    await tx.updateTable('installation').set({ restoredAt: null }).execute();
+  },
+);
+
+/** Returns when the data directory was restored; null when nothing is held back. */
+export async function findRestoredAt(tx: Tx): Promise<number | null> {
+  const row = await tx.selectFrom('installation').select('restoredAt').executeTakeFirst();
+  return row?.restoredAt ?? null;
+}
 
 function hasTable(database: Database, name: string): boolean {
   const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name);

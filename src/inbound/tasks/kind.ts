@@ -57,6 +57,7 @@ export function createReceivedKind(app: PartApp, { kind, concurrency, run }: Rec
 
   return {
     name: engineKindOf(kind),
+    leavesHost: false,
     concurrency,
     perFree: HELD_PER_FREE,
     backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],

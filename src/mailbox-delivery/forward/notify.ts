@@ -76,6 +76,7 @@ export function createNotificationKind(
 
   return {
     name: NOTIFICATION_TASKS,
+    leavesHost: false,
     concurrency: CONCURRENCY,
     backOff: (attempts) => (attempts < MAX_ATTEMPTS ? RETRY_MS : undefined),
     async run(task) {

@@ -48,6 +48,7 @@ export function createActionKind(app: SweepApp): TaskKind {
   const makeSlice = createSlices(app);
   return {
     name: ACTION_TASKS,
+    leavesHost: false,
     concurrency: 1,
     perFree: Number.POSITIVE_INFINITY,
     backOff: () => 1_000,

@@ -65,6 +65,7 @@ export function createReportKind(app: App & { mailboxDelivery: MailboxDelivery }
 
   return {
     name: REPORT_TASKS,
+    leavesHost: false,
     concurrency: CONCURRENCY,
     perFree: HELD_PER_FREE,
     backOff: () => RETRY_MS,

@@ -119,6 +119,7 @@ const RETRY_DELAY_MS = 1_000;
 export function createReplayKind(app: Pick<PartApp, 'db' | 'clock'>): TaskKind {
   return {
     name: REPLAY_TASKS,
+    leavesHost: false,
     concurrency: 1,
     backOff: () => RETRY_DELAY_MS,
     async run(task) {

@@ -93,6 +93,7 @@ export function createPostKind<Receiver extends Endpoint>(
 
   return {
     name: posting.name,
+    leavesHost: true,
     concurrency: IN_FLIGHT,
     leaseIntervalMs: LEASE_INTERVAL_MS,
     backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],

@@ -1,0 +1,41 @@
+/** Shows what a restored installation keeps back, and releases it. */
+import type { App } from '../app.ts';
+import { findRestoredAt, recordReleased } from '../db/installation/store.ts';
+import { sumWaiting, type WaitingMail } from '../queue/due-store.ts';
+import { countTasks } from '../tasks/read-store.ts';
+
+export type Restoration = {
+  /** Time of the restoration in Unix milliseconds; null when nothing is kept back. */
+  restoredAt: number | null;
+  /** Recipients whose mail waits. */
+  mail: WaitingMail;
+  /** Background work that waits, by kind. Broadcasts and confirmations make mail, and webhooks and routes are posted. */
+  tasks: { kind: string; waiting: number }[];
+};
+
+type ReleaseApp = Pick<App, 'clock' | 'db' | 'egress' | 'log' | 'wakeups'>;
+
+/** Returns what would leave. */
+export async function findRestoration({ db, clock }: Pick<ReleaseApp, 'clock' | 'db'>): Promise<Restoration> {
+  const [restoredAt, mail, tasks] = await Promise.all([
+    findRestoredAt(db.read),
+    db.query(sumWaiting, { now: clock.now() }),
+    db.query(countTasks, undefined),
+  ]);
+  const waiting = tasks
+    .filter((one) => one.waiting > 0)
+    .map(({ kind, waiting: count }) => ({ kind, waiting: count }));
+  return { restoredAt, mail, tasks: waiting };
+}
+
+/** Lets everything leave that was kept back, and returns what that is. Running it again changes nothing. */
+export async function releaseRestored(app: ReleaseApp): Promise<Restoration> {
+  const found = await findRestoration(app);
+  if (found.restoredAt === null) return found;
+  await app.db.commit(recordReleased, null);
+  app.egress.release();
+  app.wakeups.notify('queue');
+  app.wakeups.notify('tasks');
+  app.log.warn({ recipients: found.mail.due + found.mail.later }, 'the restored installation was released');
+  return found;
+}

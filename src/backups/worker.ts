@@ -1,0 +1,54 @@
+/** Makes a backup every day at the configured time, and removes old ones. */
+import type { App } from '../app.ts';
+import { DAY_MS } from '../system/clock.ts';
+import type { Work } from '../system/worker.ts';
+import type { Backups } from './backups.ts';
+import { backupFolder, listBackups } from './format.ts';
+import { pruneBackups } from './prune.ts';
+
+/** Time after which a backup that has failed is tried again, in milliseconds. */
+const RETRY_MS = 3_600_000;
+/** Time after which a restored installation, which makes no backups by itself, is looked at again, in milliseconds. */
+const HELD_MS = 60_000;
+
+type NightlyApp = Pick<App, 'clock' | 'config' | 'egress' | 'log'> & { backups: Backups };
+
+/**
+ * Returns the daily backup as work. A backup that was missed, because the daemon did not run at its time, is made at the next
+ * start.
+ */
+export function createDailyBackup({ clock, config, egress, log, backups }: NightlyApp): Work<'run'> {
+  const { time, keep } = config.backup;
+  const folder = backupFolder(config);
+  let retryAt = 0;
+  return {
+    name: 'daily backup',
+    async lease() {
+      if (time === '') return { items: [], nextDueAt: undefined };
+      const now = clock.now();
+      if (egress.isHeld) return { items: [], nextDueAt: now + HELD_MS };
+      if (now < retryAt) return { items: [], nextDueAt: retryAt };
+      const plannedAt = lastTime(time, now);
+      const newest = (await listBackups(folder)).at(-1);
+      if (newest && newest.facts.takenAt >= plannedAt) return { items: [], nextDueAt: plannedAt + DAY_MS };
+      retryAt = now + RETRY_MS;
+      return { items: ['run'], nextDueAt: retryAt };
+    },
+    async run() {
+      try {
+        await backups.create();
+        const removed = await pruneBackups(folder, keep);
+        if (removed.length > 0) log.info({ removed: removed.length, keep }, 'old backups were removed');
+      } catch (error) {
+        log.error({ err: error, retryInMs: RETRY_MS }, 'the daily backup failed');
+      }
+    },
+  };
+}
+
+/** Returns the last time before now that is this time of day in UTC. */
+function lastTime(time: string, now: number): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  const today = Math.floor(now / DAY_MS) * DAY_MS + (hours * 60 + minutes) * 60_000;
+  return today <= now ? today : today - DAY_MS;
+}

@@ -1,0 +1,123 @@
+/** The command `postrider backup restore`, and the commands `postrider restore`, which show and release what a restored installation keeps back. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Restoration } from '../backups/release.ts';
+import type { Restored } from '../backups/restore.ts';
+import type { Config } from '../config/config.ts';
+import { isoTime, realClock } from '../system/clock.ts';
+import { confirm } from './confirm.ts';
+import { contextOf, requestAction, withControl } from './context.ts';
+import { explainStartFailure } from './start-failure.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Returns the option of all commands that look for backups. */
+export const folderOption = () =>
+  new Option(
+    '--folder <folder>',
+    'folder of the backups (default: backup.folder, or backups/ in the data directory)',
+  );
+
+/** Adds `backup restore` to the commands of backups. */
+export function addBackupRestore(backup: Command, terminal: Terminal): void {
+  backup
+    .command('restore')
+    .description(
+      'Put a backup into the data directory, whose content is kept beside it. Stop the daemon first. Nothing leaves the restored installation until "postrider restore release". The newest backup unless a path is given.',
+    )
+    .argument('[backup]', 'path of the backup')
+    .addOption(folderOption())
+    .option('--to <directory>', 'data directory to restore into (default: dataDir)')
+    .action(
+      async (
+        path: string | undefined,
+        { folder, to }: { folder?: string; to?: string },
+        command: Command,
+      ) => {
+        const { config, show } = contextOf(command, terminal);
+        const { backupFolder, newestBackup } = await import('../backups/format.ts');
+        const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
+        const restored = await restoreInto(
+          { ...config, dataDir: resolve(to ?? config.dataDir) },
+          resolve(found),
+        );
+        show(restored, () => describeRestored(restored));
+      },
+    );
+}
+
+async function restoreInto(config: Config, backup: string): Promise<Restored> {
+  const { default: pino } = await import('pino');
+  const { openApp } = await import('../app.ts');
+  const { restoreBackup } = await import('../backups/restore.ts');
+  const { createCrashPoint } = await import('../system/crash-point.ts');
+  const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
+  try {
+    return await restoreBackup({
+      backup,
+      config,
+      now: realClock.now(),
+      open: (staged) => openApp(staged, { log }),
+      crashPoint: createCrashPoint(config.faults.crashAt),
+    });
+  } catch (error) {
+    throw explainStartFailure(error, config);
+  }
+}
+
+function describeRestored({ dataDir, facts, mailboxes, replaced }: Restored): string {
+  return [
+    `${dataDir} has the state of ${isoTime(facts.takenAt)}.`,
+    ...(replaced === null
+      ? []
+      : [`The data that was there is in ${replaced}; remove it when you no longer need it.`]),
+    `${mailboxes} mailboxes get new UIDVALIDITYs when they are next opened.`,
+    'Nothing leaves this installation until "postrider restore release", which first shows what would leave.',
+  ].join('\n');
+}
+
+/** Adds the commands `restore` to the program. */
+export function addRestoreCommands(program: Command, terminal: Terminal): void {
+  const restore = program
+    .command('restore')
+    .description(
+      'Release a restored installation, from which nothing leaves before. "postrider backup restore" restores one.',
+    );
+  restore
+    .command('status')
+    .description('Show whether this installation was restored, and what would leave it.')
+    .action(requestAction<Restoration>(terminal, { request: 'GET /restoration', text: describe }));
+  restore
+    .command('release')
+    .description(
+      'Let leave what was kept back: mail, webhooks, and posts to routes. Make sure first that the installation which this one is a copy of never starts again.',
+    )
+    .option('--yes', 'do not ask')
+    .action(({ yes }: { yes?: true }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const found = await control.request<Restoration>('GET', '/restoration');
+        if (found.restoredAt !== null && !yes) {
+          terminal.complain(describe(found));
+          await confirm(terminal, 'Let all this leave');
+        }
+        const released = await control.request<Restoration>('POST', '/restoration/release');
+        show(released, () =>
+          released.restoredAt === null ? describe(released) : `Released. ${describeWaiting(released)}`,
+        );
+      }),
+    );
+}
+
+function describe(found: Restoration): string {
+  if (found.restoredAt === null)
+    return 'Nothing is kept back: this installation was not restored, or was released.';
+  return `Restored at ${isoTime(found.restoredAt)}, and not released. ${describeWaiting(found)}`;
+}
+
+function describeWaiting({ mail: { due, later, oldestDueAt }, tasks }: Restoration): string {
+  const since = oldestDueAt === null || due === 0 ? '' : `, the oldest since ${isoTime(oldestDueAt)}`;
+  const lines = tasks.map(({ kind, waiting }) => `  ${kind}: ${waiting}`);
+  return [
+    `Mail to ${due} recipients is due${since}; mail to ${later} more is due later.`,
+    ...(lines.length === 0 ? [] : ['Background work that waits:', ...lines]),
+  ].join('\n');
+}

@@ -1,0 +1,93 @@
+/**
+ * Replaces the content of a data directory by that of its folder `restore`. The plan is written and flushed first: from then on
+ * the replacement is completed, if need be by the next start, and before it the old content stays. Each step is a
+ * rename that may be repeated.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeFlushed } from '../../system/write-flushed.ts';
+import { flushPath } from '../flush-files.ts';
+import { DataDirectoryError } from './data-directory-error.ts';
+
+/** Names in a data directory that a restoration makes. */
+const STAGING = 'restore';
+const PLAN = 'restore.json';
+const REPLACED = 'replaced-';
+/** Names that belong to the directory whatever content it has. */
+const STAYING = ['control.sock', STAGING, PLAN];
+
+type Plan = {
+  /** Name of the folder that the old content goes to. */
+  replaced: string;
+  /** Names that the new content has. */
+  names: string[];
+  /** Further names that stay. */
+  staying: string[];
+};
+
+/** Returns the folder that the new content is collected in. */
+export function stagingFolder(directory: string): string {
+  return join(directory, STAGING);
+}
+
+/**
+ * Replaces the content, and returns the folder that has the old one; undefined when there was none. The caller holds the lock of
+ * the directory, and the new content is on disk.
+ * @param staying names that stay besides those that always do
+ * @param crashPoint is reached once the replacement is certain
+ */
+export function replaceContent(
+  directory: string,
+  { staying, now, crashPoint }: { staying: readonly string[]; now: number; crashPoint: () => void },
+): string | undefined {
+  const names = readdirSync(stagingFolder(directory)).filter((name) => !isLock(name));
+  const plan: Plan = { replaced: `${REPLACED}${now}`, names, staying: [...staying] };
+  writeFlushed(join(directory, PLAN), JSON.stringify(plan));
+  crashPoint();
+  finishReplacement(directory);
+  const replaced = join(directory, plan.replaced);
+  return existsSync(replaced) ? replaced : undefined;
+}
+
+/**
+ * Completes a replacement that was begun, if one was. The caller holds the lock of the directory, and has opened nothing in it.
+ * @throws DataDirectoryError when the plan cannot be read
+ */
+export function finishReplacement(directory: string): void {
+  const plan = readPlan(directory);
+  if (!plan) return;
+  const staging = stagingFolder(directory);
+  const replaced = join(directory, plan.replaced);
+  // All old files go first, so that no WAL of the old database is ever beside the new one.
+  for (const name of readdirSync(directory)) {
+    if (isLock(name) || name.startsWith(REPLACED)) continue;
+    if (STAYING.includes(name) || plan.staying.includes(name)) continue;
+    if (plan.names.includes(name) && !existsSync(join(staging, name))) continue;
+    mkdirSync(replaced, { recursive: true, mode: 0o700 });
+    renameSync(join(directory, name), join(replaced, name));
+  }
+  for (const name of plan.names)
+    if (existsSync(join(staging, name))) renameSync(join(staging, name), join(directory, name));
+  flushPath(directory);
+  rmSync(staging, { recursive: true, force: true });
+  rmSync(join(directory, PLAN));
+  flushPath(directory);
+}
+
+function readPlan(directory: string): Plan | undefined {
+  const path = join(directory, PLAN);
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Plan;
+  } catch (error) {
+    throw new DataDirectoryError(
+      `${path} is damaged: the old content of ${directory} and the restored one in ${stagingFolder(directory)} are complete; remove ${path} and restore again`,
+      { cause: error },
+    );
+  }
+}
+
+/** The files of the lock are open while the content is replaced. */
+function isLock(name: string): boolean {
+  return name.startsWith('lock.db');
+}

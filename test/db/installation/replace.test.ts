@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { finishReplacement, replaceContent, stagingFolder } from '../../../src/db/installation/replace.ts';
+import { temporaryDirectory } from '../open.ts';
+
+const OLD = ['postrider.db', 'postrider.db-wal', 'master.key', 'tls'];
+const NEW = ['postrider.db', 'master.key', 'blobs'];
+
+/** Makes a directory with old content, new content, and a plan that was written when `replaceContent` was interrupted. */
+function interrupted(): string {
+  const directory = temporaryDirectory();
+  mkdirSync(stagingFolder(directory));
+  for (const name of [...OLD, 'lock.db']) writeFileSync(join(directory, name), 'old');
+  for (const name of NEW) writeFileSync(join(stagingFolder(directory), name), 'new');
+  assert.throws(() =>
+    replaceContent(directory, {
+      staying: ['kept', 'backups'],
+      now: 7,
+      crashPoint: () => {
+        throw new Error('killed');
+      },
+    }),
+  );
+  return directory;
+}
+
+function contentOf(directory: string): Record<string, string> {
+  return Object.fromEntries(
+    readdirSync(directory)
+      .sort()
+      .map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
+  );
+}
+
+function checkReplaced(directory: string): void {
+  const old = join(directory, 'replaced-7');
+  assert.deepEqual(contentOf(old), Object.fromEntries(OLD.toSorted().map((name) => [name, 'old'])));
+  rmSync(old, { recursive: true });
+  assert.deepEqual(contentOf(directory), {
+    blobs: 'new',
+    'lock.db': 'old',
+    'master.key': 'new',
+    'postrider.db': 'new',
+  });
+}
+
+test('a replacement that is interrupted after any of its renames is completed', () => {
+  const moves = [
+    ...OLD.map((name) => [name, join('replaced-7', name)] as const),
+    ...NEW.map((name) => [join('restore', name), name] as const),
+  ];
+  for (let done = 0; done <= moves.length; done++) {
+    const directory = interrupted();
+    mkdirSync(join(directory, 'replaced-7'));
+    for (const [from, to] of moves.slice(0, done)) renameSync(join(directory, from), join(directory, to));
+    finishReplacement(directory);
+    checkReplaced(directory);
+    finishReplacement(directory);
+  }
+});
+
+test('names that stay are not moved', () => {
+  const directory = interrupted();
+  for (const name of ['kept', 'backups', 'control.sock', 'replaced-1'])
+    writeFileSync(join(directory, name), 'old');
+  finishReplacement(directory);
+  for (const name of ['kept', 'backups', 'control.sock', 'replaced-1'])
+    assert.ok(existsSync(join(directory, name)), name);
+});
+
+test('a damaged plan is reported, and nothing is moved', () => {
+  const directory = interrupted();
+  writeFileSync(join(directory, 'restore.json'), '{');
+  const copy = `${directory}-before`;
+  cpSync(directory, copy, { recursive: true });
+  assert.throws(() => finishReplacement(directory), { name: 'DataDirectoryError' });
+  assert.deepEqual(readdirSync(directory), readdirSync(copy));
+  rmSync(copy, { recursive: true });
+});
