@@ -83,9 +83,10 @@ const bounce = Type.Object(
 
 const hold = Type.Object(
   {
-    reason: Type.Enum(['interrupted', 'damaged'], {
+    reason: Type.Enum(['interrupted', 'damaged', 'operator'], {
       description:
-        '`interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or was changed.',
+        '`interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or was changed. ' +
+        '`operator`: the operator of the server holds the mail.',
     }),
     diagnostic: text('The reason in words.'),
   },

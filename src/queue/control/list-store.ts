@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import type { RecipientRow, RecipientState } from '../../db/tables.ts';
 import { listRecipients } from '../store.ts';
-import { covers, type Selection } from './selection.ts';
+import { covers, type IsAtSite, type Selection } from './selection.ts';
 import { domainsAt } from './site-store.ts';
 import { findNextQueue, type WalkedState } from './walk-store.ts';
 
@@ -42,15 +42,13 @@ export const listOpen = defineRead(
   'queue.listOpen',
   async (tx, query: ListQuery): Promise<ListedRecipients> => {
     const isAtSite = await domainsAt(tx, query.site);
-    const isListed = (recipient: RecipientRow) =>
-      (query.state === null || recipient.state === query.state) && covers(query, recipient, isAtSite);
-    const list = new List(query.limit, isListed);
+    const list = new List(query, isAtSite);
     if (query.emailId !== null) {
       for (const recipient of await listRecipients(tx, query.emailId))
         if (isOpen(recipient)) list.add(recipient);
       return list.answer();
     }
-    if (query.state === 'in_flight' || query.state === null) await list.read(tx, IN_FLIGHT);
+    if (query.state === 'in_flight' || query.state === null) await list.read(tx, IN_FLIGHT, true);
     const states = STATES_OF[query.state ?? 'ready'];
     if (query.domain === null && query.site === null && query.tenantId === null && query.kind === null) {
       if (states.includes('waiting')) await list.read(tx, DUE_FIRST);
@@ -100,45 +98,53 @@ function ofQueue(queue: string, state: WalkedState): RawBuilder<unknown> {
     : sql`state IN ('ready', 'deferred') AND queue = ${queue} ORDER BY "dueAt"`;
 }
 
-/** Number of rows that are read at once. */
-const ROWS_PER_READ = 1_000;
-
 /** The recipients of an answer while it is made. */
 class List {
-  readonly #limit: number;
-  readonly #isListed: (recipient: RecipientRow) => boolean;
+  readonly #query: ListQuery;
+  readonly #isAtSite: IsAtSite;
   readonly #recipients: RecipientRow[] = [];
-  #examined = 0;
+  /** Number of rows that may still be examined. */
+  #left = MAX_EXAMINED;
   /** True when not everything was examined. */
   isCut = false;
 
-  constructor(limit: number, isListed: (recipient: RecipientRow) => boolean) {
-    this.#limit = limit;
-    this.#isListed = isListed;
+  constructor(query: ListQuery, isAtSite: IsAtSite) {
+    this.#query = query;
+    this.#isAtSite = isAtSite;
   }
 
   get isFull(): boolean {
-    return this.isCut || this.#recipients.length > this.#limit;
+    return this.isCut || this.#recipients.length > this.#query.limit;
   }
 
   add(recipient: RecipientRow): void {
-    this.#examined++;
-    if (this.#isListed(recipient)) this.#recipients.push(recipient);
+    const { state } = this.#query;
+    if (state !== null && state !== recipient.state) return;
+    if (covers(this.#query, recipient, this.#isAtSite)) this.#recipients.push(recipient);
   }
 
-  /** Adds the recipients that a condition finds, until the list is full. */
-  async read(tx: Tx, condition: RawBuilder<unknown>): Promise<void> {
-    for (let offset = 0; !this.isFull; offset += ROWS_PER_READ) {
-      const { rows } = await sql<RecipientRow>`SELECT * FROM recipients WHERE ${condition}
-        LIMIT ${ROWS_PER_READ} OFFSET ${offset}`.execute(tx);
-      for (const row of rows) this.add(row);
-      if (rows.length < ROWS_PER_READ) return;
-      if (this.#examined >= MAX_EXAMINED) this.isCut = true;
-    }
+  /**
+   * Adds the recipients that a condition finds, until the list is full. The criteria of a row are compared in the database, because most
+   * rows may not meet them; `hasOthers` says that the condition also finds rows of delivery queues that are not selected.
+   */
+  async read(tx: Tx, condition: RawBuilder<unknown>, hasOthers = false): Promise<void> {
+    if (this.isFull) return;
+    const { state, class: replyClass, domain, limit } = this.#query;
+    const examined = sql`FROM recipients WHERE ${condition} LIMIT ${this.#left}`;
+    const { rows } = await sql<RecipientRow>`SELECT * FROM (SELECT * ${examined})
+      WHERE (${state} IS NULL OR state = ${state}) AND (${replyClass} IS NULL OR class = ${replyClass})
+        AND (${domain} IS NULL OR domain = ${domain})
+      LIMIT ${hasOthers ? MAX_EXAMINED : limit + 1}`.execute(tx);
+    for (const row of rows) this.add(row);
+    if (this.isFull) return;
+    const { rows: counts } = await sql<{ count: number }>`SELECT count(*) AS count
+      FROM (SELECT 1 ${examined})`.execute(tx);
+    this.#left -= counts[0]?.count ?? 0;
+    if (this.#left <= 0) this.isCut = true;
   }
 
   answer(): ListedRecipients {
-    const recipients = this.#recipients.slice(0, this.#limit);
-    return { recipients, hasMore: this.isCut || this.#recipients.length > this.#limit };
+    const recipients = this.#recipients.slice(0, this.#query.limit);
+    return { recipients, hasMore: this.isCut || this.#recipients.length > this.#query.limit };
   }
 }
