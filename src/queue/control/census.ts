@@ -33,11 +33,15 @@ async function countQueues(db: App['db'], now: number): Promise<QueueCount[]> {
   return [...counts.values()];
 }
 
-/** A count that takes less time than this is made anew whenever somebody asks, in milliseconds. */
-const QUICK_MS = 50;
+/** Number of recipients up to which they are counted anew whenever somebody asks: some milliseconds of a reader thread. */
+const MAX_COUNTED_ANEW = 50_000;
 /** Time between two counts in the background, and the time for each millisecond that a count takes: 1 % of a reader thread. */
 const PERIOD_MS = 15_000;
 const PERIOD_PER_MS = 100;
+
+function countAll({ queues }: Census): number {
+  return queues.reduce((sum, { waiting, held, inFlight }) => sum + waiting + held + inFlight, 0);
+}
 
 /** The counts of the queues. */
 export class Censuses {
@@ -56,10 +60,10 @@ export class Censuses {
     return queues.reduce((oldest, { nextDueAt }) => Math.max(oldest, at - (nextDueAt ?? at)), 0);
   }
 
-  /** Returns the last count, or makes one when there is none or it is quick. */
+  /** Returns the last count, or makes one when there is none or the queue is short. */
   async read(): Promise<Census> {
     const last = this.#last;
-    return last !== undefined && last.tookMs >= QUICK_MS ? last : this.count();
+    return last !== undefined && countAll(last) > MAX_COUNTED_ANEW ? last : this.count();
   }
 
   /** Counts the queues. */

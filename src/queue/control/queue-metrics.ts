@@ -6,7 +6,7 @@ import { sumByKind } from './stats.ts';
 const MS_PER_SECOND = 1_000;
 
 /** Registers the metrics. The numbers are those of the last count (census.ts). */
-export function watchQueue({ metrics, clock }: Pick<App, 'metrics' | 'clock'>, censuses: Censuses): void {
+export function watchQueue({ metrics }: Pick<App, 'metrics'>, censuses: Censuses): void {
   metrics.gauges('queue_recipients', 'Recipients of the queue. `due` and `deferred` are part of `waiting`.', {
     labels: ['kind', 'state'],
     async read() {
@@ -22,10 +22,10 @@ export function watchQueue({ metrics, clock }: Pick<App, 'metrics' | 'clock'>, c
   metrics.gauges('queue_oldest_due_seconds', 'Time for which the mail that is due longest has been due.', {
     labels: ['kind'],
     async read() {
-      const sums = sumByKind(await censuses.read());
-      return [...sums].map(([kind, { nextDueAt }]) => ({
+      const census = await censuses.read();
+      return [...sumByKind(census)].map(([kind, { nextDueAt }]) => ({
         labels: { kind },
-        value: Math.max(0, clock.now() - (nextDueAt ?? clock.now())) / MS_PER_SECOND,
+        value: Math.max(0, census.at - (nextDueAt ?? census.at)) / MS_PER_SECOND,
       }));
     },
   });

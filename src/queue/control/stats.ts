@@ -35,8 +35,9 @@ export async function sumQueues(
   for (const count of queues) {
     const name = parseQueueKey(count.queue);
     if (!mayCover(selection, name, isAtSite)) continue;
-    const { domain, tenantId: tenant, kind } = name;
-    const group = { domain, tenant, kind, site: siteOf(domain) }[by];
+    const { mode, tenantId: tenant, kind } = name;
+    const domain = mode === 'test' ? TEST_MAIL : name.domain;
+    const group = { domain, tenant, kind, site: siteOf(name.domain) }[by];
     const sum = groups.get(group) ?? { ...NOTHING };
     groups.set(group, sum);
     for (const one of [sum, total]) addTo(one, count);
@@ -55,6 +56,9 @@ export async function sumQueues(
 
 /** Group of domains where nothing has been deferred yet. */
 const UNKNOWN_SITE = '(not known)';
+
+/** Group of test mail, which shares one queue for all domains. */
+const TEST_MAIL = '(test mail)';
 
 const NOTHING: Sum = { waiting: 0, deferred: 0, due: 0, held: 0, inFlight: 0, nextDueAt: null };
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { createControlServer, openControlSocket } from '../../../src/control-socket.ts';
+import { Censuses } from '../../../src/queue/control/census.ts';
+import { watchQueue } from '../../../src/queue/control/queue-metrics.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import { openSpool } from '../../support/spool.ts';
 
@@ -85,6 +87,17 @@ test('the statistics add up by domain, site, tenant and kind', async () => {
   assert.equal((await json('stats', '--by', 'tenant')).groups[0].tenant, spool.tenantId);
   const { output } = await queue('stats', '--by', 'kind', '--domain', 'one.example');
   assert.match(output, /^transactional +1 +0 +1 +0 +0 /m);
+});
+
+test('the metrics have the numbers of the last count', async () => {
+  const censuses = new Censuses(spool.app);
+  watchQueue(spool.app, censuses);
+  const { text } = await spool.app.metrics.show();
+  assert.match(text, /queue_recipients\{kind="transactional",state="waiting"\} 2/);
+  assert.match(text, /queue_oldest_due_seconds\{kind="transactional"\} 0\n/);
+  await spool.clock.advance(2_000);
+  assert.match((await spool.app.metrics.show()).text, /queue_oldest_due_seconds\{kind="transactional"\} 2\n/);
+  assert.equal(censuses.oldestDueMs, 2_000);
 });
 
 test('an email and a domain are shown with the holds that name them', async () => {
