@@ -5,6 +5,7 @@
 import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { EXTERNAL_PACKAGES } from './external-packages.ts';
 import { unlistedOperations } from './unlisted-operations.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -41,7 +42,7 @@ await build({
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  external: ['better-sqlite3', 'swagger-ui-dist'],
+  external: EXTERNAL_PACKAGES,
   // Packages in the format of CommonJS call `require`.
   banner: { js: "import{createRequire as r_}from'node:module';const require=r_(import.meta.url);" },
   minifyWhitespace: true,

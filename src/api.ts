@@ -4,11 +4,13 @@ import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts
 import type { App } from './app.ts';
 import { createScans } from './audiences/segments/scan.ts';
 import type { Config } from './config/config.ts';
+import { documentationFolder } from './data-files.ts';
 import { DOMAIN_REACH, entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
 import { serveDocument } from './http/json/serve-document.ts';
 import { createHttpServer } from './http/json/server.ts';
+import { serveGuide } from './http/pages/guide.tsx';
 import { serveReferencePage } from './http/pages/reference-page.tsx';
 import { type DeliverySigns, serveHealth, type VitalSigns } from './http/transport/health.ts';
 import { listenHttp } from './http/transport/listen.ts';
@@ -75,6 +77,7 @@ export async function createApiServer(
   serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun(), readDelivery()));
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
+  serveGuide(server, 'Postrider documentation', documentationFolder());
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());
   const contents = createContents({ ...app, parser });

@@ -15,6 +15,11 @@ export function readDataFile(name: string): unknown {
   return JSON.parse(readFileSync(dataFilePath(name), 'utf8'));
 }
 
+/** Returns `docs/` in the checkout or the installed folder. */
+export function documentationFolder(): string {
+  return fileURLToPath(new URL('../docs', import.meta.url));
+}
+
 /** Returns `data/` in the checkout or the installed folder, independent of the working directory. */
 export function defaultDataDir(): string {
   return fileURLToPath(new URL('../data', import.meta.url));

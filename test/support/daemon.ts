@@ -24,6 +24,8 @@ export type DaemonOptions = {
    */
   outputFile?: string;
   startTimeoutMs?: number;
+  /** The program that is started, also for commands. By default it is `bin/postrider` of this checkout. */
+  program?: string;
 };
 
 export type DaemonResponse = {
@@ -117,7 +119,8 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
   const dataDir = options.dataDir ?? temporaryDirectory('data');
   const env = environment(dataDir, options);
   // The child has its own process group, so a signal reaches the daemon even when a shell has started it.
-  const child = startChild(env, options.outputFile);
+  const program = options.program ?? PROGRAM;
+  const child = startChild(program, env, options.outputFile);
   running.add(child);
   const exited = new Promise<DaemonExit>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
@@ -132,7 +135,7 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
     testKey: /^Test key[^\n]*?(svc_dev_\S+)/m.exec(output())?.[1],
     pid: child.pid ?? 0,
     dataDir,
-    cli: (args) => runCli(args, env),
+    cli: (args) => runCli(program, args, env),
     request: (method, path, key, body, headers) =>
       send(agent, `${address}${path}`, { method, key, body, headers: headers ?? {} }),
     async kill(signal) {
@@ -150,10 +153,14 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
   };
 }
 
-function startChild(env: Record<string, string>, outputFile: string | undefined): ChildProcess {
+function startChild(
+  program: string,
+  env: Record<string, string>,
+  outputFile: string | undefined,
+): ChildProcess {
   const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
   const output = file ?? 'pipe';
-  const child = spawn(PROGRAM, ['serve'], { env, detached: true, stdio: ['ignore', output, output] });
+  const child = spawn(program, ['serve'], { env, detached: true, stdio: ['ignore', output, output] });
   if (file !== undefined) closeSync(file);
   return child;
 }
@@ -237,8 +244,12 @@ function after(delayMs: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), delayMs).unref());
 }
 
-async function runCli(args: readonly string[], env: Record<string, string>): Promise<unknown> {
-  const { stdout } = await promisify(execFile)(PROGRAM, [...args, '--json'], {
+async function runCli(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(program, [...args, '--json'], {
     env,
     timeout: CLI_TIMEOUT_MS,
   });

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type StaticContent, sendStatic, staticContent } from '../transport/static-content.ts';
+import { readOnce, sendStatic } from '../transport/static-content.ts';
 import { Page } from './page.tsx';
 import { renderPage } from './render.ts';
 
@@ -89,23 +89,6 @@ export function serveReferencePage(
       return sendStatic(request, show(reply, type), asset);
     });
   }
-}
-
-/**
- * Returns a function that reads at its first call. Concurrent calls wait for the same bytes; after a failure the next
- * call reads again.
- */
-function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
-  let content: Promise<StaticContent> | undefined;
-  return () => {
-    content ??= read()
-      .then(staticContent)
-      .catch((error: unknown) => {
-        content = undefined;
-        throw error;
-      });
-    return content;
-  };
 }
 
 /**

@@ -21,3 +21,20 @@ export function sendStatic(
   reply.header('etag', tag);
   return request.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(bytes);
 }
+
+/**
+ * Returns a function that reads at its first call. Concurrent calls wait for the same bytes; after a failure the next
+ * call reads again.
+ */
+export function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
+  let content: Promise<StaticContent> | undefined;
+  return () => {
+    content ??= read()
+      .then(staticContent)
+      .catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      });
+    return content;
+  };
+}
