@@ -18,6 +18,10 @@ const NOT_RUN = [
   'docs/backup.md: Restore with other tools',
   'docs/certificates.md: certbot',
   'docs/certificates.md: acme.sh',
+  'docs/install.md: Install for production',
+  'docs/install.md: Debian package',
+  'docs/install.md: Tarball',
+  'docs/install.md: Container',
   'docs/mailboxes.md: Move in from another server',
   'docs/relays.md: Find out whether port 25 is open',
   'docs/relays.md: Send all mail through a relay',
@@ -122,6 +126,12 @@ docs/metrics.md: Time, filters and groups
   GET /metrics 200
 docs/metrics.md: Tags
   GET /metrics 200
+docs/moving.md: Bring suppressions
+  POST /suppressions/imports 200
+  POST /suppressions/imports 202
+docs/moving.md: Bring contacts
+  POST /audiences 201
+  POST /audiences/aud_/contacts/imports 200
 docs/operations.md: Metrics
   GET /metrics 200
 docs/templates-and-contacts.md: Templates
