@@ -1,13 +1,5 @@
 /** The installed files, which the tarball and the Debian package share. */
-import {
-  chmodSync,
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, globSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXTERNAL_PACKAGES } from '../bin/external-packages.ts';
 import { thirdPartyLicences } from './licences.ts';
