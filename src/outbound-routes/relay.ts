@@ -7,7 +7,7 @@ import type { SmtpFailure } from '../mail/smtp/client/failure.ts';
 import type { SmtpLogin } from '../mail/smtp/client/login.ts';
 import { type OpenedSmtp, openSmtp, type SmtpOptions } from '../mail/smtp/client/open.ts';
 import { UNGUARDED } from '../system/blocklist.ts';
-import { errorMessage } from '../system/errors.ts';
+import { errorCode } from '../system/errors.ts';
 import type { Authorities, Password, Relay } from './route.ts';
 
 /** Looks up the hosts of the relay. Private addresses are left out unless the route allows them. */
@@ -60,14 +60,17 @@ async function readSecrets(
       authorities: authorities ? await readAuthorities(authorities) : undefined,
     };
   } catch (error) {
-    const message = `the password or the authorities of the route "${route}" cannot be read: ${errorMessage(error)}`;
+    // Senders see this text, so it names neither paths nor keys.
+    const message = `the password or the authorities of the route "${route}" cannot be used (${errorCode(error) ?? 'not valid'})`;
     return { failure: { phase: 'auth', kind: 'protocol', message } };
   }
 }
 
 async function readPassword(sealer: App['sealer'], route: string, password: Password): Promise<string> {
   if (password.kind === 'sealed') return sealer.open(password.sealed, passwordContext(route));
-  return (await readFile(password.path, 'utf8')).replace(/\r?\n$/, '');
+  const text = (await readFile(password.path, 'utf8')).replace(/\r?\n$/, '');
+  if (text === '') throw new Error('the file of the password is empty');
+  return text;
 }
 
 async function readAuthorities(authorities: Authorities): Promise<string> {

@@ -1,13 +1,18 @@
-/** Routes of the configuration file: what it may say, and that it wins over stored routes. */
+/** Routes of the configuration file: what it may say, that it wins over stored routes, and what its relays need. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
+import { DEFAULT_SMTP_TIMEOUTS } from '../../src/mail/smtp/client/timeouts.ts';
 import { checkRelay } from '../../src/outbound-routes/check-relay.ts';
 import { findOutboundRoute, getOutboundRoute, listOutboundRoutes } from '../../src/outbound-routes/find.ts';
+import { openRelay } from '../../src/outbound-routes/relay.ts';
 import { removeOutboundRoute, saveOutboundRoute } from '../../src/outbound-routes/save.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { realClock } from '../../src/system/clock.ts';
+import { createDial } from '../../src/system/system.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { dialHosts } from '../support/loopback.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -63,7 +68,8 @@ test('a route of the file wins, is listed as such, and is changed in the file al
   assert.equal(await routeOf('any.example'), 'all');
   assert.equal(await routeOf('xn--bcher-kva.example'), 'direct');
   const isRefused = { code: 'already_exists' };
-  await assert.rejects(saveOutboundRoute(configured, 'all', { hosts: ['b.example'] }), isRefused);
+  const free = { domain: 'd.example', hosts: ['b.example'] };
+  await assert.rejects(saveOutboundRoute(configured, 'all', free), isRefused);
   await assert.rejects(removeOutboundRoute(configured, 'all'), isRefused);
 });
 
@@ -82,14 +88,36 @@ test('the password and the authority are read from files beside the configuratio
   };
   assert.match(
     String(await problemOf()),
-    /^auth: the password or the authorities of the route "all" cannot be read: /,
+    /^auth: the password or the authorities of the route "all" cannot be used \(ENOENT\)$/,
   );
   writeFileSync(join(folder, 'relay.password'), `${PASSWORD}\n`);
   writeFileSync(join(folder, 'relay.pem'), '');
-  assert.match(String(await problemOf()), /cannot be read/);
+  assert.match(String(await problemOf()), /cannot be used/);
   const { certificate, restore } = await trustCertificate();
   restore();
   writeFileSync(join(folder, 'relay.pem'), certificate);
   assert.equal(await problemOf(), null);
   assert.deepEqual(relay.logins, [`PLAIN ${USER} ${PASSWORD}`]);
+});
+
+test('a private relay is dialled only when its route permits it', async () => {
+  const relay = closing(await startRelay());
+  const targets = createTargetGuard({ allow: [], own: [] });
+  const { app } = closing(await openTestApp({ system: { targets, dial: createDial(targets, realClock) } }));
+  const settings = { hosts: ['127.0.0.1'], port: relay.port, tlsName: TRUSTED_HOST };
+  const set = async (isPrivate: boolean) => {
+    await saveOutboundRoute(app, 'own', { ...settings, private: isPrivate });
+    const route = await getOutboundRoute(app, 'own');
+    assert.ok(route.relay);
+    return route.relay;
+  };
+  const guarded = await set(false);
+  assert.match(
+    String((await checkRelay(app, guarded))[0]?.problem),
+    /^127\.0\.0\.1 has no public address; a relay with a private address needs --private$/,
+  );
+  const target = { host: '127.0.0.1', address: '127.0.0.1', timeouts: DEFAULT_SMTP_TIMEOUTS };
+  assert.equal((await openRelay(app, guarded, target)).ok, false);
+  assert.equal(relay.connections(), 0);
+  assert.deepEqual((await checkRelay(app, await set(true)))[0]?.problem, null);
 });

@@ -12,6 +12,7 @@ export const outboundPort: Check = {
   name: 'outbound-port',
   async run(context) {
     const subject = `port ${context.config.outbound.smtpPort}`;
+    // No tenant and no domain have these names, so this is the route of all mail that no other route is for.
     const route = await findOutboundRoute(context, { tenantId: '', domain: '' });
     if (route?.relay)
       return [ok(subject, `it is not needed: mail goes through the relay of the route "${route.name}"`)];

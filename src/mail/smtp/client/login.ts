@@ -18,11 +18,21 @@ export async function logIn(connection: SmtpConnection, login: SmtpLogin, server
   const lines = linesOf(login, server.extensions);
   for (const [index, line] of lines.entries()) {
     connection.send(`${line}\r\n`, 1);
-    const reply = withoutSecrets(await connection.read('auth', server.timeoutMs), login);
+    const reply = withoutSecrets(await readReply(connection, server.timeoutMs), login);
     if (reply.code >= 400) throw new SmtpError({ phase: 'auth', kind: 'reply', reply });
     const expected = index === lines.length - 1 ? 235 : 334;
     if (reply.code !== expected)
       throw protocolError('auth', `the peer answered ${reply.code} instead of ${expected}`);
+  }
+}
+
+/** Returns the next reply. The error for bytes that are no reply quotes them, and they could be what the server was just sent. */
+async function readReply(connection: SmtpConnection, timeoutMs: number): Promise<SmtpReply> {
+  try {
+    return await connection.read('auth', timeoutMs);
+  } catch (error) {
+    if (!(error instanceof SmtpError) || error.failure.kind !== 'protocol') throw error;
+    throw protocolError('auth', 'the answer of the peer is no SMTP reply');
   }
 }
 
