@@ -70,9 +70,13 @@ class Ports {
     this.#handshakes = createHandshakeLimit(app, SECTION);
   }
 
-  /** Opens what is needed and not open. Calls run one after the other. */
+  /** Opens what is needed and not open. Calls run one after the other, and one that fails is tried again by the next. */
   open(): Promise<void> {
-    this.#opening = this.#opening.then(() => this.#openMissing());
+    this.#opening = this.#opening
+      .then(() => this.#openMissing())
+      .catch((error: unknown) =>
+        this.#app.log.error({ err: error }, 'the ports of HTTPS could not be opened'),
+      );
     return this.#opening;
   }
 
@@ -91,6 +95,8 @@ class Ports {
   }
 
   async #openMissing(): Promise<void> {
+    const { https, redirect } = this.#listeners;
+    if (this.#isTrusted && https && redirect) return;
     const listed = await this.#parts.certificates.list();
     this.#isTrusted ||= listed.some(({ kind, names }) => kind !== 'self_signed' && names !== null);
     const isOrdered = this.#app.config.acme.directory !== '';
