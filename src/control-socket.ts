@@ -11,6 +11,7 @@ import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts
 import type { App } from './app.ts';
 import { type Backups, createBackups } from './backups/backups.ts';
 import { type CertificateAdmin, inspectCertificates } from './certificates/certificates.ts';
+import { createDnsUpdates, type DnsUpdates } from './dns-updates/updates.ts';
 import { entriesOf } from './features.ts';
 import { mtaStsRecords } from './host-names/mta-sts.ts';
 import { createHttpServer } from './http/json/server.ts';
@@ -50,6 +51,7 @@ type ControlParts = {
   mailboxRepairs?: MailboxRepairs;
   backups?: Backups;
   nameServer?: NameServer;
+  dnsUpdates?: DnsUpdates;
 };
 
 /** Creates the server of the admin API, which does not listen yet. */
@@ -63,6 +65,7 @@ export async function createControlServer(
     mailboxRepairs,
     backups,
     nameServer,
+    dnsUpdates,
   }: ControlParts = {
     certificates: inspectCertificates(app),
   },
@@ -88,6 +91,7 @@ export async function createControlServer(
     mailboxRepairs,
     backups: backups ?? createBackups({ ...app, copyAccount: copyClosed(app.config.dataDir) }),
     nameServer,
+    dnsUpdates: dnsUpdates ?? createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
   };
   registerTaskAdmin(server, app);
   for (const register of entriesOf('operatorRoutes')) register(server, parts);

@@ -8,6 +8,7 @@ import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
 import { counts } from './counts/feature.ts';
+import { dnsUpdates } from './dns-updates/feature.ts';
 import { doctor } from './doctor/feature.ts';
 import { domains } from './domains/feature.ts';
 import { emails } from './emails/feature.ts';
@@ -45,6 +46,7 @@ const features = [
   tenants,
   domains,
   nameserver,
+  dnsUpdates,
   jobs,
   imports,
   exports,

@@ -20,6 +20,7 @@ import { openControlSocket } from './control-socket.ts';
 import type { SetBack } from './db/due-times.ts';
 import { followClock, startInstallationWork } from './db/installation-worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
+import { createDnsUpdates, type DnsUpdates } from './dns-updates/updates.ts';
 import { entriesOf } from './features.ts';
 import { mtaStsRecords } from './host-names/mta-sts.ts';
 import { createShedLog } from './http/transport/shed.ts';
@@ -89,7 +90,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { api }) => openApi(app, api),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, backups, censuses, mailboxes: { accounts }, nameServer }) =>
+  (app, { certificates, backups, censuses, mailboxes: { accounts }, nameServer, dnsUpdates }) =>
     openControlSocket(app, {
       certificates,
       backups,
@@ -98,6 +99,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
       nameServer,
+      dnsUpdates,
     }),
   (app, { api: server, certificates }) => openHttps(app, { server, certificates }),
 ];
@@ -134,6 +136,7 @@ export async function startDaemon(
     ...threads,
     certificates,
     api,
+    dnsUpdates: createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
     backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
     inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
     ...watched,
@@ -233,6 +236,7 @@ type Parts = Threads & {
   api: FastifyInstance;
   inbound: InboundApp;
   backups: Backups;
+  dnsUpdates: DnsUpdates;
   censuses: Censuses;
   monitor: DeliveryMonitor;
 };
@@ -263,7 +267,7 @@ const EXPORTS = {
 
 function startWorkers(
   app: App,
-  { backups, inbound, routes, mailboxes, imports, certificates, censuses, monitor }: Parts,
+  { backups, inbound, routes, mailboxes, imports, certificates, censuses, monitor, dnsUpdates }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const replies = new RepliesFile(app);
@@ -283,6 +287,7 @@ function startWorkers(
     exportHandlers: EXPORTS,
     certificates,
     moreRecords: [certificates.records, mtaStsRecords(app.config)],
+    dnsUpdates,
     resolvers: () => resolversInUse(app.config.dns.servers),
   };
   watchTasks(app);

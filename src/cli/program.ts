@@ -15,6 +15,7 @@ import { addConfigCommands } from './config.ts';
 import { createPrinter } from './context.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
+import { addDnsCommands } from './dns.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addDomainCommands } from './domain.ts';
 import { addEmailCommands } from './email.ts';
@@ -52,6 +53,7 @@ const COMMANDS: readonly AddCommands[] = [
   addKeyCommands,
   addDomainCommands,
   addEmailCommands,
+  addDnsCommands,
   addQueueCommands,
   addRouteCommands,
   addExplainCommand,

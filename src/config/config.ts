@@ -81,7 +81,17 @@ export function loadConfig(source: ConfigSource): Config {
     ...(caFile !== undefined && { caFile: resolve(routeFolder, caFile) }),
   }));
   const outbound = { ...complete.outbound, routes };
-  const paths = { backup, dataDir, delivery, outbound, tls: { ...complete.tls, certificates } };
+  const { update } = complete.dns;
+  const updateKey = update.key === '' ? '' : resolve(folderOf('dns.update.key'), update.key);
+  const dns = { ...complete.dns, update: { ...update, key: updateKey } };
+  const paths = {
+    dns,
+    backup,
+    dataDir,
+    delivery,
+    outbound,
+    tls: { ...complete.tls, certificates },
+  };
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 
@@ -243,6 +253,7 @@ function check(
   requireOrderedRetention(config.retention, origins);
   requireAddresses('domains.addresses', config.domains.addresses, origins);
   requireNameServer(config, origins);
+  requireUpdates(config, origins);
   requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
   requireAddresses('smtp.trustedProxies', config.smtp.trustedProxies, origins);
   requireBlocks('inbound.trustedRelays', config.inbound.trustedRelays, origins);
@@ -281,6 +292,23 @@ function requireBlocks(key: string, blocks: readonly string[], origins: Readonly
   } catch (error) {
     throw new ConfigError(`${origins.get(key)}: "${key}": ${errorMessage(error)}`);
   }
+}
+
+/** Checks what dynamic updates need: a server, a key and zones, or nothing. */
+function requireUpdates({ hostname, dns }: ConfigFields, origins: ReadonlyMap<string, string>): void {
+  const { server, key, zones } = dns.update;
+  const wrong = zones.find((zone) => !isHostName(zone));
+  if (wrong !== undefined)
+    throw new ConfigError(`${origins.get('dns.update.zones')}: "dns.update.zones": "${wrong}" is not a zone`);
+  if (server === '') return;
+  const origin = origins.get('dns.update.server');
+  if (!isResolver(server))
+    throw new ConfigError(`${origin}: "dns.update.server": "${server}" is not an address such as 192.0.2.53`);
+  const isInZone = zones.some((zone) => `.${hostname}`.toLowerCase().endsWith(`.${zone}`.toLowerCase()));
+  if (zones.length > 0 && !isInZone)
+    throw new ConfigError(`${origin}: "dns.update.zones" must have the zone of the hostname, ${hostname}`);
+  if (key === '' || zones.length === 0)
+    throw new ConfigError(`${origin}: "dns.update.server" needs "dns.update.key" and "dns.update.zones"`);
 }
 
 /** Checks what the name server needs to answer for its own zone. */

@@ -1,4 +1,4 @@
-/** The section of the configuration for the built-in name server. */
+/** The sections of the configuration for DNS: resolvers, dynamic updates, and the built-in name server. */
 import { Type } from 'typebox';
 import { port, section } from './fields.ts';
 
@@ -6,6 +6,37 @@ import { port, section } from './fields.ts';
 const MAX_ADDRESSES = 16;
 /** Maximum number of name servers of the zone. More do not fit into a small answer. */
 const MAX_NAMES = 13;
+
+/** Maximum number of zones that are updated. */
+const MAX_ZONES = 100;
+
+export const dnsSection = section('DNS lookups and updates.', {
+  servers: Type.Array(Type.String(), {
+    default: [],
+    description: 'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Without any, those of the machine are used.',
+  }),
+  update: section(
+    'Dynamic updates (RFC 2136), which publish the records of the machine at your primary name server.',
+    {
+      server: Type.String({
+        default: '',
+        description:
+          'Address of the primary, such as 192.0.2.53 or [2001:db8::53]:53. Empty: there are no updates.',
+      }),
+      key: Type.String({
+        default: '',
+        description:
+          'File with the TSIG key, as tsig-keygen of BIND or keymgr -t of Knot writes it. A relative path starts at the folder of this file.',
+      }),
+      zones: Type.Array(Type.String(), {
+        maxItems: MAX_ZONES,
+        default: [],
+        description:
+          'Zones of the primary that may be updated, such as example.com. Names outside are left alone.',
+      }),
+    },
+  ),
+});
 
 export const nameserverSection = section(
   'The built-in name server, which answers for the zone of the hostname and all names below it, once the parent zone delegates it here.',

@@ -7,7 +7,7 @@ import { imapSection, managesieveSection, pop3Section, submissionSection } from 
 import { connections, days, listener, port, section } from './fields.ts';
 import { httpsSection } from './https.ts';
 import { inboundSection } from './inbound.ts';
-import { nameserverSection } from './nameserver.ts';
+import { dnsSection, nameserverSection } from './nameserver.ts';
 import { outboundSection } from './outbound.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. */
@@ -151,13 +151,7 @@ export const configSchema = section('Postrider configuration', {
         'Public address of the pages that links lead to, such as https://track.mx.example.com. A reverse proxy forwards it to the HTTP API with its Host header. Empty: https://track.<hostname>.',
     }),
   }),
-  dns: section('DNS lookups.', {
-    servers: Type.Array(Type.String(), {
-      default: [],
-      description:
-        'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Without any, those of the machine are used.',
-    }),
-  }),
+  dns: dnsSection,
   nameserver: nameserverSection,
   outbound: outboundSection,
   delivery: section('The delivery engine.', {

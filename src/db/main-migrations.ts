@@ -278,6 +278,18 @@ CREATE TABLE zoneTexts (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  /** Adds the records that dynamic updates have published. */
+  {
+    id: '0082-written-records',
+    sql: `
+CREATE TABLE writtenRecords (
+  name TEXT NOT NULL,
+  type TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (name, type, value)
+) STRICT, WITHOUT ROWID;
+`,
+  },
   /** Routes of outgoing mail, which the operator sets. */
   {
     id: '0083-outbound-routes',

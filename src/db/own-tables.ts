@@ -58,6 +58,14 @@ export const doctorChecks = clusteredTable({
 });
 export type DoctorCheckRow = Row<typeof doctorChecks>;
 
+/** Written by dns-updates/store.ts: a record that was published at the operator's primary name server. */
+export const writtenRecords = clusteredTable({
+  name: key(text()),
+  type: key(text<'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME'>()),
+  value: key(text()),
+});
+export type WrittenRecordRow = Row<typeof writtenRecords>;
+
 /** Written by nameserver/store.ts: text records of the zone that are needed for a while, such as proofs for an authority. */
 export const zoneTexts = clusteredTable({
   name: key(text()),

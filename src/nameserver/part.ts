@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { OperatorRecord } from '../domains/operator-records.ts';
 import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
-import { startWork, type Work } from '../system/worker.ts';
+import { periodicOrWoken, startWork } from '../system/worker.ts';
 import type { SystemApp } from '../thread-app.ts';
 import { openListeners } from './listeners/listeners.ts';
 import { createResponder, type Outcome } from './respond.ts';
@@ -55,7 +55,14 @@ async function startNameServer(app: SystemApp, main: RecordSource): Promise<Part
   await loader.reload();
   app.metrics.gauge('nameserver_records', 'Records of the zone.', () => loader.zone()?.records ?? 0);
   app.log.info({ zone: zoneName(app.config), addresses: listeners.addresses }, 'serving DNS');
-  const work = startWork(app, createReloadWork(app, loader));
+  const reload = periodicOrWoken(app, {
+    name: 'zone',
+    wakeOn: ['zone'],
+    periodMs: RELOAD_PERIOD_MS,
+    minIntervalMs: MIN_RELOAD_INTERVAL_MS,
+    run: loader.reload,
+  });
+  const work = startWork(app, reload);
   return {
     calls: {
       async status() {
@@ -96,25 +103,6 @@ function createLoader({ config, clock }: Pick<SystemApp, 'config' | 'clock'>, ma
       last = loading.catch(() => {});
       return loading;
     },
-  };
-}
-
-/** Returns the work that reads the records again after a notice, and now and then without one. */
-function createReloadWork({ clock, wakeups }: SystemApp, { reload }: Loader): Work<'reload'> {
-  let dueAt = clock.elapsed() + RELOAD_PERIOD_MS;
-  wakeups.listen('zone', () => {
-    dueAt = clock.elapsed();
-  });
-  return {
-    name: 'zone',
-    wakeOn: ['zone'],
-    leaseIntervalMs: MIN_RELOAD_INTERVAL_MS,
-    async lease() {
-      const isDue = clock.elapsed() >= dueAt;
-      if (isDue) dueAt = clock.elapsed() + RELOAD_PERIOD_MS;
-      return { items: isDue ? ['reload'] : [], nextDueAt: clock.now() + dueAt - clock.elapsed() };
-    },
-    run: reload,
   };
 }
 

@@ -60,14 +60,13 @@ export function startWork<Item>(
   return worker;
 }
 
+type PeriodicWork = { name: string; periodMs: number; run: () => Promise<void> };
+
 /**
  * Returns housekeeping as work: it is due at start and then every `periodMs`, even when the wall clock is set
  * meanwhile.
  */
-export function periodic(
-  clock: Clock,
-  { name, periodMs, run }: { name: string; periodMs: number; run: () => Promise<void> },
-): Work<'run'> {
+export function periodic(clock: Clock, { name, periodMs, run }: PeriodicWork): Work<'run'> {
   /** Time of the next run on the monotonic clock, in milliseconds. */
   let dueAt = clock.elapsed();
   return {
@@ -78,6 +77,35 @@ export function periodic(
       return { items: isDue ? ['run'] : [], nextDueAt: clock.now() + dueAt - clock.elapsed() };
     },
     run,
+  };
+}
+
+/** Returns housekeeping that also runs soon after a wake-up of one of these names, but not twice within `minIntervalMs`. */
+export function periodicOrWoken(
+  { clock, wakeups }: Pick<System, 'clock' | 'wakeups'>,
+  {
+    wakeOn,
+    minIntervalMs,
+    ...options
+  }: PeriodicWork & { wakeOn: readonly WakeupName[]; minIntervalMs: number },
+): Work<'run'> {
+  let isWoken = false;
+  for (const name of wakeOn) {
+    wakeups.listen(name, () => {
+      isWoken = true;
+    });
+  }
+  const work = periodic(clock, options);
+  return {
+    ...work,
+    wakeOn,
+    leaseIntervalMs: minIntervalMs,
+    async lease(limit) {
+      const leased = await work.lease(limit);
+      const items = isWoken ? (['run'] as const) : leased.items;
+      isWoken = false;
+      return { ...leased, items };
+    },
   };
 }
 

@@ -252,6 +252,32 @@ test('the name server needs the addresses of the machine, addresses to listen on
   );
 });
 
+test('dynamic updates need a server, a key and zones', () => {
+  const update = {
+    POSTRIDER_HOSTNAME: 'mx.example.com',
+    POSTRIDER_DNS_UPDATE_SERVER: '192.0.2.53',
+    POSTRIDER_DNS_UPDATE_KEY: '/etc/postrider/tsig.key',
+    POSTRIDER_DNS_UPDATE_ZONES: 'example.com',
+  };
+  assert.deepEqual(loadConfig({ env: update }).dns.update, {
+    server: '192.0.2.53',
+    key: '/etc/postrider/tsig.key',
+    zones: ['example.com'],
+  });
+  for (const [name, value, text] of [
+    ['SERVER', 'ns1.example.com', 'is not an address'],
+    ['KEY', '', '"dns.update.key"'],
+    ['ZONES', '', '"dns.update.zones"'],
+    ['ZONES', 'a b', '"a b" is not a zone'],
+    ['ZONES', 'x.example.com', 'must have the zone of the hostname'],
+  ] as const)
+    refused(
+      () => loadConfig({ env: { ...update, [`POSTRIDER_DNS_UPDATE_${name}`]: value } }),
+      'POSTRIDER_DNS',
+      text,
+    );
+});
+
 test('retention is in days, and nothing outlives what it depends on', () => {
   const days = {
     contentDays: 30,

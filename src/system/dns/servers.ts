@@ -82,7 +82,8 @@ function readMachine(): readonly string[] {
   return new Resolver().getServers();
 }
 
-function readConfigured(text: string): Server {
+/** @throws Error naming the address that cannot be parsed */
+export function readConfigured(text: string): Server {
   const server = readServer(text);
   if (server) return server;
   throw new Error(`"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`);

@@ -1,0 +1,170 @@
+/**
+ * Keeps the printed records published at the primary of the configuration. Each pass compares what is printed with what the server has,
+ * and changes what differs; it can stop anywhere, and the next one goes on.
+ */
+import type { App } from '../app.ts';
+import { listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import { periodicOrWoken, type Work } from '../system/worker.ts';
+import type { UpdateType, ValueSet } from './message.ts';
+import { markName, markOf, planUpdate, zoneOf } from './plan.ts';
+import { openPrimary, type Primary, PrimaryError } from './primary.ts';
+import { listWritten, putWritten } from './store.ts';
+
+type RecordState = {
+  name: string;
+  type: UpdateType;
+  state: 'in_place' | 'written' | 'removed' | 'conflict' | 'failed';
+  /** What the operator can do, or why it has failed. */
+  detail: string;
+};
+
+export type UpdateReport = {
+  enabled: boolean;
+  server: string;
+  zones: readonly string[];
+  /** Time of the end of the last pass in ISO 8601; null before the first. */
+  finishedAt: string | null;
+  /** Why the last pass could not go on; null when it could. */
+  problem: string | null;
+  records: readonly RecordState[];
+};
+
+export type DnsUpdates = {
+  readonly report: UpdateReport;
+  /** Makes a pass that begins from now on, and returns its report. Calls that wait share one. */
+  run(): Promise<UpdateReport>;
+};
+
+/** Time between two passes without a notice of a change. It is also the delay after a pass that has failed. */
+const PERIOD_MS = 5 * 60_000;
+/** Minimum time between two passes, in milliseconds. */
+const MIN_INTERVAL_MS = 5_000;
+
+type UpdatesApp = Pick<App, 'config' | 'db' | 'clock' | 'dns' | 'sealer' | 'log'>;
+
+/** Returns the updates of this installation, which do nothing until `run` is called. */
+export function createDnsUpdates(app: UpdatesApp, more: readonly MoreRecords[]): DnsUpdates {
+  const { server, zones } = app.config.dns.update;
+  const enabled = server !== '';
+  let report: UpdateReport = { enabled, server, zones, finishedAt: null, problem: null, records: [] };
+  let last: Promise<unknown> = Promise.resolve();
+  /** The pass that begins when the running one has ended. */
+  let next: Promise<UpdateReport> | undefined;
+
+  async function pass(): Promise<UpdateReport> {
+    const records: RecordState[] = [];
+    const problem = await updateAll(app, more, records).then(
+      () => null,
+      (error: unknown) => {
+        if (error instanceof PrimaryError) return error.message;
+        throw error;
+      },
+    );
+    if (problem !== report.problem && problem !== null)
+      app.log.warn({ server, problem }, 'DNS records could not be published');
+    const finishedAt = new Date(app.clock.now()).toISOString();
+    report = { enabled, server, zones, finishedAt, problem, records };
+    return report;
+  }
+
+  return {
+    get report() {
+      return report;
+    },
+    async run() {
+      if (!enabled) return report;
+      if (next) return next;
+      const begun = last.then(() => {
+        next = undefined;
+        return pass();
+      });
+      next = begun;
+      last = begun.catch(() => {});
+      return begun;
+    },
+  };
+}
+
+/** Returns the work that makes passes by itself; it does nothing without a server in the configuration. */
+export function createUpdateWork(
+  app: Pick<App, 'clock' | 'wakeups'> & { dnsUpdates: DnsUpdates },
+): Work<'run'> {
+  return periodicOrWoken(app, {
+    name: 'DNS updates',
+    wakeOn: ['zone'],
+    periodMs: PERIOD_MS,
+    minIntervalMs: MIN_INTERVAL_MS,
+    run: async () => void (await app.dnsUpdates.run()),
+  });
+}
+
+/** Brings all names up to date, one after the other, and adds their states to `states`. @throws PrimaryError */
+async function updateAll(
+  app: UpdatesApp,
+  more: readonly MoreRecords[],
+  states: RecordState[],
+): Promise<void> {
+  const zones = app.config.dns.update.zones.map((zone) => zone.toLowerCase());
+  const [{ records }, rows] = await Promise.all([
+    listOperatorRecords(app, more),
+    app.db.query(listWritten, {}),
+  ]);
+  const printed = records.flatMap(({ name, type, value }) =>
+    // TLSA and CAA depend on what else the zone has: whether it is signed, and which other authorities are in use.
+    type === 'TLSA' || type === 'CAA' ? [] : [{ name, type, value }],
+  );
+  const wanted = setsOf(printed);
+  const written = setsOf(rows);
+  const primary = await openPrimary(app);
+  for (const key of new Set([...wanted.keys(), ...written.keys()])) {
+    const set = wanted.get(key) ?? { ...written.get(key), values: [] };
+    const { name = '', type = 'TXT' } = set;
+    const zone = zoneOf(name, zones);
+    if (zone === undefined) continue;
+    const before = written.get(key)?.values ?? [];
+    states.push(await updateSet(app, primary, { zone, wanted: { name, type, values: set.values }, before }));
+  }
+}
+
+type Change = { zone: string; wanted: ValueSet; before: readonly string[] };
+
+async function updateSet(
+  { db }: UpdatesApp,
+  primary: Primary,
+  { zone, wanted, before }: Change,
+): Promise<RecordState> {
+  const { name, type, values } = wanted;
+  const state = (kind: RecordState['state'], detail = ''): RecordState => ({
+    name,
+    type,
+    state: kind,
+    detail,
+  });
+  const found = await primary.ask(name, type);
+  const marks = (await primary.ask(markName(name), 'TXT')) ?? [];
+  const mark = markOf(db.installation.id, type);
+  const plan = planUpdate({ zone, mark, wanted, found, marks, written: before });
+  if (plan.kind === 'conflict') return state('conflict', plan.advice);
+  if (plan.kind === 'update') {
+    const refusal = await primary.update(plan.update);
+    if (refusal !== undefined) return state('failed', refusal);
+  }
+  // A pass that was cut off after its update finds its mark here, and stores what it has written.
+  const owned = plan.kind === 'update' || plan.isOwned ? values : [];
+  if (owned.join('\n') !== before.join('\n')) await db.commit(putWritten, { name, type, values: owned });
+  if (plan.kind === 'in_place') return state('in_place');
+  return state(values.length > 0 ? 'written' : 'removed');
+}
+
+/** Returns the records by name and type, their values in a fixed order. */
+function setsOf(
+  records: readonly { name: string; type: UpdateType; value: string }[],
+): Map<string, ValueSet> {
+  const groups = Map.groupBy(records, ({ name, type }) => `${type} ${name}`);
+  return new Map(
+    [...groups].map(([key, group]) => {
+      const { name = '', type = 'TXT' } = group[0] ?? {};
+      return [key, { name, type, values: [...new Set(group.map(({ value }) => value))].toSorted() }];
+    }),
+  );
+}

@@ -1,0 +1,190 @@
+/** Dynamic updates of a real daemon to Debian's Knot DNS and BIND, as primaries of the zone above the hostname. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { freePort } from '../support/loopback.ts';
+import { until } from './until.ts';
+
+const ZONE = 'example.com';
+const HOST = `mx.${ZONE}`;
+const SECRET = Buffer.from('the secret of these tests, 32 by').toString('base64');
+const ZONE_FILE = `$ORIGIN ${ZONE}.
+$TTL 3600
+@ SOA ns1 hostmaster 1 3600 600 1209600 60
+@ NS ns1
+ns1 A 127.0.0.1
+mx TXT "site-verification=1"
+_spf.mx TXT "v=spf1 ip4:198.51.100.1 -all"
+`;
+const run = promisify(execFile);
+
+type Peer = { port: number; stop(): Promise<void> };
+type Report = {
+  problem: string | null;
+  records: { name: string; type: string; state: string; detail: string }[];
+};
+
+for (const [name, start] of [
+  ['Knot DNS', startKnot],
+  ['BIND', startBind],
+] as const) {
+  describe(name, () => {
+    const closers: (() => Promise<void>)[] = [];
+    after(async () => {
+      for (const close of closers) await close();
+    });
+
+    test(`${name} takes what is printed, keeps what others have, and loses what is not printed any more`, async () => {
+      const peer = await start();
+      closers.unshift(() => peer.stop());
+      const lookUp = async (record: string, type: string) =>
+        (await run('dig', ['@127.0.0.1', '-p', String(peer.port), '+short', record, type])).stdout.trim();
+      const daemon = await startUpdating(peer.port, SECRET);
+      closers.unshift(() => daemon.kill('SIGKILL'));
+      const first = await update(daemon);
+      assert.equal(first.problem, null);
+      assert.equal(await lookUp(HOST, 'A'), '192.0.2.1');
+      assert.equal(await lookUp(`bounce.${HOST}`, 'MX'), `10 ${HOST}.`);
+      assert.equal(await lookUp(`track.${HOST}`, 'CNAME'), `${HOST}.`);
+      assert.equal(await lookUp(`a.example._report._dmarc.${HOST}`, 'TXT'), '"v=DMARC1"');
+      const texts = (await lookUp(HOST, 'TXT')).split('\n').toSorted();
+      assert.deepEqual(texts, ['"site-verification=1"', `"v=spf1 include:_spf.${HOST} -all"`]);
+      // A second SPF record would make both invalid.
+      assert.equal(await lookUp(`_spf.${HOST}`, 'TXT'), '"v=spf1 ip4:198.51.100.1 -all"');
+      const conflict = first.records.find(({ name: at }) => at === `_spf.${HOST}`);
+      assert.match(conflict?.state ?? '', /conflict/);
+      assert.match(conflict?.detail ?? '', /merge/);
+      assert.match(await lookUp(`_postrider.track.${HOST}`, 'TXT'), /postrider-owner=.*type=CNAME/);
+
+      // The second pass finds everything in place.
+      const second = await update(daemon);
+      const states = new Set(second.records.map(({ state }) => state));
+      assert.deepEqual([...states].toSorted(), ['conflict', 'in_place']);
+
+      // The key of a domain comes with it, and goes with it.
+      const key = daemon.testKey;
+      const made = await daemon.request('POST', '/v1/domains', key, { name: 'shop.example' });
+      assert.equal(made.status, 201, JSON.stringify(made.body));
+      const domain = made.body as { id: string; records: { record: string; value: string }[] };
+      const target = domain.records.find(({ record }) => record === 'DKIM')?.value ?? '';
+      await update(daemon);
+      assert.match(await lookUp(target, 'TXT'), /v=DKIM1/);
+      const deleted = await daemon.request('DELETE', `/v1/domains/${domain.id}`, key);
+      assert.ok(deleted.status < 300);
+      await update(daemon);
+      assert.equal(await lookUp(target, 'TXT'), '');
+      assert.equal(await lookUp(`_postrider.${target}`, 'TXT'), '');
+      await daemon.stop();
+
+      const wrong = await startUpdating(peer.port, Buffer.from('another secret').toString('base64'));
+      closers.unshift(() => wrong.kill('SIGKILL'));
+      assert.match((await update(wrong)).problem ?? '', /BADSIG|BADKEY|signature/);
+      await wrong.stop();
+    });
+  });
+}
+
+async function update(daemon: DaemonProcess): Promise<Report> {
+  return (await daemon.cli(['dns', 'update'])) as Report;
+}
+
+async function startUpdating(port: number, secret: string): Promise<DaemonProcess> {
+  const key = join(temporaryDirectory('key'), 'tsig.key');
+  await writeFile(key, `key "postrider" { algorithm hmac-sha256; secret "${secret}"; };\n`);
+  return startDaemonProcess({
+    env: {
+      POSTRIDER_HOSTNAME: HOST,
+      POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1',
+      POSTRIDER_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
+      POSTRIDER_DNS_UPDATE_KEY: key,
+      POSTRIDER_DNS_UPDATE_ZONES: ZONE,
+    },
+  });
+}
+
+async function startKnot(): Promise<Peer> {
+  const home = temporaryDirectory('knot');
+  const port = await freePort();
+  await writeFile(join(home, `${ZONE}.zone`), ZONE_FILE);
+  await writeFile(
+    join(home, 'knot.conf'),
+    `server:
+    rundir: "${home}"
+    listen: 127.0.0.1@${port}
+database:
+    storage: "${home}"
+key:
+  - id: postrider
+    algorithm: hmac-sha256
+    secret: ${SECRET}
+acl:
+  - id: update
+    address: 127.0.0.1
+    key: postrider
+    action: update
+zone:
+  - domain: ${ZONE}
+    storage: "${home}"
+    file: ${ZONE}.zone
+    acl: update
+`,
+  );
+  return startPeer('knotd', ['-c', join(home, 'knot.conf')], port);
+}
+
+async function startBind(): Promise<Peer> {
+  const home = temporaryDirectory('bind');
+  const port = await freePort();
+  await writeFile(join(home, `${ZONE}.zone`), ZONE_FILE);
+  await writeFile(
+    join(home, 'named.conf'),
+    `options {
+  directory "${home}";
+  pid-file "${home}/named.pid";
+  session-keyfile "${home}/session.key";
+  listen-on port ${port} { 127.0.0.1; };
+  listen-on-v6 { none; };
+  recursion no;
+};
+controls { };
+key "postrider" { algorithm hmac-sha256; secret "${SECRET}"; };
+zone "${ZONE}" {
+  type primary;
+  file "${home}/${ZONE}.zone";
+  allow-update { key "postrider"; };
+};
+`,
+  );
+  return startPeer('named', ['-g', '-c', join(home, 'named.conf')], port);
+}
+
+async function startPeer(program: string, args: string[], port: number): Promise<Peer> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (part: Buffer) => {
+      output = (output + part.toString()).slice(-4_096);
+    });
+  }
+  const kill = () => child.kill('SIGKILL');
+  process.on('exit', kill);
+  await until(`${program} answers`, async () => {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
+    const query = ['@127.0.0.1', '-p', String(port), '+short', '+tries=1', '+time=1', ZONE, 'SOA'];
+    return (await run('dig', query).catch(() => ({ stdout: '' }))).stdout.includes('hostmaster');
+  });
+  return {
+    port,
+    async stop() {
+      process.off('exit', kill);
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
