@@ -2,6 +2,7 @@
 import type { Check } from './check.ts';
 import { address } from './checks/address.ts';
 import { backgroundWork } from './checks/background-work.ts';
+import { backup } from './checks/backup.ts';
 import { blocklists } from './checks/blocklists.ts';
 import { certificates } from './checks/certificates.ts';
 import { clock } from './checks/clock.ts';
@@ -11,6 +12,7 @@ import { dnsRecords } from './checks/dns-records.ts';
 import { domains } from './checks/domains.ts';
 import { outboundPort } from './checks/outbound-port.ts';
 import { pages } from './checks/pages.ts';
+import { queueAge } from './checks/queue-age.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
 import { tlsa } from './checks/tlsa.ts';
 
@@ -27,5 +29,7 @@ export const CHECKS: readonly Check[] = [
   pages,
   domains,
   complaints,
+  queueAge,
+  backup,
   backgroundWork,
 ];

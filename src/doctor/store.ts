@@ -32,7 +32,11 @@ export const recordFindings = defineWrite(
     const known = new Map<string, DoctorFindingRow>();
     for (const row of await listFindings(tx)) if (checks.includes(row.checkName)) known.set(keyOf(row), row);
     const turns: Turn[] = [];
-    for (const finding of findings) {
+    // The last finding about a subject counts.
+    const single = new Map(
+      findings.map((one) => [keyOf({ checkName: one.check, subject: one.subject }), one]),
+    );
+    for (const finding of single.values()) {
       const { check: checkName, subject, level, says, todo } = finding;
       if (level === 'ok' || !checks.includes(checkName)) continue;
       const row = known.get(keyOf({ checkName, subject }));
@@ -143,6 +147,17 @@ export const countDomainsByStatus = defineRead(
       .orderBy('status')
       .execute();
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+  },
+);
+
+/** Returns the time since which the mail that waits longest has been due, or the time at which it will be; null when none waits. */
+export const findEarliestDue = defineRead(
+  'doctor.findEarliestDue',
+  async (tx, _input: object): Promise<number | null> => {
+    // The condition is literal, because SQLite uses a partial index only when it can see the index's condition.
+    const { rows } = await sql<{ dueAt: number | null }>`SELECT min("dueAt") AS "dueAt" FROM recipients
+      WHERE state IN ('ready', 'deferred') AND "dueAt" > 0`.execute(tx);
+    return rows[0]?.dueAt ?? null;
   },
 );
 

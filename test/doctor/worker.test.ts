@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { boundFindings, findingsOf } from '../../src/doctor/check.ts';
 import { CHECKS } from '../../src/doctor/checks.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { silenceCheck } from '../../src/doctor/store.ts';
+import { recordFindings, silenceCheck } from '../../src/doctor/store.ts';
 import { createDoctorWork } from '../../src/doctor/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
@@ -62,6 +62,19 @@ test('a check is logged when it turns, and mailed at most once a day while it fa
   const { text } = await world.app.metrics.show();
   assert.match(text, /postrider_doctor_findings\{check="address",level="fail"\} 0\n/);
   assert.match(text, /postrider_doctor_findings\{check="reverse-dns",level="fail"\} 1\n/);
+});
+
+test('two findings about one subject turn once', async () => {
+  await using world = await openOperated();
+  const finding = { check: 'certificates', subject: 'mx', level: 'warn', says: 'a', todo: 'b' } as const;
+  const run = () =>
+    world.app.db.commit(recordFindings, {
+      checks: ['certificates'],
+      findings: [finding, finding],
+      now: START,
+    });
+  assert.equal((await run()).length, 1);
+  assert.equal((await run()).length, 0);
 });
 
 test('a silenced check sends no mail, and is still logged', async () => {

@@ -14,8 +14,10 @@ export const certificates: Check = {
     const listed = await store.list();
     // Names of tenants are without number, and what their DNS says is not the operator's to mend.
     const own = listed.filter(({ order }) => order === null || order.tenantId === null);
-    return own.map(({ kind, certificate: file, names, expiresAt, problem, order }) => {
-      const subject = names?.[0] ?? order?.name ?? file ?? kind;
+    return own.map(({ kind, certificate: file, names, keyType, expiresAt, problem, order }) => {
+      // A name may have a certificate for each type of key, unless it is ordered.
+      const name = order?.name ?? names?.[0] ?? file ?? kind;
+      const subject = order || keyType === null ? name : `${name} (${keyType})`;
       const renew = 'renew it, and look at "postrider certificates list"';
       if (problem) return fail(subject, `${problem.file} ${problem.reason}`, renew);
       if (order) return judgeOrder(order, { subject, expiresAt, now: clock.now() });

@@ -17,14 +17,19 @@ export const dnsRecords: Check = {
     const records = all.filter(({ type, isOptional }) => !isOptional && !['A', 'AAAA'].includes(type));
     const limit = { clock: context.clock, timeoutMs: TIMEOUT_MS };
     const published = await comparePublished(context.dns.fresh, records, limit);
+    const reason = published.find((one) => one.reason !== undefined)?.reason;
+    const unknown = published.filter(({ state }) => state === 'unknown').length;
     const findings = records.flatMap(({ type, name }, index): Finding[] => {
-      const { state = 'unknown', found = [], reason = '' } = published[index] ?? {};
+      const { state = 'unknown', found = [] } = published[index] ?? {};
       const subject = `${type} ${name}`;
       if (state === 'missing') return [fail(subject, 'the record is missing', PUBLISH)];
       if (state === 'different') return [fail(subject, `DNS has ${found.join(', ')} instead`, PUBLISH)];
-      return state === 'unknown' ? [warn(subject, `nothing is known (${reason})`, 'try again later')] : [];
+      return [];
     });
+    const { hostname } = context.config;
+    if (unknown > 0)
+      findings.push(warn(hostname, `nothing is known of ${unknown} records (${reason})`, 'try again later'));
     if (findings.length > 0) return findings;
-    return [ok(context.config.hostname, `its zone has all ${records.length} records`)];
+    return [ok(hostname, `its zone has all ${records.length} records`)];
   },
 };

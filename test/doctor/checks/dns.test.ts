@@ -87,6 +87,14 @@ test('missing and different records of the installation fail, and those of the t
   );
   assert.ok(missing.includes('fail TXT _spf.mx.postrider.example: the record is missing'));
   assert.ok(missing.every((line) => line.startsWith('fail ')));
+  const names = ['bounce', 'sandbox'].map((label) => `${label}.mx.postrider.example`);
+  for (const name of names) world.dns.fail(name, 'ETIMEOUT');
+  const unknown = await findings(dnsRecords, '', { config });
+  for (const name of names) world.dns.heal(name);
+  assert.match(
+    unknown.join('\n'),
+    /^warn mx\.postrider\.example: nothing is known of \d+ records \(ETIMEOUT\)$/m,
+  );
 });
 
 test('a TLSA record that names no key in use fails', async () => {

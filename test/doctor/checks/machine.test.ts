@@ -54,12 +54,12 @@ test('certificates that end soon warn, and those that have ended or cannot be re
       certificates: { list: async () => [{ ...status, kind, expiresAt, problem }] },
     });
   };
-  assert.match(await withOne({}), /^ok mx\.example: /);
-  assert.match(await withOne({ days: 5 }), /^warn mx\.example: the certificate expires on /);
-  assert.match(await withOne({ days: -5 }), /^fail mx\.example: the certificate expired on /);
-  assert.match(await withOne({ kind: 'self_signed' }), /^warn mx\.example: .* self-signed/);
+  assert.match(await withOne({}), /^ok mx\.example \(rsa\): /);
+  assert.match(await withOne({ days: 5 }), /^warn mx\.example \(rsa\): the certificate expires on /);
+  assert.match(await withOne({ days: -5 }), /^fail mx\.example \(rsa\): the certificate expired on /);
+  assert.match(await withOne({ kind: 'self_signed' }), /^warn mx\.example \(rsa\): .* self-signed/);
   const problem = { file: 'chain.pem', reason: 'does not exist' };
-  assert.match(await withOne({ problem }), /^fail mx\.example: chain\.pem does not exist$/);
+  assert.match(await withOne({ problem }), /^fail mx\.example \(rsa\): chain\.pem does not exist$/);
 });
 
 test('a certificate by ACME warns when its renewal fails, and fails when there is none', async () => {

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { backupName, FACTS_FILE, FORMAT } from '../../../src/backups/format.ts';
 import { backgroundWork } from '../../../src/doctor/checks/background-work.ts';
+import { backup } from '../../../src/doctor/checks/backup.ts';
 import { complaints } from '../../../src/doctor/checks/complaints.ts';
+import { queueAge } from '../../../src/doctor/checks/queue-age.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { lines, openDoctorWorld } from '../support.ts';
 
@@ -41,6 +45,56 @@ test('complaints above the limits of the large receivers are found, for each pro
     `fail ${world.tenantId} at gmail: 40 of 10000 readers complained (0.40 %)`,
     `warn ${world.tenantId} at microsoft: 15 of 10000 readers complained (0.15 %)`,
   ]);
+});
+
+test('mail that is due and not tried is found', async () => {
+  const { clock } = world.app;
+  const find = async (now: number) =>
+    lines(await queueAge.run({ ...world.context, clock: { ...clock, now: () => now } })).join();
+  assert.match(await find(clock.now()), /^ok queue: /);
+  await world.request('POST', '/v1/emails', {
+    body: {
+      from: 'a@sandbox.mx.postrider.example',
+      to: 'b@rcpt.example',
+      subject: 's',
+      text: 't',
+      type: 'transactional',
+    },
+  });
+  const now = clock.now();
+  assert.match(await find(now), /^ok queue: /);
+  assert.match(await find(now + 40 * 60_000), /^warn queue: mail has been due since /);
+  assert.match(await find(now + 5 * 3_600_000), /^fail queue: /);
+  assert.match(await find(now - 3_600_000), /^ok queue: /);
+});
+
+test('a backup that is missing or old is found', async () => {
+  const folder = join(world.dataDir, 'backups');
+  const find = async () => lines(await backup.run(world.context)).join();
+  assert.equal(await find(), `warn ${folder}: there is no backup`);
+  const take = (daysAgo: number, damagedMailboxes: string[] = []) => {
+    const takenAt = world.app.clock.now() - daysAgo * DAY_MS;
+    const path = join(folder, backupName(takenAt));
+    mkdirSync(path, { recursive: true });
+    const counts = { tookMs: 1, files: 1, bytes: 1, mailboxes: 0 };
+    const facts = {
+      format: FORMAT,
+      version: '0.1.0',
+      installation: 'i',
+      takenAt,
+      ...counts,
+      damagedMailboxes,
+    };
+    writeFileSync(join(path, FACTS_FILE), JSON.stringify({ ...facts, sums: '0'.repeat(64) }));
+  };
+  take(8);
+  assert.match(await find(), /^fail .*: the newest backup is of /);
+  take(3);
+  assert.match(await find(), /^warn .*: the newest backup is of /);
+  take(0.5, ['mbx_1']);
+  assert.match(await find(), /^warn .* 1 mailboxes in it are damaged$/);
+  take(0.1);
+  assert.match(await find(), /^ok /);
 });
 
 test('background work that has failed for good is found', async () => {
