@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
 import { exchangeOverTcp } from '../system/dns/exchange-over-tcp.ts';
+import { HeldEgressError } from '../system/egress.ts';
 import { errorMessage } from '../system/errors.ts';
 import { readUpdateKey, type UpdateKey } from './key.ts';
 import { codeOf, readValues, type Update, type UpdateType, writeQuestion, writeUpdate } from './message.ts';
@@ -39,8 +40,13 @@ const REASONS: Readonly<Record<number, string>> = {
   10: 'the name is not in a zone of the server (NOTZONE)',
 };
 
-/** Returns the primary of the configuration. @throws PrimaryError when the key cannot be read */
-export async function openPrimary({ config, clock }: Pick<App, 'config' | 'clock'>): Promise<Primary> {
+/** Returns the primary of the configuration. @throws PrimaryError when the key cannot be read, or nothing may leave this machine */
+export async function openPrimary({
+  config,
+  clock,
+  egress,
+}: Pick<App, 'config' | 'clock' | 'egress'>): Promise<Primary> {
+  if (egress.isHeld) throw new PrimaryError(new HeldEgressError().message);
   const { server, key: file } = config.dns.update;
   const key = await readUpdateKey(file).catch((error: unknown) => {
     throw new PrimaryError(`the key cannot be used: ${errorMessage(error)}`);

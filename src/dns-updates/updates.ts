@@ -40,7 +40,7 @@ const PERIOD_MS = 5 * 60_000;
 /** Minimum time between two passes, in milliseconds. */
 const MIN_INTERVAL_MS = 5_000;
 
-type UpdatesApp = Pick<App, 'config' | 'db' | 'clock' | 'dns' | 'sealer' | 'log'>;
+type UpdatesApp = Pick<App, 'config' | 'db' | 'clock' | 'dns' | 'sealer' | 'log' | 'egress'>;
 
 /** Returns the updates of this installation, which do nothing until `run` is called. */
 export function createDnsUpdates(app: UpdatesApp, more: readonly MoreRecords[]): DnsUpdates {
