@@ -28,11 +28,10 @@ export const acmeSection = section(
       'An account that you have with the authority outside ACME, if it asks for one.',
       {
         keyId: Type.String({ default: '', description: 'Identifier of the key, as the authority shows it.' }),
-        hmacKey: Type.String({
-          pattern: '^[A-Za-z0-9_=-]*$',
+        hmacKeyFile: Type.String({
           default: '',
           description:
-            'The key in base64url, as the authority shows it. It is needed once, to make the account.',
+            'File with the key in base64url, as the authority shows it. It is needed once, to make the account. A relative path starts at the folder of this file.',
         }),
       },
     ),

@@ -84,7 +84,18 @@ export function loadConfig(source: ConfigSource): Config {
   const { update } = complete.dns;
   const updateKey = update.key === '' ? '' : resolve(folderOf('dns.update.key'), update.key);
   const dns = { ...complete.dns, update: { ...update, key: updateKey } };
+  const { externalAccount } = complete.acme;
+  const { hmacKeyFile } = externalAccount;
+  const keyFolder = folderOf('acme.externalAccount.hmacKeyFile');
+  const acme = {
+    ...complete.acme,
+    externalAccount: {
+      ...externalAccount,
+      hmacKeyFile: hmacKeyFile === '' ? '' : resolve(keyFolder, hmacKeyFile),
+    },
+  };
   const paths = {
+    acme,
     dns,
     backup,
     dataDir,

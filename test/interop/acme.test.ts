@@ -179,11 +179,13 @@ test('pebble makes an account that is bound to an external one', async (t) => {
     keyId: 'kid-1',
     hmacKey: 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W',
   };
+  const keyFile = join(temporaryDirectory('hmac'), 'hmac.key');
+  await writeFile(keyFile, externalAccount.hmacKey);
   await using pebble = await startPebble({ dns: dns.address, ...listeners, externalAccount });
   const host = await openHost(t, pebble, {
     POSTRIDER_ACME_CHALLENGES: 'http-01',
     POSTRIDER_ACME_EXTERNAL_ACCOUNT_KEY_ID: externalAccount.keyId,
-    POSTRIDER_ACME_EXTERNAL_ACCOUNT_HMAC_KEY: externalAccount.hmacKey,
+    POSTRIDER_ACME_EXTERNAL_ACCOUNT_HMAC_KEY_FILE: keyFile,
   });
   listeners.serve(host.certificates);
   await host.order();

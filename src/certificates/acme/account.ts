@@ -1,9 +1,11 @@
 /** The account with an authority (RFC 8555 section 7.3). Its key is made once and kept sealed in the database. */
+import { readFileSync } from 'node:fs';
 import type { App } from '../../app.ts';
+import { errorMessage } from '../../system/errors.ts';
 import { generateCertificateKey } from '../new-key.ts';
 import { AcmeError } from './acme-error.ts';
 import { type Authority, requireUrl } from './authority.ts';
-import { bindExternalAccount, readAccountKey } from './jose.ts';
+import { bindExternalAccount, type ExternalAccount, readAccountKey } from './jose.ts';
 import type { Account } from './order.ts';
 import { findAccount, insertAccount, setAccountUrl } from './store.ts';
 
@@ -44,6 +46,24 @@ async function createKey({ db, sealer, clock }: AccountApp, directory: string) {
   });
 }
 
+/** @throws AcmeError when the file of the key cannot be read */
+function readExternalAccount({
+  keyId,
+  hmacKeyFile,
+}: App['config']['acme']['externalAccount']): ExternalAccount {
+  try {
+    return { keyId, hmacKey: readFileSync(hmacKeyFile, 'utf8').trim() };
+  } catch (error) {
+    throw new AcmeError(
+      'externalAccount',
+      `acme.externalAccount.hmacKeyFile cannot be read: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
 async function register({ config }: AccountApp, authority: Authority, key: Account['key']): Promise<string> {
   const { email, externalAccount } = config.acme;
   const { newAccount: url, needsExternalAccount } = await authority.directory();
@@ -51,13 +71,15 @@ async function register({ config }: AccountApp, authority: Authority, key: Accou
   if (needsExternalAccount && !hasExternal)
     throw new AcmeError(
       'externalAccountRequired',
-      'the authority asks for an external account: set acme.externalAccount.keyId and acme.externalAccount.hmacKey',
+      'the authority asks for an external account: set acme.externalAccount.keyId and acme.externalAccount.hmacKeyFile',
     );
   const payload = {
     // The configuration is not loaded without this agreement (config/acme.ts).
     termsOfServiceAgreed: true,
     ...(email !== '' && { contact: [`mailto:${email}`] }),
-    ...(hasExternal && { externalAccountBinding: bindExternalAccount(externalAccount, { url, key }) }),
+    ...(hasExternal && {
+      externalAccountBinding: bindExternalAccount(readExternalAccount(externalAccount), { url, key }),
+    }),
   };
   const { location } = await authority.post({ key, accountUrl: undefined }, url, {
     doing: 'an account',

@@ -18,7 +18,8 @@ export class AcmeError extends Error {
     message: string,
     options: { retryAfterMs?: number | undefined; cause?: unknown } = {},
   ) {
-    super(message, { cause: options.cause });
+    // The authority, or another server, may have written a part of the message.
+    super(cleanForeignText(message), { cause: options.cause });
     this.type = type;
     this.retryAfterMs = options.retryAfterMs;
   }
@@ -30,8 +31,7 @@ export function problemError(doing: string, problem: unknown, retryAfterMs?: num
   const name =
     typeof type === 'string' && type.startsWith(NAMESPACE) ? type.slice(NAMESPACE.length) : 'problem';
   const said = typeof detail === 'string' ? `: ${detail}` : '';
-  const message = cleanForeignText(`the authority refused ${doing} (${name})${said}`);
-  return new AcmeError(cleanForeignText(name), message, { retryAfterMs });
+  return new AcmeError(name, `the authority refused ${doing} (${name})${said}`, { retryAfterMs });
 }
 
 function isProblem(value: unknown): value is Problem {

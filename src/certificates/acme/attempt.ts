@@ -59,6 +59,8 @@ export async function attemptOrder(
   try {
     const wrong = await findWrongDirection(app, row.name);
     if (wrong !== undefined) throw new AcmeError('dns', `${row.name} ${wrong}`);
+    // Before an order is counted: an authority that is down must not use up the orders of a day.
+    await requireProfile(app);
     return (await postpone(app, row)) ?? (await issue(app, { row, present, signal }));
   } catch (error) {
     if (error instanceof AcmeError) return settleFailure(app, row, error);
@@ -113,18 +115,24 @@ function postponed(reason: string, dueAt: number, now: number): Attempted {
   return { outcome: 'postponed', set: { lastError: reason, lastErrorAt: now }, dueAt };
 }
 
+/** @throws AcmeError when the authority cannot be asked, or does not have the profile of the configuration */
+async function requireProfile({ authority, config }: AttemptApp): Promise<void> {
+  const { profiles } = await authority.directory();
+  const { profile } = config.acme;
+  if (profile === '' || profiles.includes(profile)) return;
+  throw new AcmeError(
+    'profile',
+    `the authority has no profile ${profile}, but ${profiles.join(', ') || 'none'}: change acme.profile`,
+  );
+}
+
 type Issue = { row: AcmeCertificateRow; present: Certificate | undefined; signal: AbortSignal };
 
 async function issue(app: AttemptApp, { row, present, signal }: Issue): Promise<Attempted> {
   const { authority, config, db } = app;
   const { name } = row;
-  const { profiles, renewalInfo } = await authority.directory();
+  const { renewalInfo } = await authority.directory();
   const { profile } = config.acme;
-  if (profile !== '' && !profiles.includes(profile))
-    throw new AcmeError(
-      'profile',
-      `the authority has no profile ${profile}, but ${profiles.join(', ') || 'none'}: change acme.profile`,
-    );
   const keySealed = await keyForOrder(app, row);
   const keyPem = openCertificateKey(app, row, keySealed);
   const account = await openAccount(app, authority);

@@ -3,6 +3,7 @@
  * nothing by itself. Every request goes through `app.fetch`, which refuses addresses that are not public.
  */
 import type { App } from '../../app.ts';
+import { isHostName } from '../../system/dns.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { HttpResponse } from '../../system/fetch/answer.ts';
 import { readRetryAfter } from '../../system/fetch/retry-after.ts';
@@ -164,7 +165,7 @@ export class Authority {
       newOrder: required('newOrder'),
       renewalInfo: renewalInfo === undefined ? undefined : required('renewalInfo'),
       termsOfService: typeof meta['termsOfService'] === 'string' ? meta['termsOfService'] : undefined,
-      caaIdentities: textsOf(meta['caaIdentities']),
+      caaIdentities: textsOf(meta['caaIdentities']).filter(isHostName),
       needsExternalAccount: meta['externalAccountRequired'] === true,
       profiles: Object.keys(profiles).slice(0, MAX_LISTED),
     };
@@ -195,6 +196,9 @@ export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
+/** Matches printable ASCII without spaces and quotes, so that a URL can stand in a DNS record. */
+const PLAIN_TEXT = /^[!#-~]{1,500}$/;
+
 /** Returns the texts of a list. */
 export function textsOf(value: unknown): string[] {
   const list = Array.isArray(value) ? value.slice(0, MAX_LISTED) : [];
@@ -207,7 +211,7 @@ export function textsOf(value: unknown): string[] {
  * @throws AcmeError
  */
 export function requireUrl(value: unknown, base: string, what: string): string {
-  if (typeof value === 'string' && URL.canParse(value) && new URL(value).protocol === new URL(base).protocol)
-    return value;
+  const isPlain = typeof value === 'string' && PLAIN_TEXT.test(value) && URL.canParse(value);
+  if (isPlain && new URL(value).protocol === new URL(base).protocol) return value;
   throw new AcmeError('malformed', `the authority named no usable URL of ${what}`);
 }

@@ -37,7 +37,7 @@ export function signRequest(
 }
 
 /** An account that the operator has with the authority outside ACME. `hmacKey` is in base64url, as authorities show it. */
-type ExternalAccount = { keyId: string; hmacKey: string };
+export type ExternalAccount = { keyId: string; hmacKey: string };
 
 /** Binds a new account to an external one (RFC 8555 section 7.3.4). */
 export function bindExternalAccount(

@@ -12,8 +12,9 @@ import { changeNames, listKnownNames } from './store.ts';
 
 /** Time between two looks at the list of names, in milliseconds: a new tracking host is served after a minute or two. */
 const PERIOD_MS = 60_000;
-/** Maximum number of names. Each certificate takes 10 KB of memory. */
-const MAX_NAMES = 5_000;
+/** Maximum number of names, and of those of one tenant. Each certificate takes 14 KB of memory. */
+const MAX_NAMES = 10_000;
+const MAX_NAMES_PER_TENANT = 1_000;
 /** Maximum number of names that one write changes, so that others wait only a short time. */
 const MAX_NAMES_PER_WRITE = 50;
 
@@ -35,19 +36,19 @@ export function createNameUpkeep(app: UpkeepApp): Work<'run'> {
 /** Brings the list of names up to date. */
 export async function updateNames(app: UpkeepApp): Promise<void> {
   const { directory } = app.config.acme;
-  const served = await listWanted(app);
-  if (served.length > MAX_NAMES)
-    app.log.warn(
-      { names: served.length, max: MAX_NAMES },
-      'there are more names than certificates are ordered for',
-    );
-  const wanted = new Map(served.slice(0, MAX_NAMES).map((one) => [one.name, one]));
+  const wanted = new Map((await listWanted(app)).map((one) => [one.name, one]));
   const known = await listKnownNames(app.db.read);
   const kept = known.filter(({ name, tenantId }) => wanted.get(name)?.tenantId === tenantId);
   const keptNames = new Set(kept.map(({ name }) => name));
   const removed = known.flatMap(({ name }) => (keptNames.has(name) ? [] : [name]));
   const moved = kept.filter((one) => one.directory !== directory).map((one) => ({ ...one, directory }));
-  const added = [...wanted.values()].filter(({ name, isVerified }) => isVerified && !keptNames.has(name));
+  const missing = [...wanted.values()].filter(({ name, isVerified }) => isVerified && !keptNames.has(name));
+  const added = withinLimits(kept, missing);
+  if (added.length < missing.length)
+    app.log.warn(
+      { names: missing.length - added.length },
+      'there are more names than certificates are ordered for',
+    );
   const now = app.clock.now();
   // Names change hands by being removed first: neither key nor certificate goes to the next tenant.
   for (const slice of slicesOf(removed))
@@ -64,6 +65,19 @@ export async function updateNames(app: UpkeepApp): Promise<void> {
     );
     await app.db.commit(changeNames, { ...NO_CHANGES, added: rows, now });
   }
+}
+
+/** Returns the names that may be added to those that are kept, in their order. */
+function withinLimits(kept: readonly Owned[], missing: readonly Owned[]): Owned[] {
+  const counts = new Map<string | null, number>();
+  const count = ({ tenantId }: Owned): number => {
+    const next = (counts.get(tenantId) ?? 0) + 1;
+    counts.set(tenantId, next);
+    return next;
+  };
+  for (const one of kept) count(one);
+  const allowed = missing.filter((one) => one.tenantId === null || count(one) <= MAX_NAMES_PER_TENANT);
+  return allowed.slice(0, Math.max(0, MAX_NAMES - kept.length));
 }
 
 const NO_CHANGES = { added: [], removed: [], moved: [] };

@@ -1,6 +1,7 @@
 /** Decides when a certificate is renewed: by its life, or as its authority says (RFC 9773). */
 import type { App } from '../../app.ts';
 import { DAY_MS, parseTimestamp } from '../../system/clock.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
 import type { Certificate } from '../certificate.ts';
 import { AcmeError } from './acme-error.ts';
 import { type Authority, recordOf } from './authority.ts';
@@ -62,7 +63,7 @@ export async function askForRenewal(
     return {
       renewAt: isPlannedWithin ? plannedAt : Math.round(start + random() * (end - start)),
       nextLookAt: now + Math.min(Math.max(retryAfterMs ?? LOOK_AFTER_ERROR_MS, MIN_LOOK_MS), MAX_LOOK_MS),
-      explanation: typeof explanationURL === 'string' ? explanationURL : undefined,
+      explanation: typeof explanationURL === 'string' ? cleanForeignText(explanationURL) : undefined,
     };
   } catch (error) {
     if (error instanceof AcmeError) return nothing;

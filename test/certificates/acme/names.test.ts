@@ -94,6 +94,21 @@ test('a thousand dead names cost the authority nothing, and other tenants no ord
   assert.equal(dead.lastError, 'mta-sts.dead7.example has no address in DNS');
 });
 
+test('an authority that is down does not use up the orders of a day', async () => {
+  await using host = await openOrderingHost({
+    env: { POSTRIDER_ACME_TENANT_ORDERS_PER_DAY: '1' },
+    behaviour: { refuse: () => ({ status: 503, type: 'serverInternal' }) },
+  });
+  await addDomain(host.test, { ...VERIFIED, id: 'dom_1', name: 'a.example' });
+  lead(host, NAME);
+  await host.updateNames();
+  await host.run();
+  host.authority.behaviour.refuse = () => undefined;
+  await host.clock.advance(DAY_MS / 24);
+  await host.run();
+  assert.equal((await host.row(NAME)).lastError, null);
+});
+
 test('a rate limit of the authority pauses the names of tenants, and the next one is not tried', async () => {
   await using host = await openOrderingHost({
     behaviour: {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCertificateKey } from '../../../src/certificates/acme/certificate-key.ts';
 import { listAccountRecords } from '../../../src/certificates/acme/records.ts';
@@ -7,6 +9,7 @@ import { setAccountUrl } from '../../../src/certificates/acme/store.ts';
 import { keepSelfSigned } from '../../../src/certificates/self-signed.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import type { Behaviour } from '../../support/acme-authority.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { HOSTNAME, openOrderingHost, START, ZONE } from './host.ts';
 
 const MINUTE_MS = 60_000;
@@ -190,14 +193,22 @@ test('an external account is bound when the authority asks for it, and its absen
     keyId: 'key-1',
     hmacKey: Buffer.from('a secret of the authority').toString('base64url'),
   };
+  const file = join(temporaryDirectory('key'), 'hmac.key');
+  writeFileSync(file, `${externalAccount.hmacKey}\n`);
   await using host = await attempted(
     { externalAccount },
     {
       POSTRIDER_ACME_EXTERNAL_ACCOUNT_KEY_ID: externalAccount.keyId,
-      POSTRIDER_ACME_EXTERNAL_ACCOUNT_HMAC_KEY: externalAccount.hmacKey,
+      POSTRIDER_ACME_EXTERNAL_ACCOUNT_HMAC_KEY_FILE: file,
     },
   );
   assert.equal((await host.row()).lastError, null);
+  rmSync(file);
+  await using unreadable = await attempted(
+    { externalAccount },
+    { POSTRIDER_ACME_EXTERNAL_ACCOUNT_KEY_ID: 'key-1', POSTRIDER_ACME_EXTERNAL_ACCOUNT_HMAC_KEY_FILE: file },
+  );
+  assert.match((await unreadable.row()).lastError ?? '', /hmacKeyFile cannot be read: .*ENOENT/);
   await using without = await attempted({ externalAccount });
   assert.match((await without.row()).lastError ?? '', /set acme\.externalAccount\.keyId/);
 });
