@@ -4,7 +4,7 @@ import type { QueueActionRow, QueueVerb } from '../../db/queue-tables.ts';
 import type { MessageRow, RecipientRow } from '../../db/tables.ts';
 import { NO_REPORT } from '../outcome/outcome.ts';
 import type { Meaning } from '../outcome/replies/meaning.ts';
-import { rerouteQueue } from '../queue-key.ts';
+import { parseQueueKey, rerouteQueue } from '../queue-key.ts';
 import type { Transition } from '../state/transition.ts';
 import { covers, isOldEnough } from './selection.ts';
 import { isSite } from './site-store.ts';
@@ -21,7 +21,8 @@ export async function readOrders(tx: Tx): Promise<readonly QueueActionRow[]> {
 
 type Due = {
   message: MessageRow;
-  recipient: RecipientRow /** The key of the site that claims. */;
+  recipient: RecipientRow;
+  /** The key of the site that claims. */
   site: string;
 };
 
@@ -32,11 +33,19 @@ export function findOrdered(
 ): Transition | undefined {
   for (const order of orders) {
     const isNamed = covers(order, recipient, () => order.site !== null && isSite(site, order.site));
-    if (!isNamed || !isOldEnough(message, order)) continue;
-    const transition = transitionBy(order, recipient);
-    if (transition) return transition;
+    if (!isNamed || !isOldEnough(message, order) || isRerouteOfRerouted(order, recipient)) continue;
+    // Mail that is where this order wants it must not be moved by an older one, because both would move it for ever.
+    return transitionBy(order, recipient);
   }
   return undefined;
+}
+
+/**
+ * Returns true when a reroute names mail by its site that has a target already. Its site is that of the target, so two reroutes could
+ * send it back and forth. The sweep of the newer one still moves what waits.
+ */
+function isRerouteOfRerouted({ verb, site }: QueueActionRow, { queue }: RecipientRow): boolean {
+  return verb === 'reroute' && site !== null && parseQueueKey(queue).target !== undefined;
 }
 
 /** The meaning of a bounce that the operator has asked for. It says nothing about the address. */

@@ -199,3 +199,27 @@ test('rerouted mail waits in the queue of its target, new mail too, and comes ba
   assert.match((await queueOf(late)) ?? '', / moved\.example$/);
   assert.deepEqual(await listInForce(app.db.read), []);
 });
+
+test('of two reroutes that name the same mail, the newer one decides, and the mail is not moved back', async () => {
+  await act(app, 'reroute', { tenantId: spool.tenantId, target: 'older.example' });
+  await act(app, 'reroute', { domain: 'moved.example', target: 'newer.example' });
+  const id = await spool.accept('ann@moved.example');
+  await spool.claim();
+  const claimed = await spool.claim();
+  assert.deepEqual(
+    claimed.map(({ message, recipients }) => [message.id, recipients[0]?.queue.split(' ').at(-1)]),
+    [[id, 'moved.example>newer.example']],
+  );
+});
+
+test('mail that a reroute has moved is not moved again by its new site', async () => {
+  await act(app, 'reroute', { site: 'test', target: 'other.example' });
+  const id = await spool.accept('ann@moved.example');
+  await act(app, 'reroute', { domain: 'moved.example', target: 'newer.example' });
+  await act(app, 'reroute', { site: 'test', target: 'third.example' });
+  const claimed = await spool.claim();
+  assert.deepEqual(
+    claimed.map(({ message }) => message.id),
+    [id],
+  );
+});
