@@ -1,6 +1,7 @@
 /** Makes the backups of this process, one at a time, and knows how old the newest one is. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { App } from '../app.ts';
+import { HeldEgressError } from '../system/egress.ts';
 import { AppError } from '../system/errors.ts';
 import { runCopyCommand } from './copy-command.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
@@ -36,7 +37,8 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
   async function copyOff({ name, path }: MadeBackup): Promise<string | null> {
     const { command } = config.backup;
     if (command.length === 0 || path !== join(backupFolder(config), name)) return null;
-    const failure = await runCopyCommand(command, path);
+    // The copies of the installation that this one was restored from may be in the same place.
+    const failure = app.egress.isHeld ? new HeldEgressError().message : await runCopyCommand(command, path);
     if (failure !== null) {
       ended.inc({ outcome: 'not_copied' });
       app.log.error({ backup: path, reason: failure }, 'a backup was not copied off this host');
@@ -46,7 +48,8 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
 
   return {
     async create(folder = backupFolder(config)) {
-      if (app.egress.isHeld && folder === config.backup.folder)
+      const { folder: shared } = config.backup;
+      if (app.egress.isHeld && shared !== '' && resolve(folder) === resolve(shared))
         throw new AppError(
           'invalid_state',
           `This installation was restored, and ${folder} may be that of the one that it is a copy of: name another folder, or release it`,

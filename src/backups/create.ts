@@ -42,7 +42,7 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|replaced-.*|.*\.new)$/;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|.*\.new)$/;
 const MAILBOX_ID = /^mbx_/;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 

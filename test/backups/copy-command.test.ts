@@ -42,6 +42,22 @@ test('a copy that fails leaves the backup, and says why', async (t) => {
   assert.ok(existsSync(path));
 });
 
+test('a restored installation copies no backup off this host, and makes none in the shared folder', async (t) => {
+  const marker = join(temporaryDirectory('elsewhere'), 'copied');
+  const shared = temporaryDirectory('shared');
+  const { app, dataDir, close } = await openTestApp();
+  t.after(close);
+  const createIn = (folder: string) => {
+    const command = ['/bin/sh', '-c', `touch '${marker}'`];
+    const config = { ...app.config, backup: { ...app.config.backup, command, folder } };
+    return createBackups({ ...app, config, copyAccount: copyClosed(dataDir) });
+  };
+  app.egress.hold();
+  assert.match((await createIn('').create()).copyFailure ?? '', /^nothing leaves this restored installation/);
+  assert.ok(!existsSync(marker));
+  await assert.rejects(createIn(`${shared}/`).create(shared), { code: 'invalid_state' });
+});
+
 test('a backup in another folder is not copied', async (t) => {
   const { app, dataDir, close } = await openTestApp();
   t.after(close);

@@ -66,6 +66,13 @@ test('a folder of backups inside the data directory is not copied into a backup'
   assert.deepEqual(readdirSync(join(path, 'own')), ['note']);
 });
 
+test('the folder of the file system in a data directory that is a mount point is not read', async (t) => {
+  const { backupApp, folder, dataDir } = await openWithMail(t);
+  mkdirSync(join(dataDir, 'lost+found'));
+  const { path } = await createBackup(backupApp, folder);
+  assert.ok(!existsSync(join(path, 'lost+found')));
+});
+
 test('files of messages are linked', async (t) => {
   const { backupApp, folder } = await openWithMail(t);
   const { path } = await createBackup(backupApp, folder);

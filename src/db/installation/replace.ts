@@ -3,7 +3,7 @@
  * the replacement is completed, if need be by the next start, and before it the old content stays. Each step is a
  * rename that may be repeated.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFlushed } from '../../system/write-flushed.ts';
 import { flushPath } from '../flush-files.ts';
@@ -13,8 +13,10 @@ import { DataDirectoryError } from './data-directory-error.ts';
 const STAGING = 'restore';
 const PLAN = 'restore.json';
 const REPLACED = 'replaced-';
+/** Folder of the file system in a directory that is a mount point. It belongs to root, so it can neither be read nor moved. */
+const LOST_AND_FOUND = 'lost+found';
 /** Names that belong to the directory whatever content it has. */
-const STAYING = ['control.sock', STAGING, PLAN];
+const STAYING = ['control.sock', LOST_AND_FOUND, STAGING, PLAN];
 
 type Plan = {
   /** Name of the folder that the old content goes to. */
@@ -33,6 +35,7 @@ export function stagingFolder(directory: string): string {
 /**
  * Replaces the content, and returns the folder that has the old one; undefined when there was none. The caller holds the lock of
  * the directory, and the new content is on disk.
+ * @throws DataDirectoryError, before anything is changed, when something in the directory cannot be moved
  * @param staying names that stay besides those that always do
  * @param crashPoint is reached once the replacement is certain
  */
@@ -42,6 +45,7 @@ export function replaceContent(
 ): string | undefined {
   const names = readdirSync(stagingFolder(directory)).filter((name) => !isLock(name));
   const plan: Plan = { replaced: `${REPLACED}${now}`, names, staying: [...staying] };
+  requireMovable(directory, plan);
   writeFlushed(join(directory, PLAN), JSON.stringify(plan));
   crashPoint();
   finishReplacement(directory);
@@ -60,8 +64,7 @@ export function finishReplacement(directory: string): void {
   const replaced = join(directory, plan.replaced);
   // All old files go first, so that no WAL of the old database is ever beside the new one.
   for (const name of readdirSync(directory)) {
-    if (isLock(name) || name.startsWith(REPLACED)) continue;
-    if (STAYING.includes(name) || plan.staying.includes(name)) continue;
+    if (isStaying(name, plan)) continue;
     if (plan.names.includes(name) && !existsSync(join(staging, name))) continue;
     mkdirSync(replaced, { recursive: true, mode: 0o700 });
     renameSync(join(directory, name), join(replaced, name));
@@ -85,6 +88,21 @@ function readPlan(directory: string): Plan | undefined {
       { cause: error },
     );
   }
+}
+
+/** Refuses a mount point, which no rename can move: once the plan is written, each start would fail at it. */
+function requireMovable(directory: string, plan: Plan): void {
+  const { dev } = lstatSync(directory);
+  for (const name of readdirSync(directory)) {
+    if (isStaying(name, plan) || lstatSync(join(directory, name)).dev === dev) continue;
+    throw new DataDirectoryError(
+      `${join(directory, name)} is on another file system than ${directory}, so it cannot be replaced: restore into another directory (--to), or unmount it`,
+    );
+  }
+}
+
+function isStaying(name: string, { staying }: Plan): boolean {
+  return isLock(name) || name.startsWith(REPLACED) || STAYING.includes(name) || staying.includes(name);
 }
 
 /** The files of the lock are open while the content is replaced. */
