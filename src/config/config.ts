@@ -305,8 +305,11 @@ function requireBlocks(key: string, blocks: readonly string[], origins: Readonly
   }
 }
 
-/** Checks what dynamic updates need: a server, a key and zones, or nothing. */
-function requireUpdates({ hostname, dns }: ConfigFields, origins: ReadonlyMap<string, string>): void {
+/** Checks what dynamic updates need: a server, a key, zones and the addresses to publish, or nothing. */
+function requireUpdates(
+  { hostname, dns, domains }: ConfigFields,
+  origins: ReadonlyMap<string, string>,
+): void {
   const { server, key, zones } = dns.update;
   const wrong = zones.find((zone) => !isHostName(zone));
   if (wrong !== undefined)
@@ -320,6 +323,11 @@ function requireUpdates({ hostname, dns }: ConfigFields, origins: ReadonlyMap<st
     throw new ConfigError(`${origin}: "dns.update.zones" must have the zone of the hostname, ${hostname}`);
   if (key === '' || zones.length === 0)
     throw new ConfigError(`${origin}: "dns.update.server" needs "dns.update.key" and "dns.update.zones"`);
+  // Addresses that are looked up are missing while DNS fails, and their records would then be removed.
+  if (domains.addresses.length === 0)
+    throw new ConfigError(
+      `${origin}: "dns.update.server" needs "domains.addresses", the public addresses of this machine`,
+    );
 }
 
 /** Checks what the name server needs to answer for its own zone. */

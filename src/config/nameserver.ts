@@ -21,7 +21,7 @@ export const dnsSection = section('DNS lookups and updates.', {
       server: Type.String({
         default: '',
         description:
-          'Address of the primary, such as 192.0.2.53 or [2001:db8::53]:53. Empty: there are no updates.',
+          'Address of the primary, such as 192.0.2.53 or [2001:db8::53]:53. Empty: there are no updates. They need domains.addresses.',
       }),
       key: Type.String({
         default: '',

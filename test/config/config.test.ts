@@ -252,9 +252,10 @@ test('the name server needs the addresses of the machine, addresses to listen on
   );
 });
 
-test('dynamic updates need a server, a key and zones', () => {
+test('dynamic updates need a server, a key, zones, and addresses that do not depend on DNS', () => {
   const update = {
     POSTRIDER_HOSTNAME: 'mx.example.com',
+    POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1',
     POSTRIDER_DNS_UPDATE_SERVER: '192.0.2.53',
     POSTRIDER_DNS_UPDATE_KEY: '/etc/postrider/tsig.key',
     POSTRIDER_DNS_UPDATE_ZONES: 'example.com',
@@ -276,6 +277,11 @@ test('dynamic updates need a server, a key and zones', () => {
       'POSTRIDER_DNS',
       text,
     );
+  refused(
+    () => loadConfig({ env: { ...update, POSTRIDER_DOMAINS_ADDRESSES: '' } }),
+    'POSTRIDER_DNS_UPDATE_SERVER',
+    '"domains.addresses"',
+  );
 });
 
 test('retention is in days, and nothing outlives what it depends on', () => {
