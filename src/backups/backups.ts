@@ -25,9 +25,10 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
   let isMaking = false;
   metrics.gauge(
     'backup_age_seconds',
-    'Age of the newest backup in the configured folder; -1 when there is none.',
+    'Age of the newest backup in the configured folder; -1 when there is none that can be read.',
     async () => {
-      const newest = (await listBackups(backupFolder(config))).at(-1);
+      // Without this, a folder that cannot be read would keep all other metrics from being shown.
+      const newest = (await listBackups(backupFolder(config)).catch(() => [])).at(-1);
       return newest ? Math.max(0, Math.round((clock.now() - newest.facts.takenAt) / 1_000)) : -1;
     },
   );

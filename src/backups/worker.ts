@@ -29,7 +29,8 @@ export function createDailyBackup({ clock, config, egress, log, backups }: Night
       if (egress.isHeld) return { items: [], nextDueAt: now + HELD_MS };
       if (now < retryAt) return { items: [], nextDueAt: retryAt };
       const plannedAt = lastTime(time, now);
-      const newest = (await listBackups(folder)).at(-1);
+      // A folder that cannot be read has no backup to rely on. Making one says why it fails, and not each second.
+      const newest = (await listBackups(folder).catch(() => [])).at(-1);
       if (newest && newest.facts.takenAt >= plannedAt) return { items: [], nextDueAt: plannedAt + DAY_MS };
       retryAt = now + RETRY_MS;
       return { items: ['run'], nextDueAt: retryAt };

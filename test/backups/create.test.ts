@@ -191,6 +191,13 @@ test('one backup is made at a time, and the age of the newest is a metric', asyn
   assert.equal(await age(), '5');
 });
 
+test('a folder of backups that cannot be read keeps no metric from being shown', async (t) => {
+  const { backupApp, folder } = await openWithMail(t);
+  writeFileSync(folder, 'no folder');
+  createBackups(backupApp);
+  assert.match((await backupApp.metrics.show()).text, /backup_age_seconds -1$/m);
+});
+
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())

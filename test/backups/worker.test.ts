@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Backups } from '../../src/backups/backups.ts';
@@ -68,6 +68,14 @@ test('a backup that fails is tried again an hour later', async () => {
   const daily = openDaily({ fails: () => failures-- > 0 });
   await daily.pass(4);
   assert.deepEqual(daily.made, ['2026-11-29T14:00']);
+});
+
+test('a folder that cannot be read is tried again an hour later', async () => {
+  const daily = openDaily({ fails: () => true });
+  rmSync(daily.folder, { recursive: true });
+  writeFileSync(daily.folder, 'no folder');
+  await daily.pass(1);
+  assert.equal(await daily.nextDueAt(), daily.clock.now() + HOUR_MS);
 });
 
 test('a restored installation makes no backup by itself before it is released', async () => {
