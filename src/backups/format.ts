@@ -41,7 +41,7 @@ const factsSchema = Type.Object({
   sums: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 });
 
-/** What is known of a backup without reading its files. */
+/** Facts about a backup that are known without reading its files. */
 export type BackupFacts = {
   format: number;
   version: string;

@@ -40,7 +40,7 @@ export type InstallationKeyRow = Row<typeof installationKeys>;
 /** Written by doctor/store.ts: a finding of the hourly checks that is not well. */
 export const doctorFindings = clusteredTable({
   checkName: key(text()),
-  /** What the finding is about. */
+  /** The thing that the finding is about, such as a domain. */
   subject: key(text()),
   level: text<'warn' | 'fail'>(),
   says: text(),

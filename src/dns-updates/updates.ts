@@ -14,7 +14,7 @@ type RecordState = {
   name: string;
   type: UpdateType;
   state: 'in_place' | 'written' | 'removed' | 'conflict' | 'failed';
-  /** What the operator can do, or why it has failed. */
+  /** Advice to the operator, or the reason of the failure. */
   detail: string;
 };
 

@@ -9,7 +9,7 @@ import { examine, examineDomain } from './examine.ts';
 import { readStatus } from './status.ts';
 import { listCheckStates, silenceCheck } from './store.ts';
 
-/** What the checks find. `silenced` names the checks that send no mail. */
+/** The findings of the checks. `silenced` names the checks that send no mail. */
 export type DoctorAnswer = { findings: Finding[]; silenced: string[] };
 
 const doctorQuery = Type.Object({ domain: Type.Optional(Type.String({ maxLength: 255 })) });

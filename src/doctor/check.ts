@@ -13,13 +13,13 @@ export type Finding = {
   /** Name or address that the finding is about. A check has at most one finding for it. */
   subject: string;
   level: Level;
-  /** What was found, in one sentence without its final stop. */
+  /** The finding in one sentence, without its final stop. */
   says: string;
-  /** What the operator can do; empty when all is well. */
+  /** Advice to the operator; it is empty when all is well. */
   todo: string;
 };
 
-/** What checks may look at. */
+/** The parts of the program that checks may look at. */
 export type CheckApp = Pick<
   App,
   | 'config'

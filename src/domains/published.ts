@@ -12,7 +12,7 @@ export type RecordValue = {
   value: string;
 };
 
-/** What DNS has at the name and for the type of a record. */
+/** The values that DNS has at the name and for the type of a record. */
 export type Published = {
   state: 'published' | 'missing' | 'different' | 'unknown';
   /** Values that DNS has, in the form of those to publish. */

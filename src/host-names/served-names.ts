@@ -17,7 +17,7 @@ import {
 type ServedName = {
   /** Host name in lower case and A-labels, without a final dot. */
   name: string;
-  /** Null for a name of the installation itself. */
+  /** The tenant of the name; null for a name of the installation itself. */
   tenantId: DomainRow['tenantId'] | null;
   serves: readonly Purpose[];
   /**

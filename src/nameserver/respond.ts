@@ -8,7 +8,7 @@ import { type Head, type Reading, readQuery } from './wire/query.ts';
 import { type Content, EMPTY, UDP_PAYLOAD_BYTES, writeResponse } from './wire/response.ts';
 import type { Zone } from './zone/zone.ts';
 
-/** What became of a message, for the metrics. */
+/** The outcome of a message, for the metrics. */
 export type Outcome =
   | 'answered'
   | 'no_name'

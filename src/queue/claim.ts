@@ -70,7 +70,7 @@ const LEASE_MS = 60 * 60_000;
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;
-/** What the operator has asked of the queue (control/orders.ts). */
+/** The actions that the operator has asked of the queue (control/orders.ts). */
 type Orders = Awaited<ReturnType<typeof readOrders>>;
 /** Each reader of marketing mail gets bytes of their own, with their own link to unsubscribe. */
 const READERS_PER_TRANSACTION = 1;

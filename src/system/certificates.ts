@@ -60,7 +60,7 @@ const SESSION_SECONDS = 3_600;
 /** `keyType` is Node's name for it, such as `ec` or `rsa`. */
 type Entry = CertificatePair & { names: readonly string[]; keyType: string };
 
-/** What a client of a name is offered. Its context is made when the first such client comes, because a host may have thousands of names. */
+/** The certificates that a client of a name is offered. Its context is made when the first such client comes, because a host may have thousands of names. */
 class Choice {
   readonly pairs: readonly Entry[];
   readonly #ticketKey: Buffer;

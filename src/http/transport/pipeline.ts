@@ -28,7 +28,7 @@ export const READ_AHEAD_MS = 10 * 60_000;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const connections = new WeakMap<Socket, Connection>();
-/** What serves the connections of each server, without the limits that a listener puts before it. */
+/** The functions that serve the connections of each server, without the limits that a listener puts before it. */
 const handlers = new WeakMap<Server, readonly ((socket: Socket) => void)[]>();
 
 /** Returns an HTTP server that calls `handle` for the next request of a connection when the last one was answered. */

@@ -31,7 +31,7 @@ export type UserStream = { port: StreamPort; number: number };
 export type UserContext = {
   clock: Clock;
   log: Pick<Log, 'error'>;
-  /** Whose commands these are: owners alternate between the slices of what their commands do. */
+  /** The owner of the commands: owners alternate between the slices of what their commands do. */
   owner: string;
   /** Lets others go on between two commands. */
   pause(): Promise<void> | undefined;

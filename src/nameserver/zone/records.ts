@@ -1,4 +1,4 @@
-/** Which records the zone of the hostname has: those that `postrider domain records` prints, and what a zone needs for itself. */
+/** Lists the records of the zone of the hostname: those that `postrider domain records` prints, and what a zone needs for itself. */
 import { isIPv6 } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import type { OperatorRecord } from '../../domains/operator-records.ts';

@@ -190,7 +190,7 @@ async function changeQueue(
     const before = action.changed;
     const { messageIds, isAll } = await listWaitingMessages(tx, action, { queue, limit: rows });
     for (const messageId of messageIds) await change(tx, sweep, messageId);
-    // What was changed is not found again. Mail that an action leaves as it is must not be found for ever.
+    // A recipient that was changed is not found again. Mail that an action leaves as it is must not be found for ever.
     if (!isAll && action.changed > before) return false;
   }
   if (!states.includes('held')) return true;

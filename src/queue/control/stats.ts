@@ -8,7 +8,7 @@ import type { QueueCount } from './census-store.ts';
 import { mayCover, type Selection } from './selection.ts';
 import { isSite, readSites } from './site-store.ts';
 
-/** What the numbers are summed by. */
+/** The field by which the numbers are summed. */
 export const GROUPINGS = ['domain', 'site', 'tenant', 'kind'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
