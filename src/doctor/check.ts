@@ -25,6 +25,7 @@ export type CheckApp = Pick<
   | 'config'
   | 'dns'
   | 'dial'
+  | 'egress'
   | 'targets'
   | 'random'
   | 'clock'

@@ -8,10 +8,15 @@ import { type Check, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('outbound-port');
 
+const RELEASE =
+  'run "postrider restore release" once the installation that it is a copy of never starts again';
+
 export const outboundPort: Check = {
   name: 'outbound-port',
   async run(context) {
     const subject = `port ${context.config.outbound.smtpPort}`;
+    if (context.egress.isHeld)
+      return [warn(subject, 'nothing is dialled, because this installation was restored', RELEASE)];
     // No tenant and no domain have these names, so this is the route of all mail that no other route is for.
     const route = await findOutboundRoute(context, { tenantId: '', domain: '' });
     if (route?.relay)

@@ -9,6 +9,7 @@ import { outboundPort } from '../../../src/doctor/checks/outbound-port.ts';
 import { pages } from '../../../src/doctor/checks/pages.ts';
 import { saveOutboundRoute } from '../../../src/outbound-routes/save.ts';
 import { DAY_MS, isoTime } from '../../../src/system/clock.ts';
+import { EgressGate } from '../../../src/system/egress.ts';
 import { lines, openDoctorWorld } from '../support.ts';
 
 const world = await openDoctorWorld();
@@ -136,6 +137,12 @@ test('port 25 is open when one of two providers greets, and blocked when none do
   assert.match(
     await findings(outboundPort, { dial: blocked }),
     /^fail port 25: no mail server can be reached/,
+  );
+  const egress = new EgressGate();
+  egress.hold();
+  assert.match(
+    await findings(outboundPort, { dial: blocked, egress }),
+    /^warn port 25: nothing is dialled, because this installation was restored$/,
   );
   await saveOutboundRoute(world.app, 'provider', { hosts: ['smtp.provider.example'] });
   assert.match(
