@@ -43,7 +43,9 @@ export function replaceContent(
   directory: string,
   { staying, now, crashPoint }: { staying: readonly string[]; now: number; crashPoint: () => void },
 ): string | undefined {
-  const names = readdirSync(stagingFolder(directory)).filter((name) => !isLock(name));
+  const names = readdirSync(stagingFolder(directory)).filter(
+    (name) => !isLock(name) && !STAYING.includes(name),
+  );
   const plan: Plan = { replaced: `${REPLACED}${now}`, names, staying: [...staying] };
   requireMovable(directory, plan);
   writeFlushed(join(directory, PLAN), JSON.stringify(plan));
@@ -90,8 +92,13 @@ function readPlan(directory: string): Plan | undefined {
   }
 }
 
-/** Refuses a mount point, which no rename can move: once the plan is written, each start would fail at it. */
+/** Refuses what no rename can move or replace, such as a mount point: once the plan is written, each start would fail at it. */
 function requireMovable(directory: string, plan: Plan): void {
+  const both = plan.names.find((name) => plan.staying.includes(name) && existsSync(join(directory, name)));
+  if (both !== undefined)
+    throw new DataDirectoryError(
+      `${join(directory, both)} has the backups, and the restored data has a folder of this name too: move the backups elsewhere (backup.folder), or restore into another directory (--to)`,
+    );
   const { dev } = lstatSync(directory);
   for (const name of readdirSync(directory)) {
     if (isStaying(name, plan) || lstatSync(join(directory, name)).dev === dev) continue;

@@ -78,6 +78,18 @@ test('names that stay are not moved', () => {
   for (const name of staying) assert.ok(existsSync(join(directory, name)), name);
 });
 
+test('a folder that stays and is restored too is refused before anything is changed', () => {
+  const directory = temporaryDirectory();
+  for (const name of ['var', 'restore/var']) mkdirSync(join(directory, name), { recursive: true });
+  for (const name of ['var/old', 'restore/var/new', 'master.key']) writeFileSync(join(directory, name), '');
+  const options = { staying: ['var'], now: 7, crashPoint: () => {} };
+  assert.throws(
+    () => replaceContent(directory, options),
+    /var has the backups, .* move the backups elsewhere/,
+  );
+  assert.deepEqual(readdirSync(directory).sort(), ['master.key', 'restore', 'var']);
+});
+
 test('a damaged plan is reported, and nothing is moved', () => {
   const directory = interrupted();
   writeFileSync(join(directory, 'restore.json'), '{');
