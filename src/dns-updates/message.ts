@@ -1,6 +1,7 @@
 /** Writes questions and updates (RFC 2136 section 2) to a primary name server, and reads the records of its answers. */
 import { type Answer, answer, decode, encode, name as nameCodec } from 'dns-packet';
 import type { RecordValue } from '../domains/published.ts';
+import { plainAddress } from '../system/address-block.ts';
 
 /** Types that are published by updates. */
 export type UpdateType = Exclude<RecordValue['type'], 'TLSA' | 'CAA'>;
@@ -75,7 +76,7 @@ function textOf({ type, data }: Answer): string {
       return `${preference} ${exchange.toLowerCase()}`;
     }
     default:
-      return String(data).toLowerCase();
+      return plainAddress(String(data)).toLowerCase();
   }
 }
 

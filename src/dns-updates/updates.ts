@@ -4,6 +4,7 @@
  */
 import type { App } from '../app.ts';
 import { listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import { plainAddress } from '../system/address-block.ts';
 import { periodicOrWoken, type Work } from '../system/worker.ts';
 import type { UpdateType, ValueSet } from './message.ts';
 import { markName, markOf, planUpdate, zoneOf } from './plan.ts';
@@ -116,7 +117,7 @@ async function updateAll(
   const wanted = setsOf(printed);
   const written = setsOf(rows);
   const primary = await openPrimary(app);
-  for (const key of new Set([...wanted.keys(), ...written.keys()])) {
+  for (const key of changesFirst(wanted, written)) {
     const set = wanted.get(key) ?? { ...written.get(key), values: [] };
     const { name = '', type = 'TXT' } = set;
     const zone = zoneOf(name, zones);
@@ -156,15 +157,27 @@ async function updateSet(
   return state(values.length > 0 ? 'written' : 'removed');
 }
 
-/** Returns the records by name and type, their values in a fixed order. */
-function setsOf(
+type Sets = ReadonlyMap<string, ValueSet>;
+
+/** Returns the keys of all sets. Those that are not as they were written come first, because a pass through thousands takes minutes. */
+export function changesFirst(wanted: Sets, written: Sets): string[] {
+  const valuesOf = (sets: Sets, key: string) => sets.get(key)?.values.join('\n');
+  const isWritten = (key: string) => valuesOf(wanted, key) === valuesOf(written, key);
+  const keys = [...new Set([...wanted.keys(), ...written.keys()])];
+  return keys.toSorted((one, other) => Number(isWritten(one)) - Number(isWritten(other)));
+}
+
+/** Returns the records by name and type, their values in a fixed order, and each address in one spelling, as answers are read. */
+export function setsOf(
   records: readonly { name: string; type: UpdateType; value: string }[],
 ): Map<string, ValueSet> {
   const groups = Map.groupBy(records, ({ name, type }) => `${type} ${name}`);
   return new Map(
     [...groups].map(([key, group]) => {
       const { name = '', type = 'TXT' } = group[0] ?? {};
-      return [key, { name, type, values: [...new Set(group.map(({ value }) => value))].toSorted() }];
+      // A text that is no address stays as it is.
+      const values = new Set(group.map(({ value }) => (type === 'TXT' ? value : plainAddress(value))));
+      return [key, { name, type, values: [...values].toSorted() }];
     }),
   );
 }

@@ -1,6 +1,7 @@
 /** Compares the records that the operator publishes with those that DNS has. Only an answer of DNS is evidence. */
 import { isSpfRecord, spfTerms } from '../mail/auth/spf-record.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
+import { plainAddress } from '../system/address-block.ts';
 import type { Clock } from '../system/clock.ts';
 import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
@@ -104,7 +105,8 @@ function isSame({ type, value }: RecordValue, found: string): boolean {
       return words(found).join(' ') === words(value).join(' ');
     }
     default:
-      return found.toLowerCase() === value.toLowerCase();
+      // An IPv6 address has many spellings; other text is compared as it is.
+      return plainAddress(found).toLowerCase() === plainAddress(value).toLowerCase();
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDnsUpdates } from '../../src/dns-updates/updates.ts';
+import { encode } from 'dns-packet';
+import { readValues } from '../../src/dns-updates/message.ts';
+import { changesFirst, createDnsUpdates, setsOf } from '../../src/dns-updates/updates.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 test('a restored installation that is not released asks and changes nothing, and says why', async () => {
@@ -18,4 +20,21 @@ test('a restored installation that is not released asks and changes nothing, and
   const { problem, records } = await run();
   assert.match(problem ?? '', /restore release/);
   assert.deepEqual(records, []);
+});
+
+test('an IPv6 address is the same in every spelling, so that what was written is found again', () => {
+  const name = 'mx.postrider.example';
+  const spelling = '2001:0DB8:0:0:0:0:0:1';
+  const answers = [{ type: 'AAAA', name, ttl: 60, data: spelling } as const];
+  const found = readValues(encode({ type: 'response', answers }), name, 'AAAA');
+  const wanted = setsOf([{ name, type: 'AAAA', value: spelling }]).get(`AAAA ${name}`);
+  assert.deepEqual(found, ['2001:db8::1']);
+  assert.deepEqual(wanted?.values, found);
+});
+
+test('a pass begins with what has changed since it was written', () => {
+  const record = (name: string, value: string) => ({ name, type: 'TXT' as const, value });
+  const wanted = setsOf([record('a', '1'), record('b', '2'), record('new', '3')]);
+  const written = setsOf([record('a', '1'), record('b', '1'), record('gone', '3')]);
+  assert.deepEqual(changesFirst(wanted, written), ['TXT b', 'TXT new', 'TXT gone', 'TXT a']);
 });
