@@ -94,6 +94,15 @@ test('a text that is longer than 255 octets comes in several strings, and is cut
   assert.deepEqual(read(respondToDatagram(large, CLIENT)).answers, whole);
 });
 
+test('where a proxy has the ports of HTTPS, and orders certificates with another account, CAA is left out', () => {
+  const config = testConfig();
+  const caa = { type: 'CAA', name: HOST, value: '0 issue "ca.example"', purpose: '' } as const;
+  const typesOf = (enabled: boolean) =>
+    zoneRecords({ ...config, https: { ...config.https, enabled } }, [caa]).map(({ type }) => type);
+  assert.ok(typesOf(true).includes('CAA'));
+  assert.ok(!typesOf(false).includes('CAA'));
+});
+
 test('a CAA record is answered as it is printed', () => {
   const value = '0 issue "ca.example; accounturi=https://ca.example/acct/1"';
   const records = zoneRecords(testConfig(), [{ type: 'CAA', name: HOST, value, purpose: '' }]);

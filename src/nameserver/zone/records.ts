@@ -10,7 +10,7 @@ export type ZoneRecord = Pick<OperatorRecord, 'name' | 'value'> & {
   ttlSeconds: number;
 };
 
-type ZoneConfig = Pick<Config, 'hostname' | 'domains' | 'nameserver' | 'http' | 'links'>;
+type ZoneConfig = Pick<Config, 'hostname' | 'domains' | 'nameserver' | 'http' | 'https' | 'links'>;
 
 /** TTL of the records. A change of keys takes as long as this to be seen everywhere. */
 const TTL_SECONDS = 3_600;
@@ -46,10 +46,13 @@ export function zoneRecords(config: ZoneConfig, printed: readonly OperatorRecord
   const zone = zoneName(config);
   const names = serverNames(config);
   const records = [
-    ...printed.flatMap(({ type, name, value }) =>
+    ...printed.flatMap(({ type, name, value }) => {
       // A zone that is not signed has no use for TLSA (RFC 6698 section 4.1).
-      type === 'TLSA' ? [] : [{ type, name: name.toLowerCase(), value }],
-    ),
+      if (type === 'TLSA') return [];
+      // A proxy that has the ports of HTTPS orders certificates with an account of its own, which CAA would refuse.
+      if (type === 'CAA' && !config.https.enabled) return [];
+      return [{ type, name: name.toLowerCase(), value }];
+    }),
     ...names.map((value) => ({ type: 'NS' as const, name: zone, value })),
   ];
   const taken = new Set(records.map(({ name }) => name));
