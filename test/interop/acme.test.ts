@@ -149,6 +149,7 @@ for (const challenge of ['http-01', 'tls-alpn-01'])
         POSTRIDER_HOSTNAME: HOSTNAME,
         POSTRIDER_DNS_SERVERS: dns.address,
         POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+        POSTRIDER_HTTPS_ENABLED: 'true',
         POSTRIDER_HTTPS_PORT: String(tlsPort),
         POSTRIDER_HTTPS_REDIRECT_PORT: String(httpPort),
         POSTRIDER_SUBMISSION_ENABLED: 'true',
