@@ -202,6 +202,8 @@ test('rerouted mail waits in the queue of its target, new mail too, and comes ba
 
 test('of two reroutes that name the same mail, the newer one decides, and the mail is not moved back', async () => {
   await act(app, 'reroute', { tenantId: spool.tenantId, target: 'older.example' });
+  // Actions of one millisecond have no order.
+  await clock.advance(1);
   await act(app, 'reroute', { domain: 'moved.example', target: 'newer.example' });
   const id = await spool.accept('ann@moved.example');
   await spool.claim();
@@ -215,7 +217,9 @@ test('of two reroutes that name the same mail, the newer one decides, and the ma
 test('mail that a reroute has moved is not moved again by its new site', async () => {
   await act(app, 'reroute', { site: 'test', target: 'other.example' });
   const id = await spool.accept('ann@moved.example');
+  await clock.advance(1);
   await act(app, 'reroute', { domain: 'moved.example', target: 'newer.example' });
+  await clock.advance(1);
   await act(app, 'reroute', { site: 'test', target: 'third.example' });
   const claimed = await spool.claim();
   assert.deepEqual(
