@@ -28,6 +28,9 @@ export async function killOrders(): Promise<Result> {
     POSTRIDER_HOSTNAME: HOSTNAME,
     POSTRIDER_DNS_SERVERS: dns.address,
     POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    POSTRIDER_HTTPS_ENABLED: 'true',
+    POSTRIDER_HTTPS_PORT: '0',
+    POSTRIDER_HTTPS_REDIRECT_PORT: '0',
     POSTRIDER_ACME_DIRECTORY: authority.directory,
     POSTRIDER_ACME_ACCEPT_TERMS: 'true',
   };
