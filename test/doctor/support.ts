@@ -1,4 +1,4 @@
-/** What checks look at, in tests: a world of zone text without connections. */
+/** The world that checks look at in tests: a zone as text, without connections. */
 import type { CheckContext, Finding } from '../../src/doctor/check.ts';
 import { openTestApp, type TestApp, type TestAppOptions } from '../support/test-app.ts';
 import { type ZoneDns, zoneDns } from '../support/zone-dns.ts';

@@ -1,4 +1,4 @@
-/** What the parts of the fault tests are given, and what they return. */
+/** The settings that the parts of the fault tests are given, and the results that they return. */
 
 export const SHORT = {
   runs: 2,

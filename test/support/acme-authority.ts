@@ -31,7 +31,7 @@ export type NewOrder = {
   replaces?: string;
 };
 
-/** What a test decides. It may change everything while the authority runs. */
+/** The answers that a test decides on. It may change all of them while the authority runs. */
 export type Behaviour = {
   challengeTypes: readonly string[];
   profiles: readonly string[];

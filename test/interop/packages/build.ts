@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { temporaryDirectory } from '../../support/daemon.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../../..');
-/** What the tests keep for the next run on this machine. */
+/** The folder that the tests keep for the next run on this machine. */
 export const CACHE = join(CHECKOUT, 'node_modules/.cache/packaging');
 
 type Options = { arch: 'x64' | 'arm64'; kind: 'tarball' | 'deb'; revision?: string };
