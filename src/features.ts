@@ -35,6 +35,7 @@ import { statistics } from './statistics/feature.ts';
 import { submission } from './submission/feature.ts';
 import { suppressions } from './suppressions/feature.ts';
 import { templates } from './templates/feature.ts';
+import { tenantControl } from './tenant-control/feature.ts';
 import { tenants } from './tenants/feature.ts';
 import { topics } from './topics/feature.ts';
 import { tracking } from './tracking/feature.ts';
@@ -78,6 +79,7 @@ const features = [
   mailboxDelivery,
   mailReports,
   receiving,
+  tenantControl,
   { name: 'https-ports' },
   backups,
   doctor,

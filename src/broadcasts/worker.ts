@@ -4,11 +4,13 @@
  * next is due. A run that waits for the delivery of its copies has no task; the outcomes of copies make one (ledger/run-store.ts).
  */
 import type { App } from '../app.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { maxAgeMs } from '../emails/request/schedule.ts';
 import { BROADCAST_TASKS, getRun } from '../ledger/run-store.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { leaseOf, type TaskKind } from '../tasks/kind.ts';
 import { completeTask, type LeasedTask, retryTask, type TaskEnd } from '../tasks/store.ts';
+import { findTenantStatus } from '../tenants/store.ts';
 import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
 import { makeCopies } from './copy.ts';
 import { createEnumeration } from './enumerate.ts';
@@ -19,6 +21,9 @@ const MAX_RUNNING = 2;
 /** Pause of a run after a step that failed, for example because the disk is full, in milliseconds. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
+/** Pause of the runs of a tenant that is suspended, in milliseconds. Resuming it ends the pause. */
+const SUSPENDED_MS = 60 * 60_000;
+
 /** Returns the runs of broadcasts as a kind of task. One tenant alone can have all slots, since a step is short. */
 export function createBroadcastKind(app: App): TaskKind {
   const step = createStep(app);
@@ -28,6 +33,11 @@ export function createBroadcastKind(app: App): TaskKind {
     concurrency: MAX_RUNNING,
     perFree: Number.POSITIVE_INFINITY,
     backOff: () => PAUSE_AFTER_ERROR_MS,
+    // The queue is that of the tenant.
+    async rules(tenantId) {
+      const status = await findTenantStatus(app.db.read, tenantId as BroadcastRow['tenantId']);
+      return status === 'active' ? {} : { pausedUntil: app.clock.now() + SUSPENDED_MS };
+    },
     run: step,
   };
 }

@@ -34,6 +34,17 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
         show(moved, () => `Tenant ${moved.id} "${moved.name}" is on plan ${moved.plan}`);
       }),
     );
+  addSwitch(tenant, terminal, {
+    verb: 'suspend',
+    description:
+      'Stop everything that a tenant sends, until it is resumed. Its keys are refused, and its mail and broadcasts wait. Mail to its mailboxes still arrives, and people read it.',
+    done: 'is suspended: its mail waits, and its keys are refused',
+  });
+  addSwitch(tenant, terminal, {
+    verb: 'resume',
+    description: 'Let a suspended tenant send again. What has waited goes on.',
+    done: 'is active: what has waited goes on',
+  });
   tenant
     .command('list')
     .description('List all tenants.')
@@ -45,8 +56,24 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-const HEADINGS = ['id', 'name', 'plan', 'created'];
+type Switch = { verb: 'suspend' | 'resume'; description: string; done: string };
 
-function toRow({ id, name, plan, createdAt }: Tenant): string[] {
-  return [id, name, plan, createdAt];
+function addSwitch(tenant: Command, terminal: Terminal, { verb, description, done }: Switch): void {
+  const path = `/tenants/:name/${verb}` as const;
+  tenant
+    .command(verb)
+    .description(description)
+    .argument('<tenant>', 'id or name of the tenant')
+    .action(
+      requestAction<Tenant>(terminal, {
+        request: `POST ${path}`,
+        text: ({ id, name }) => `Tenant ${id} "${name}" ${done}`,
+      }),
+    );
+}
+
+const HEADINGS = ['id', 'name', 'plan', 'status', 'created'];
+
+function toRow({ id, name, status, plan, createdAt }: Tenant): string[] {
+  return [id, name, plan, status, createdAt];
 }

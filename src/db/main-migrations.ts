@@ -314,4 +314,12 @@ CREATE TABLE outboundRoutes (
 CREATE UNIQUE INDEX outboundRoutesByMail ON outboundRoutes (coalesce(tenantId, ''), coalesce(domain, ''));
 `,
   },
+  /** Tenants that the operator has suspended, and those that are being deleted. */
+  {
+    id: '0086-status-of-tenants',
+    sql: `
+ALTER TABLE tenants ADD COLUMN status TEXT NOT NULL DEFAULT 'active';
+CREATE INDEX tenantsInactive ON tenants (id) WHERE status <> 'active';
+`,
+  },
 ];

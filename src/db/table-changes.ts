@@ -21,7 +21,7 @@ const WATCHED = {
   mailboxFilters: { key: 'mailboxId', columns: ['script'] },
   mailboxScripts: { key: 'mailboxId', columns: ['name', 'content', 'isActive'] },
   inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
-  tenants: { key: 'id', columns: ['plan'] },
+  tenants: { key: 'id', columns: ['plan', 'status'] },
   plans: { key: 'name', columns: ['storedMegabytes'] },
 } as const satisfies Record<string, { key: string; columns: readonly string[] }>;
 

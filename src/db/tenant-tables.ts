@@ -2,6 +2,7 @@
 import {
   clusteredTable,
   id,
+  initially,
   integer,
   key,
   nullable,
@@ -25,12 +26,21 @@ export const plans = table({
 });
 export type PlanRow = Row<typeof plans>;
 
+/**
+ * `suspended`: the operator has stopped what the tenant sends, until it is resumed. `deleting`: the tenant and everything that it owns are
+ * being deleted.
+ */
+export type TenantStatus = 'active' | 'suspended' | 'deleting';
+
 /** Written by tenants/store.ts. */
 export const tenants = table({
   id: key(id('ten')),
   name: unique(text()),
   plan: references('plans', text()),
   createdAt: integer(),
+  status: initially('active', text<TenantStatus>()),
+}).indexedBy({
+  tenantsInactive: "(id) WHERE status <> 'active'",
 });
 export type TenantRow = Row<typeof tenants>;
 

@@ -3,6 +3,8 @@ import { hash } from 'node:crypto';
 import type { SessionCredential } from '../accounts/session-credential.ts';
 import type { App } from '../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
+import type { TenantStatus } from '../db/tenant-tables.ts';
+import { findTenantStatus } from '../tenants/store.ts';
 import { hasExpired } from './app-passwords/match.ts';
 import { findAppPasswordById } from './app-passwords/store.ts';
 import { findMailboxById } from './store.ts';
@@ -55,6 +57,7 @@ export function renewLogin(app: Pick<App, 'db' | 'clock'>, login: Login): Promis
 /** Finds the rows that a login depends on. */
 type LoginRows = {
   findMailbox(id: MailboxRow['id']): Promise<MailboxRow | undefined>;
+  findTenantStatus(id: MailboxRow['tenantId']): Promise<TenantStatus | undefined>;
   findAppPassword(id: AppPasswordRow['id']): Promise<AppPasswordRow | undefined>;
 };
 
@@ -63,6 +66,7 @@ export function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Pr
   const { read } = app.db;
   const rows: LoginRows = {
     findMailbox: (id) => findMailboxById(read, id),
+    findTenantStatus: (id) => findTenantStatus(read, id),
     findAppPassword: (id) => findAppPasswordById(read, id),
   };
   return renewFromRows(rows, mark, app.clock.now());
@@ -72,7 +76,8 @@ export function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Pr
 export async function renewFromRows(rows: LoginRows, mark: LoginMark, now: number): Promise<LoginResult> {
   const mailbox = await rows.findMailbox(mark.mailboxId);
   const credential = mailbox && (await findCredential(rows, mailbox, { ...mark, now }));
-  if (!credential) return { refused: 'credentials' };
+  if (!credential || (await rows.findTenantStatus(mailbox.tenantId)) === 'deleting')
+    return { refused: 'credentials' };
   if (mailbox.status !== 'active') return { refused: mailbox.status };
   return { mailbox, credential };
 }

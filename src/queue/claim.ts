@@ -8,11 +8,13 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
+import { listInactiveTenants } from '../tenants/store.ts';
 import { notifyOfBounce } from './bounce.ts';
 import { findOrdered, readOrders } from './control/orders.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
+import { parseQueueKey } from './queue-key.ts';
 import { findWriterStop } from './state/cancel-submitted.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
@@ -70,8 +72,15 @@ const LEASE_MS = 60 * 60_000;
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;
-/** The actions that the operator has asked of the queue (control/orders.ts). */
-type Orders = Awaited<ReturnType<typeof readOrders>>;
+/** What the operator has asked for. */
+type Rules = {
+  /** The actions on the queue (control/orders.ts). */
+  orders: Awaited<ReturnType<typeof readOrders>>;
+  /** Tenants whose mail is not sent, because they are suspended or being deleted. */
+  inactive: ReadonlySet<string>;
+};
+/** Parked mail is not due until its broadcast or its tenant is resumed. */
+const PARKED: Transition = { cause: 'parked' };
 /** Each reader of marketing mail gets bytes of their own, with their own link to unsubscribe. */
 const READERS_PER_TRANSACTION = 1;
 
@@ -88,9 +97,9 @@ export const claimDeliveries = defineWrite(
   'queue.claim',
   async (tx, request: ClaimRequest): Promise<Delivery[]> => {
     const deliveries: Delivery[] = [];
-    const orders = await readOrders(tx);
+    const rules = { orders: await readOrders(tx), inactive: await listInactiveTenants(tx) };
     for (const messageId of request.messageIds) {
-      const delivery = await claimMessage(tx, messageId, { ...request, orders });
+      const delivery = await claimMessage(tx, messageId, { ...request, ...rules });
       if (delivery) deliveries.push(delivery);
     }
     return deliveries;
@@ -100,7 +109,7 @@ export const claimDeliveries = defineWrite(
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  { now, runId, leasedUntil, queues, site, orders }: ClaimRequest & { orders: Orders },
+  { now, runId, leasedUntil, queues, site, orders, inactive }: ClaimRequest & Rules,
 ): Promise<Delivery | undefined> {
   const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
   if (!mail) return undefined;
@@ -119,6 +128,7 @@ async function claimMessage(
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
     const transition =
       stop ??
+      (inactive.has(parseQueueKey(recipient.queue).tenantId) ? PARKED : undefined) ??
       findOrdered(orders, { message, recipient, site }) ??
       (exclusion ? { cause: 'suppressed', ...exclusion } : claimed);
     return { recipient, transition };
@@ -151,7 +161,7 @@ async function findStop(
       if (contactId === null || contactAddress !== undefined) return undefined;
       return { cause: 'canceled', diagnostic: CONTACT_DELETED };
     case 'paused':
-      return { cause: 'parked' };
+      return PARKED;
     default:
       return { cause: 'canceled' };
   }

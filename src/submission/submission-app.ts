@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import { AnswerCache } from '../db/answer-cache.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
-import type { TenantRow } from '../db/tenant-tables.ts';
+import type { TenantRow, TenantStatus } from '../db/tenant-tables.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
 import { findDomainByName } from '../domains/sending-store.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
@@ -19,6 +19,7 @@ import { Shares } from '../system/shares.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
+import { findTenantStatus } from '../tenants/store.ts';
 import { domainOf } from './user.ts';
 
 /** Identifies a mailbox. */
@@ -32,6 +33,8 @@ type NamedDomain = Awaited<ReturnType<typeof findDomainByName>>;
 type KnownSenders = {
   /** Returns the reason why a login of a mailbox does not stand any more; undefined while it stands. */
   findLoginEnd(mailbox: Mailbox, mark: LoginMark): Promise<LoginRefusal | undefined>;
+  /** Returns true for a tenant whose mail the operator has stopped. */
+  isSuspended(tenantId: TenantRow['id']): Promise<boolean>;
   /** Returns true when the owner of a mailbox may write from an address (mailboxes/sender-addresses.ts). */
   mayUseAddress(mailbox: Mailbox, address: string): Promise<boolean>;
   /**
@@ -138,6 +141,8 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
     ...options,
     tables: ['mailboxes', 'mailboxAliases'],
   });
+  const statuses = new AnswerCache<string, TenantStatus | undefined>({ ...options, tables: ['tenants'] });
+  const statusOf = (id: TenantRow['id']) => statuses.get(`${id} `, () => findTenantStatus(read, id));
   // The columns that say whether a domain may send are watched, and no others are used.
   const domains = new AnswerCache<string, NamedDomain>({ ...options, tables: ['domains'] });
 
@@ -150,6 +155,7 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
   return {
     async findLoginEnd({ id: ownId, domain }, mark) {
       const rows = {
+        findTenantStatus: statusOf,
         // The mailbox of a member may be at another domain.
         findMailbox: (id: MailboxRow['id']) =>
           id === ownId ? findOwnMailbox({ id, domain }) : findMailboxById(read, id),
@@ -159,6 +165,7 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
       const renewed = await renewFromRows(rows, mark, app.clock.now());
       return 'refused' in renewed ? renewed.refused : undefined;
     },
+    isSuspended: async (tenantId) => (await statusOf(tenantId)) === 'suspended',
     mayUseAddress: (mailbox, address) =>
       mayUseOwned(read, mailbox, {
         address,

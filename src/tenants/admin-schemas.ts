@@ -46,7 +46,8 @@ export type KeyQuery = Static<typeof keyQuery>;
 
 /** Returns a tenant as the admin API shows it. */
 export function showTenant(row: TenantRow) {
-  return { id: row.id, name: row.name, plan: row.plan, createdAt: isoTime(row.createdAt) };
+  const { id, name, plan, status } = row;
+  return { id, name, plan, status, createdAt: isoTime(row.createdAt) };
 }
 
 /** Returns a plan as the admin API shows it. */

@@ -27,7 +27,7 @@ const MAX_RECORDED_KEYS = 10_000;
 
 /**
  * Returns the key with this token.
- * @throws AppError invalid_api_key, also for a key that is revoked or has expired
+ * @throws AppError invalid_api_key, also for a key that is revoked or has expired; restricted_api_key while its tenant is suspended
  */
 export async function getValidKey(
   app: Pick<App, 'clock' | 'config'>,
@@ -39,6 +39,12 @@ export async function getValidKey(
   const key = await knownKeys.find(token, shape.hint);
   if (!key || key.mode !== shape.mode || key.revokedAt !== null) throw invalidKey();
   if (key.expiresAt !== null && key.expiresAt <= app.clock.now()) throw invalidKey();
+  if (key.tenantStatus === 'deleting') throw invalidKey();
+  if (key.tenantStatus === 'suspended')
+    throw new AppError(
+      'restricted_api_key',
+      'The operator of this server has suspended your account; ask the operator to resume it',
+    );
   return key;
 }
 

@@ -1,12 +1,13 @@
 /** Stores tenants, plans and API keys. All SQL of their tables is here, and nothing else writes them. */
 
+import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { addToRow, findRow, insertRow, updateRows } from '../db/rows.ts';
+import { addToRow, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow } from '../db/tables.ts';
-import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from '../db/tenant-tables.ts';
+import type { ApiKeyRow, PlanRow, TenantRow, TenantStatus, UsageRow } from '../db/tenant-tables.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 import { INSTALLATION_TENANT } from './installation.ts';
 
@@ -14,7 +15,8 @@ import { INSTALLATION_TENANT } from './installation.ts';
  * Stores a new tenant.
  * @throws AppError already_exists, or validation_error for an unknown plan
  */
-export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: TenantRow) => {
+export const insertTenant = defineWrite('tenants.insert', async (tx, wanted: Omit<TenantRow, 'status'>) => {
+  const tenant: TenantRow = { ...wanted, status: 'active' };
   await requirePlan(tx, tenant.plan);
   const existing = await findTenantByName(tx, tenant.name);
   if (existing) {
@@ -39,6 +41,26 @@ export const setTenantPlan = defineWrite(
     return { ...before, plan };
   },
 );
+
+/** Sets the status of a tenant, as part of a write. */
+export async function setTenantStatus(tx: Tx, id: TenantRow['id'], status: TenantStatus): Promise<void> {
+  await updateRows(tx, 'tenants', { set: { status }, where: { id } });
+}
+
+/** Returns the status of a tenant; undefined when there is none. */
+export async function findTenantStatus(tx: Tx, id: TenantRow['id']): Promise<TenantStatus | undefined> {
+  return (await findColumns(tx, 'tenants', { select: ['status'], where: { id } }))?.status;
+}
+
+const inactive = statement((db) =>
+  // Literal, for the partial index `tenantsInactive`.
+  db.selectFrom('tenants').select('id').where(sql<boolean>`status <> 'active'`),
+);
+
+/** Returns the tenants that are suspended or being deleted. Most installations have none. */
+export async function listInactiveTenants(tx: Tx): Promise<ReadonlySet<string>> {
+  return new Set((await inactive.all(tx, {})).map(({ id }) => id));
+}
 
 async function requirePlan(tx: Tx, name: string): Promise<void> {
   if (!(await findPlan(tx, name))) throw invalid('plan', `there is no plan "${name}"`);
@@ -208,8 +230,9 @@ export const endApiKey = defineWrite(
   },
 );
 
-/** A key with what the plan of its tenant allows. */
-export type PlannedKey = ApiKeyRow & Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
+/** A key with what the plan of its tenant allows, and whether the tenant may use it at all. */
+export type PlannedKey = ApiKeyRow &
+  Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'> & { tenantStatus: TenantStatus };
 
 const keysByHint = statement((db, param: Param<Pick<ApiKeyRow, 'hint'>>) =>
   db
@@ -217,7 +240,7 @@ const keysByHint = statement((db, param: Param<Pick<ApiKeyRow, 'hint'>>) =>
     .innerJoin('tenants', 'tenants.id', 'apiKeys.tenantId')
     .innerJoin('plans', 'plans.name', 'tenants.plan')
     .selectAll('apiKeys')
-    .select(['plans.monthlyEmails', 'plans.requestsPerSecond'])
+    .select(['plans.monthlyEmails', 'plans.requestsPerSecond', 'tenants.status as tenantStatus'])
     .where('apiKeys.hint', '=', param('hint')),
 );
 

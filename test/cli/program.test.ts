@@ -122,8 +122,8 @@ test('makes plans and changes one limit of them', async () => {
 
 test('commands print tables unless JSON is requested', async () => {
   const [heading, row] = (await run('tenant', 'list')).output.split('\n');
-  assert.match(heading ?? '', /^ID +NAME +PLAN +CREATED$/);
-  assert.match(row ?? '', /^ten_\w{26} +default +unlimited +\d{4}-\d\d-\d\dT/);
+  assert.match(heading ?? '', /^ID +NAME +PLAN +STATUS +CREATED$/);
+  assert.match(row ?? '', /^ten_\w{26} +default +unlimited +active +\d{4}-\d\d-\d\dT/);
   assert.match((await run('plan', 'list')).output, /^free +3000 +5 +none$/m);
   const create = ['key', 'create', '--tenant', 'default', '--permission', 'full_access'];
   const made = await run(...create, '--mode', 'test', '--name', 'x y');

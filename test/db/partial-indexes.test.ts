@@ -28,7 +28,7 @@ import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { countTasks } from '../../src/tasks/read-store.ts';
 import { findWaitingQueue, leaseTasks as leaseAll, listLeased } from '../../src/tasks/store.ts';
-import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
+import { insertApiKey, insertTenant, listInactiveTenants, listKeysInUse } from '../../src/tenants/store.ts';
 import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
 import { explain } from '../support/explain.ts';
@@ -75,6 +75,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, endingBefore: 'dom_1' }),
     (tx) => listDomains(tx, { tenantId, domainId: null }, { limit: 10, status: 'failed' }),
   ],
+  tenantsInactive: [listInactiveTenants],
   apiKeysInUse: [(tx) => listKeysInUse(tx, { tenantId, mode: 'live' }, { limit: 10 })],
   apiKeysByExpiry: [
     async (tx) => {

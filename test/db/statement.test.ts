@@ -148,7 +148,7 @@ test('a write that returns a row has its foreign keys checked, also when one row
   const orphan = statement((kysely, param: Param<{ id: `ten_${string}`; plan: string }>) =>
     kysely
       .insertInto('tenants')
-      .values({ id: param('id'), name: 'x', plan: param('plan'), createdAt: 0 })
+      .values({ id: param('id'), name: 'x', plan: param('plan'), createdAt: 0, status: 'active' })
       .returning('id'),
   );
   await assert.rejects(orphan.first(db, { id: 'ten_1', plan: 'none' }), /FOREIGN KEY/);

@@ -15,7 +15,7 @@ function openWatched() {
     CREATE TABLE mailboxAliases (domain TEXT, address TEXT, mailboxId TEXT);
     CREATE TABLE mailboxFilters (mailboxId TEXT, script TEXT);
     CREATE TABLE mailboxScripts (mailboxId TEXT, name TEXT, content TEXT, isActive INTEGER);
-    CREATE TABLE tenants (id TEXT, plan TEXT);
+    CREATE TABLE tenants (id TEXT, plan TEXT, status TEXT);
     CREATE TABLE plans (name TEXT, storedMegabytes INTEGER)`);
   const changes = new TableChanges();
   // The other thread has the same memory.
@@ -43,7 +43,7 @@ test('a change counts for its key alone, once it is committed', () => {
     // A row that gets another key is one less for the first and one more for the second.
     ["UPDATE inboundRoutes SET tenantId = 'two'", [3, 1, 0]],
     ['DELETE FROM inboundRoutes', [3, 2, 0]],
-    ["INSERT INTO tenants VALUES ('three', 'a')", [3, 2, 0]],
+    ["INSERT INTO tenants VALUES ('three', 'a', 'active')", [3, 2, 0]],
   ] as const)
     assert.deepEqual(run(sql)[1], expected, sql);
 });
@@ -51,7 +51,7 @@ test('a change counts for its key alone, once it is committed', () => {
 test('many keys share the counters, and one that changes all the time counts for few others', () => {
   const { connection, changes, commit } = openWatched();
   const others = Array.from({ length: 2_000 }, (_, index) => `tenant ${index}`);
-  connection.exec("INSERT INTO tenants VALUES ('busy', 'a')");
+  connection.exec("INSERT INTO tenants VALUES ('busy', 'a', 'active')");
   commit();
   const counted = others.filter((key) => changes.count('tenants', key) > 0);
   assert.equal(changes.count('tenants', 'busy'), 1);

@@ -7,6 +7,7 @@ import { openWriting } from '../../src/db/connection.ts';
 import { RefusedMessage } from '../../src/mail/smtp/refused-message.ts';
 import { recordDamage, recordRepair, updateMailbox } from '../../src/mailboxes/store.ts';
 import { readHeader } from '../../src/submission/header.ts';
+import { resumeTenant, suspendTenant } from '../../src/tenant-control/suspend.ts';
 import { setTenantPlan } from '../../src/tenants/store.ts';
 import { SANDBOX } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
@@ -384,6 +385,19 @@ test('a message of a damaged mailbox waits, and one of a login that has ended is
   assert.match(await client.ask(`MAIL FROM:<${address}>\r\n`), /^421 4\.7\.0 The login does not stand/);
   assert.match(await begun.ask(`${message}.\r\n`), /^421 4\.7\.0 /);
   assert.equal((await world.messages()).filter(({ mailboxId }) => mailboxId === id).length, 0);
+});
+
+test('the people of a suspended tenant log in, and hand over no mail until it is resumed', async () => {
+  const [before, now] = [await world.logIn(), clock.now()];
+  await app.db.commit(suspendTenant, { tenant: tenantId });
+  const client = await world.logIn();
+  for (const one of [before, client])
+    assert.match(
+      await one.ask('MAIL FROM:<ann@people.example>\r\n'),
+      /^550 5\.7\.1 .* has suspended your account/,
+    );
+  await app.db.commit(resumeTenant, { tenant: tenantId, now });
+  assert.match(await submit(client), /^250/);
 });
 
 test('a message is held until the time that its writer names', async () => {

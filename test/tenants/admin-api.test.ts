@@ -36,7 +36,13 @@ test('a tenant is created on the plan it is given, or without limits', async () 
   const { status, body } = await ask('POST', '/tenants', { name: 'Acme', plan: 'free' });
   assert.equal(status, 200);
   assert.ok(isId('ten', body.id));
-  assert.deepEqual(body, { id: body.id, name: 'Acme', plan: 'free', createdAt: '2030-01-01T00:00:00.000Z' });
+  assert.deepEqual(body, {
+    id: body.id,
+    name: 'Acme',
+    plan: 'free',
+    status: 'active',
+    createdAt: '2030-01-01T00:00:00.000Z',
+  });
   assert.equal((await ask('POST', '/tenants', { name: 'Bee' })).body.plan, 'unlimited');
   const names = (await ask('GET', '/tenants')).body.map(({ name }: { name: string }) => name);
   assert.ok(names.includes('Acme') && names.includes('Bee') && names.includes('default'));
@@ -180,7 +186,10 @@ test('a tenant is put on another plan, which counts from the next request on', a
   const { status, body } = await ask('PATCH', `/tenants/${tenantId}`, { plan: 'free' });
   assert.deepEqual(
     [status, body],
-    [200, { id: tenantId, name: 'Mover', plan: 'free', createdAt: '2030-01-01T00:00:00.000Z' }],
+    [
+      200,
+      { id: tenantId, name: 'Mover', plan: 'free', status: 'active', createdAt: '2030-01-01T00:00:00.000Z' },
+    ],
   );
   assert.equal((await headersOf())['ratelimit-limit'], '5');
   assert.equal((await ask('PATCH', '/tenants/Mover', { plan: 'unlimited' })).body.plan, 'unlimited');

@@ -57,7 +57,7 @@ test('at rest there is the hash of a key and nothing that it could be made from'
   assert.equal(row.hint, token.slice(8, 16));
   assert.ok(!JSON.stringify(row).includes(secret));
   const [stored] = await listApiKeysByHint(testApp.app.db.read, row.hint);
-  assert.deepEqual(stored, { ...row, monthlyEmails: null, requestsPerSecond: null });
+  assert.deepEqual(stored, { ...row, monthlyEmails: null, requestsPerSecond: null, tenantStatus: 'active' });
   // In another process: reading the file in this one would drop SQLite's locks on it.
   const isOnDisk = (text: string) => spawnSync('grep', ['-rqaF', text, testApp.dataDir]).status === 0;
   assert.equal(isOnDisk(row.tokenHash), true);

@@ -30,6 +30,16 @@ const waitingSuspect = statement((db) =>
         ),
       ),
     )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('tenants')
+            .select('tenants.id')
+            .where(sql<boolean>`tenants.status <> 'active'`)
+            .where(sql<boolean>`recipients.queue LIKE '% ' || tenants.id || ' %'`),
+        ),
+      ),
+    )
     .orderBy('interruptedAttempts')
     .orderBy('id')
     .limit(1),
@@ -37,7 +47,7 @@ const waitingSuspect = statement((db) =>
 
 /**
  * Returns the suspect whose probe is next: the oldest of those with the fewest interrupted attempts. Copies of a paused
- * broadcast wait until it is resumed.
+ * broadcast, and mail of a suspended tenant, wait until it is resumed.
  */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});

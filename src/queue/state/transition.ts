@@ -48,9 +48,9 @@ export type Transition =
   | { cause: 'released'; dueAt: number }
   /** `diagnostic` says why, when it was not the sender who canceled the mail. */
   | { cause: 'canceled'; diagnostic?: string }
-  /** The broadcast of the copy is paused. */
+  /** The broadcast of the copy is paused, or the tenant is suspended. */
   | { cause: 'parked' }
-  /** The broadcast of the copy was resumed. */
+  /** The broadcast of the copy was resumed, or the tenant. */
   | { cause: 'unparked'; dueAt: number }
   | { cause: 'rescheduled'; dueAt: number }
   /** The operator asked for another attempt now. */

@@ -11,6 +11,7 @@ import type { MessageRow } from '../../db/tables.ts';
 import { isLocalDomain, isSandboxDomain } from '../../domains/sender.ts';
 import { logAccepted } from '../../events/mail-log.ts';
 import { RefusedMessage } from '../../mail/smtp/refused-message.ts';
+import type { Reply } from '../../mail/smtp/server/session.ts';
 import { type Login, type LoginMark, markOf, sessionCredential } from '../../mailboxes/credential.ts';
 import { queueKeyOf } from '../../queue/queue-key.ts';
 import { markOfPassword } from '../../queue/submitted/credential.ts';
@@ -39,9 +40,9 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
     logFields: { mailboxId },
     expiresAt: sessionCredential(login.credential).expiresAt,
     findEnd: () => findEnd(app, mailbox, mark),
-    beginMessage() {
+    async beginMessage() {
       check = new RecipientCheck(app, mailbox);
-      return findEnd(app, mailbox, mark);
+      return (await findEnd(app, mailbox, mark)) ?? (await refuseSuspended(app, tenantId));
     },
     async refuseSender({ address, domain }) {
       if (!(await app.knownSenders.mayUseAddress(mailbox, address)))
@@ -123,6 +124,15 @@ function requireLocalRecipients(app: Pick<App, 'config'>, submission: Submission
     'domain_not_verified',
     `<${recipient.address}>: addresses of ${sandbox} write only to each other; use a verified domain`,
   );
+}
+
+/** The owner of a mailbox of a suspended tenant reads mail as before, and sends none. */
+async function refuseSuspended(
+  { knownSenders }: Pick<SubmissionApp, 'knownSenders'>,
+  tenantId: MailboxRow['tenantId'],
+): Promise<Reply | undefined> {
+  if (!(await knownSenders.isSuspended(tenantId))) return undefined;
+  return notAuthorized('the operator of this server has suspended your account, which sends no mail');
 }
 
 /**

@@ -1,0 +1,2 @@
+/** Imports what defines the operations of tenant-control, which run in the threads of the database. */
+import './suspend.ts';
