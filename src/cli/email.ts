@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { MessageDetails, ShownMessage } from '../queue/control/message-api.ts';
 import { requestAction } from './context.ts';
+import { lineText } from './conversation-text.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -18,7 +19,7 @@ export function addEmailCommands(program: Command, terminal: Terminal): void {
   email
     .command('show')
     .description(
-      'Show an email with its recipients, and every attempt to deliver it with the reply of the server.',
+      'Show an email with its recipients, every attempt to deliver it with the reply of the server, and for seven days the SMTP sessions of attempts that did not deliver.',
     )
     .argument('<id>')
     .action(requestAction<MessageDetails>(terminal, { request: 'GET /emails/:name', text: details }));
@@ -31,7 +32,7 @@ function table({ emails }: { emails: ShownMessage[] }): string {
   return formatList(['id', 'tenant', 'mode', 'kind', 'status', 'from', 'accepted'], rows, 'No emails.');
 }
 
-function details({ recipients, attempts, ...email }: MessageDetails): string {
+function details({ recipients, attempts, conversations, ...email }: MessageDetails): string {
   const fields = Object.entries(email).map(([name, value]) => [name, printable(String(value))]);
   const states = recipients.map((one) => [
     ...[printable(one.to), one.status, String(one.attempts), printable(one.diagnostic ?? '')],
@@ -45,5 +46,11 @@ function details({ recipients, attempts, ...email }: MessageDetails): string {
     formatTable(['field', 'value'], fields),
     formatTable(['to', 'status', 'tries', 'last reply'], states),
     formatList(headings, tries, 'No attempts.'),
+    ...conversations.map(conversationText),
   ].join('\n\n');
+}
+
+function conversationText({ at, site, lines }: MessageDetails['conversations'][number]): string {
+  const title = `Sessions of the attempt that ended at ${at} with ${printable(site)}:`;
+  return [title, ...lines.map(lineText)].join('\n');
 }

@@ -3,6 +3,7 @@
  * are those of tables.ts, which lists every table.
  */
 import {
+  belongsTo,
   bytes,
   clusteredTable,
   id,
@@ -112,6 +113,24 @@ export const attempts = table({
   attemptsByRecipient: '(recipientId, id)',
 });
 export type AttemptRow = Row<typeof attempts>;
+
+/**
+ * Written by queue/conversation/store.ts: what was said in the SMTP sessions of an attempt that did not deliver. Retention deletes the rows
+ * after a week.
+ */
+export const conversations = table({
+  id: key(id('cnv')),
+  messageId: belongsTo('messages', text()),
+  tenantId: id('ten'),
+  /** The time of the rows in `attempts` that the conversation explains, one for each recipient. */
+  at: integer(),
+  site: text(),
+  /** The lines, as queue/conversation/lines.ts encodes them. */
+  lines: text(),
+}).indexedBy({
+  conversationsByMessage: '(messageId, id)',
+});
+export type ConversationRow = Row<typeof conversations>;
 
 /** Written by queue/contents/store.ts: the texts of a message. Messages that share them have `mergeValues` of their own. */
 export const contents = table({

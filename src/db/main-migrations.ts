@@ -314,6 +314,21 @@ CREATE TABLE outboundRoutes (
 CREATE UNIQUE INDEX outboundRoutesByMail ON outboundRoutes (coalesce(tenantId, ''), coalesce(domain, ''));
 `,
   },
+  /** Adds what was said in the sessions of attempts that did not deliver. */
+  {
+    id: '0085-conversations',
+    sql: `
+CREATE TABLE conversations (
+  id TEXT PRIMARY KEY,
+  messageId TEXT NOT NULL REFERENCES messages ON DELETE CASCADE,
+  tenantId TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  site TEXT NOT NULL,
+  lines TEXT NOT NULL
+) STRICT;
+CREATE INDEX conversationsByMessage ON conversations (messageId, id);
+`,
+  },
   /** Tenants that the operator has suspended, and those that are being deleted. */
   {
     id: '0086-status-of-tenants',

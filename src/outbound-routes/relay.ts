@@ -24,7 +24,9 @@ export function passwordContext(route: string): readonly string[] {
 }
 
 /** `host` is one of the relay, of which one address is tried. */
-type RelaySession = Pick<SmtpOptions, 'address' | 'timeouts' | 'isPressed' | 'onPhase'> & { host: string };
+type RelaySession = Pick<SmtpOptions, 'address' | 'timeouts' | 'isPressed' | 'onPhase' | 'observer'> & {
+  host: string;
+};
 
 /** Opens a session with one host of a relay. Failures of the relay, and secrets that cannot be read, are results. */
 export async function openRelay(

@@ -11,6 +11,7 @@ import { addressKey } from '../mail/address.ts';
 import { listInactiveTenants } from '../tenants/store.ts';
 import { notifyOfBounce } from './bounce.ts';
 import { findOrdered, readOrders } from './control/orders.ts';
+import type { Conversation } from './conversation/record.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -40,6 +41,8 @@ export type Claim = Delivery & {
   tries: number;
   /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
   brokenOff: Outcome | undefined;
+  /** What was said in its sessions so far (conversation/record.ts). */
+  conversation: Conversation;
 };
 
 export type ClaimRequest = {

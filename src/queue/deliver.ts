@@ -10,6 +10,7 @@ import { logAttempt, logHeld } from '../events/mail-log.ts';
 import { isoTime } from '../system/clock.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { type Claim, DELIVERY_DEADLINE_MS } from './claim.ts';
+import { encodeLines, linesOf } from './conversation/lines.ts';
 import type { DeliveryApp } from './delivery-app.ts';
 import { finalOutcome } from './outcome/explain.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
@@ -36,8 +37,10 @@ export async function deliver(app: DeliveryApp, claim: Claim, options: DeliveryO
     internalFailure(app, claim, error),
   );
   if (attempt.kind === 'released') return;
+  // Another session adds to the conversation of what is put back, so it is written first.
+  const conversation = describeConversation(claim, attempt);
   if (attempt.undecided) options.putBack(attempt.undecided);
-  if (attempt.verdicts.size > 0) await settleClaim(app, claim, attempt);
+  if (attempt.verdicts.size > 0) await settleClaim(app, claim, { ...attempt, conversation });
 }
 
 async function attemptDelivery(
@@ -125,6 +128,13 @@ function holdDamaged({ log }: Pick<App, 'log'>, claim: Claim, error: DamagedBlob
   return notSent(claim, { kind: 'held', report, reason: 'damaged' });
 }
 
+/** Returns the lines of the sessions of a claim; null when all recipients with a verdict got the mail, or there was no session. */
+function describeConversation({ conversation }: Claim, { verdicts }: Evaluated): string | null {
+  if (conversation.length === 0) return null;
+  if ([...verdicts.values()].every(({ outcome }) => outcome.kind === 'delivered')) return null;
+  return encodeLines(linesOf(conversation));
+}
+
 /**
  * Settles the recipients of a claim that have a verdict.
  * @throws Error when the outcome could not be stored for two minutes
@@ -132,7 +142,7 @@ function holdDamaged({ log }: Pick<App, 'log'>, claim: Claim, error: DamagedBlob
 async function settleClaim(
   app: DeliveryApp,
   claim: Claim,
-  { verdicts, signature, durationMs }: Evaluated,
+  { verdicts, signature, durationMs, conversation }: Evaluated & Pick<Settlement, 'conversation'>,
 ): Promise<void> {
   const now = app.clock.now();
   const { id: messageId, expiresAt } = claim.message;
@@ -143,6 +153,7 @@ async function settleClaim(
     now,
     durationMs,
     signature,
+    conversation,
     results: claim.recipients.flatMap(({ id, attempts, domain: recipientDomain }) => {
       const verdict = verdicts.get(id);
       if (!verdict) return [];
@@ -159,8 +170,14 @@ async function settleClaim(
   for (const result of settlement.results) {
     if (!settled.has(result.recipientId)) continue;
     app.monitor.observe(result.verdict.outcome, durationMs);
+    if (app.trace.isWatched) showOutcome(app, claim, result);
     logSettled(app, claim, { settlement, result });
   }
+}
+
+function showOutcome({ trace }: DeliveryApp, claim: Claim, { recipientId, verdict }: Result): void {
+  const to = claim.recipients.find(({ id }) => id === recipientId)?.address ?? '';
+  trace.showOutcome(claim, to, verdict.outcome);
 }
 
 /** Writes one line of the mail log for each recipient. */

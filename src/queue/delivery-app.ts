@@ -1,5 +1,6 @@
 /** The app with what delivering mail needs besides. */
 import type { App } from '../app.ts';
+import type { DeliveryTrace } from './conversation/trace.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
@@ -10,4 +11,5 @@ export type DeliveryApp = App & {
   receiveLocally: LocalReceiver;
   replies: Replies;
   monitor: Pick<DeliveryMonitor, 'observe'>;
+  trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;
 };

@@ -11,6 +11,7 @@ import { registerMessageAdmin } from './control/message-api.ts';
 import { expireSites } from './control/site-store.ts';
 import { expireActions } from './control/store.ts';
 import { createActionKind } from './control/sweep.ts';
+import { CONVERSATION_DAYS, expireConversations } from './conversation/store.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
@@ -18,7 +19,7 @@ import { createRecoveryWork } from './worker.ts';
 
 export const queue = {
   name: 'queue',
-  ids: ['em', 'rcp', 'att', 'qa'],
+  ids: ['em', 'rcp', 'att', 'cnv', 'qa'],
   operatorRoutes: [registerQueueAdmin, registerQueueControl, registerMessageAdmin, registerSuppressionReview],
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
@@ -33,6 +34,12 @@ export const queue = {
       size: new SliceSize(),
       expire: (now, slice) =>
         db.commit(expireAttempts, { before: firstKeptId('att', now, config.retention.eventDays), ...slice }),
+    },
+    {
+      kind: 'conversations',
+      size: new SliceSize(),
+      expire: (now, slice) =>
+        db.commit(expireConversations, { before: firstKeptId('cnv', now, CONVERSATION_DAYS), ...slice }),
     },
     {
       kind: 'queue actions',

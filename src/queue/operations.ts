@@ -8,6 +8,7 @@ import './control/list-store.ts';
 import './control/site-store.ts';
 import './control/stats.ts';
 import './control/store.ts';
+import './conversation/store.ts';
 import './due-store.ts';
 import './feedback.ts';
 import './held/probe.ts';

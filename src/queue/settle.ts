@@ -8,6 +8,7 @@ import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts-store.ts';
 import { evaluateBounce, notifyOfBounce, suppressBounced } from './bounce.ts';
 import { rememberSite } from './control/site-store.ts';
+import { insertConversation } from './conversation/store.ts';
 import { findMailPart, type Mail } from './mail-store.ts';
 import type { FinalOutcome, Verdict } from './outcome/outcome.ts';
 import { type Change, changeRecipients } from './state/change.ts';
@@ -32,6 +33,8 @@ export type Settlement = {
   durationMs: number;
   /** DKIM-Signature and Date fields that this attempt sent. They are stored for later attempts. */
   signature: string | null;
+  /** The lines of its sessions (conversation/lines.ts); null when it delivered, or no session was begun. */
+  conversation: string | null;
   results: readonly Result[];
 };
 
@@ -58,6 +61,10 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
       recipient,
       transition: await transitionOf(tx, { message, recipient, result }, settlement),
     });
+  }
+  if (settlement.conversation !== null && changes.length > 0) {
+    const { site, conversation: lines } = settlement;
+    await insertConversation(tx, { messageId: message.id, tenantId: message.tenantId, at: now, site, lines });
   }
   const signature = signatureAfter(mail, changes, settlement);
   await changeRecipients(tx, mail, { now, changes, signature });

@@ -4,6 +4,7 @@ import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import { DeliveryTrace } from './conversation/trace.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { withdrawProbes } from './held/probe.ts';
@@ -13,17 +14,21 @@ import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
-type Watching = { replies?: Replies; monitor?: DeliveryMonitor };
+type Watching = { replies?: Replies; monitor?: DeliveryMonitor; trace?: DeliveryTrace };
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
- * `replies` says what the replies of servers mean, and `monitor` sees the outcomes.
+ * `replies` says what the replies of servers mean, `monitor` sees the outcomes, and `trace` shows attempts to those who watch.
  */
 export function startDelivering(
   app: App,
   receiveLocally: LocalReceiver,
-  { replies = new RepliesFile(app), monitor = new DeliveryMonitor(app) }: Watching = {},
+  {
+    replies = new RepliesFile(app),
+    monitor = new DeliveryMonitor(app),
+    trace = new DeliveryTrace(),
+  }: Watching = {},
 ): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
@@ -34,6 +39,7 @@ export function startDelivering(
     receiveLocally,
     replies,
     monitor,
+    trace,
   });
   dispatcher.start();
   return dispatcher;

@@ -251,3 +251,23 @@ test('a changed route counts at once for a queue that has mail, however long DNS
   const direct = 20 - relay.messages.length;
   assert.ok(direct >= 1 && direct <= 8, `${direct} of 20 mails that were claimed already took the old route`);
 });
+
+test('what a relay says of the user is neither shown nor stored, and still has its meaning', async () => {
+  const to = 'gone@rcpt.example';
+  const relay = closing(
+    await relayAt(startRelay({ replies: { [to]: `550 5.1.1 ${USER}: no such user ${PASSWORD}` } })),
+  );
+  const recipient = await sendBy({ hosts: [TRUSTED_HOST], ...LOGIN }, to);
+  assert.equal(relay.logins.length, 1);
+  assert.deepEqual([recipient.status, recipient.class], ['bounced', 'bad-mailbox']);
+  assert.match(recipient.diagnostic, /^550 5\.1\.1 \*\*\*: no such user \*\*\*$/);
+  const [conversation] = query("SELECT lines FROM conversations WHERE lines LIKE '%<gone@%'");
+  const lines = String(conversation?.['lines']);
+  assert.match(lines, / > AUTH PLAIN \*\*\*\n\d+ < 235 .*\n.* < 550 5\.1\.1 \*\*\*: no such user \*\*\*\n/s);
+  for (const table of ['conversations', 'attempts', 'recipients', 'events']) {
+    const stored = JSON.stringify(query(`SELECT * FROM ${table}`)).replaceAll(spool.app.config.hostname, '');
+    const encoded = Buffer.from(`\0${USER}\0${PASSWORD}`).toString('base64');
+    for (const secret of [USER, PASSWORD, encoded])
+      assert.ok(!stored.includes(secret), `${table}: ${secret}`);
+  }
+});

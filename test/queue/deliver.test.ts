@@ -266,6 +266,7 @@ test('an attempt whose lease belongs to another start no longer changes anything
     now,
     durationMs: 1,
     signature: null,
+    conversation: null,
     results: [
       {
         recipientId,

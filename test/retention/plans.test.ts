@@ -9,6 +9,7 @@ import { expireEvents } from '../../src/events/store.ts';
 import { expireLedger } from '../../src/ledger/expire.ts';
 import { listRowsAfter } from '../../src/ledger/store.ts';
 import { expireAttempts } from '../../src/queue/attempts-store.ts';
+import { expireConversations } from '../../src/queue/conversation/store.ts';
 import { expireEngagements } from '../../src/tracking/engagements/store.ts';
 import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';
@@ -36,6 +37,11 @@ for (const [name, expire, walk] of [
     'attempts',
     (tx: Tx) => expireAttempts.run(tx, range),
     /^SEARCH attempts USING (COVERING )?INDEX sqlite_autoindex_attempts_1 \(id>\? AND id<\?\)$/,
+  ],
+  [
+    'conversations',
+    (tx: Tx) => expireConversations.run(tx, range),
+    /^SEARCH conversations USING (COVERING )?INDEX sqlite_autoindex_conversations_1 \(id>\? AND id<\?\)$/,
   ],
   [
     'engagements',

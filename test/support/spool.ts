@@ -7,6 +7,7 @@ import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
+import { DeliveryTrace } from '../../src/queue/conversation/trace.ts';
 import { deliver } from '../../src/queue/deliver.ts';
 import type { DeliveryApp } from '../../src/queue/delivery-app.ts';
 import { DeliveryMonitor } from '../../src/queue/delivery-monitor.ts';
@@ -173,6 +174,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   return deliveries.map((delivery, id) => ({
     ...delivery,
     ...{ id, site: 'test', scheduledFor: '', claimedAt, tries: 0, brokenOff: undefined },
+    conversation: [],
   }));
 }
 
@@ -183,6 +185,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     receiveLocally: noReceiver,
     replies: PACKAGED,
     monitor: new DeliveryMonitor(app),
+    trace: new DeliveryTrace(),
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

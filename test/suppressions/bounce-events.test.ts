@@ -40,6 +40,7 @@ async function end(to: string, outcome: FinalOutcome): Promise<string> {
     now: spool.clock.now(),
     durationMs: 1,
     signature: null,
+    conversation: null,
     results,
   };
   await db.commit(settle, ending);
@@ -106,7 +107,8 @@ test('a hard bounce of an address that was put on the list meanwhile is no news'
     ...{ recipientId: id, attempts, retryDelayMs: 1_000 },
     verdict: { outcome: bounced() },
   }));
-  await db.commit(settle, { site: 'test', messageId, runId, now, durationMs: 1, signature: null, results });
+  const ending = { site: 'test', messageId, runId, now, durationMs: 1, signature: null, conversation: null };
+  await db.commit(settle, { ...ending, results });
   assert.equal((await getSuppression(db.read, tenantId, email)).reason, 'bounce');
   assert.deepEqual(await suppressionEvents(email), known);
 });

@@ -1,6 +1,6 @@
 /**
- * Registers the operator's routes that show the emails of all tenants with every attempt to deliver them. They show envelopes and the
- * replies of servers, never subjects or content, and are served on the control socket alone.
+ * Registers the operator's routes that show the emails of all tenants with every attempt to deliver them, and what was said when one did not
+ * deliver. They show envelopes and the replies of servers, never subjects or content, and are served on the control socket alone.
  */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
@@ -9,6 +9,8 @@ import { addressKey } from '../../mail/address.ts';
 import { isoTime } from '../../system/clock.ts';
 import { orNotFound } from '../../system/errors.ts';
 import { getTenant, listTenants } from '../../tenants/store.ts';
+import { decodeLines } from '../conversation/lines.ts';
+import { listConversations } from '../conversation/store.ts';
 import { recipientStatus } from '../status.ts';
 import { findMessage, listRecipients } from '../store.ts';
 import { type ListedMessage, listAttempts, listMessagesOf, listNewestMessages } from './message-store.ts';
@@ -57,6 +59,7 @@ async function describeMessage(tx: App['db']['read'], id: string) {
   const recipients = await listRecipients(tx, id);
   const addressOf = new Map(recipients.map((recipient) => [recipient.id, recipient.address]));
   const attempts = await listAttempts(tx, id);
+  const conversations = await listConversations(tx, message.tenantId, message.id);
   return {
     ...showMessage(message),
     expiresAt: isoTime(message.expiresAt),
@@ -76,6 +79,12 @@ async function describeMessage(tx: App['db']['read'], id: string) {
       tls: attempt.tls,
       durationMs: attempt.durationMs,
       reply: attempt.reply,
+    })),
+    /** What was said in attempts of the last week that did not deliver, each with the time of its attempts. */
+    conversations: conversations.map(({ at, site, lines }) => ({
+      at: isoTime(at),
+      site,
+      lines: decodeLines(lines),
     })),
   };
 }

@@ -1,5 +1,6 @@
 /** Finds the meaning of a report in the reply table. */
 import type { MessageRow } from '../../db/tables.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
 import { type BounceType, cleanReport, type FinalOutcome, type Outcome, type Report } from './outcome.ts';
 import type { Meaning, ReplyClass } from './replies/meaning.ts';
 import type { ReplyPhase } from './replies/row.ts';
@@ -59,7 +60,12 @@ export function finalOutcome(outcome: Outcome, context: Context): FinalOutcome {
   const report = cleanReport(outcome.report);
   if (outcome.kind === 'delivered' || outcome.kind === 'held') return { ...outcome, report };
   const { table, expiresAt, recipientDomain, now } = context;
-  const meaning = explainReport(table, report, recipientDomain);
+  // The words of the reply decide, also those that are hidden from readers because they are the user name of a relay's login.
+  const meaning = explainReport(
+    table,
+    { ...report, text: cleanForeignText(outcome.report.text) },
+    recipientDomain,
+  );
   if (outcome.kind === 'bounced' || now < expiresAt) return { ...outcome, report, meaning };
   // X.4.7 says that time has run out (RFC 3463 section 3.5). The last reply stays in the text and decides the subtype.
   const expired = { ...report, enhancedCode: '4.4.7', text: `Expired. Last: ${report.text}` };

@@ -1,6 +1,7 @@
 /** The outcome of an attempt as a value. `deliver` produces one for each recipient; `settle` stores it. */
 import type { RecipientRow } from '../../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
+import { hideSecrets, type LoginSecrets } from '../../mail/smtp/client/login.ts';
 import { replyText, type SmtpReply } from '../../mail/smtp/reply.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import type { Fact, Meaning } from './replies/meaning.ts';
@@ -19,6 +20,8 @@ export type Report = {
   text: string;
   /** The reason without a reply; undefined for replies. */
   fact?: Fact;
+  /** Secrets of a relay's login, which its reply may repeat. They go before the report is stored, logged or shown (`cleanReport`). */
+  secrets?: LoginSecrets;
 };
 
 export type Outcome =
@@ -128,7 +131,8 @@ const FACT_OF_FAILURE = {
   requirement: 'requirement',
 } as const satisfies Record<Exclude<SmtpFailure['kind'], 'reply'>, Fact>;
 
-/** Returns a report whose text can be stored, logged and shown: another machine may have written it. */
-export function cleanReport(report: Report): Report {
-  return { ...report, text: cleanForeignText(report.text) };
+/** Returns a report whose text can be stored, logged and shown: another machine may have written it, and have repeated secrets. */
+export function cleanReport({ secrets, ...report }: Report): Report {
+  const text = secrets ? hideSecrets(report.text, secrets) : report.text;
+  return { ...report, text: cleanForeignText(text) };
 }

@@ -25,6 +25,7 @@ import type { Relay } from '../../outbound-routes/route.ts';
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
+import { type Conversation, lastOpening, recordIn } from '../conversation/record.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
@@ -33,8 +34,14 @@ import type { Hosts, Route } from '../site/route.ts';
 import type { Addresses } from '../site/site.ts';
 import { isAuthenticName, mayCarry, understands } from './requirements.ts';
 
-/** `relay` is null when the session is one with a host of the recipients' domain. */
-export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string }; relay: Relay | null };
+export type OpenSession = {
+  smtp: SmtpSession;
+  peer: Peer & { address: string };
+  /** Null when the session is one with a host of the recipients' domain. */
+  relay: Relay | null;
+  /** How the session was opened. It is part of the conversation of each claim that is sent in the session. */
+  opening: Conversation;
+};
 type Connected =
   | { kind: 'open'; session: OpenSession }
   /** `wasTried` is true when at least one host was contacted, so that the outcome says something about the site. */
@@ -52,7 +59,7 @@ const NO_HOST_REACHED: Outcome = {
 };
 
 type Opening = {
-  claim: Claim;
+  claim: Pick<Claim, 'message' | 'recipients' | 'brokenOff' | 'site' | 'conversation'>;
   addresses: Addresses;
   /** Time on the monotonic clock, in milliseconds, at which opening the session must have ended. */
   deadline: number;
@@ -85,7 +92,8 @@ export async function connect(
     const opened = await openBefore(app, connecting, { deadline, peer });
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
-      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls }, relay } };
+      const opening = lastOpening(claim.conversation);
+      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls }, relay, opening } };
     }
     const evaluated = relay
       ? evaluateRelayFailure(app.replies, peer, opened.failure)
@@ -129,7 +137,7 @@ function wasReached({ phase }: { phase: Report['phase'] }): boolean {
 function candidateHosts(
   app: DeliveryApp,
   hosts: Hosts,
-  { claim, addresses }: { claim: Claim; addresses: Addresses },
+  { claim, addresses }: Pick<Opening, 'claim' | 'addresses'>,
 ) {
   const all = targets(hosts);
   const others = all.filter(({ address }) => !addresses.isAvoided(address, app.clock.elapsed()));
@@ -166,7 +174,7 @@ const NO_REQUIRETLS: SmtpFailure = {
   message: 'the relay does not offer REQUIRETLS, which the message requires',
 };
 
-function timeoutsOf({ recipients }: Claim): SmtpOptions['timeouts'] {
+function timeoutsOf({ recipients }: Pick<Claim, 'recipients'>): SmtpOptions['timeouts'] {
   return attemptsOf(recipients) === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS;
 }
 
@@ -182,7 +190,8 @@ async function connectToRelay(
 ): Promise<OpenedSmtp> {
   const { claim, isPressed } = opening;
   const { mx: host, address } = peer;
-  const session = { host, address, timeouts: timeoutsOf(claim), isPressed, onPhase: crashOn(app) };
+  const watching = { onPhase: crashOn(app), observer: recordIn(app, claim) };
+  const session = { host, address, timeouts: timeoutsOf(claim), isPressed, ...watching };
   const opened = await openRelay(app, relay, session);
   if (!opened.ok) return opened;
   const { session: smtp } = opened;
@@ -206,6 +215,7 @@ async function connectWithTlsFallback(
     timeouts: timeoutsOf(claim),
     isPressed,
     onPhase: crashOn(app),
+    observer: recordIn(app, claim),
   };
   if (claim.message.requireTls === 1) return openRequiringTls(app, options, claim);
   if (addresses.needsPlainText(address, app.clock.elapsed()))
@@ -224,7 +234,7 @@ async function connectWithTlsFallback(
 async function openRequiringTls(
   app: DeliveryApp,
   options: Omit<SmtpOptions, 'tls'>,
-  claim: Claim,
+  claim: Opening['claim'],
 ): Promise<OpenedSmtp> {
   if (isAuthenticName(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
   const message = 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires';

@@ -56,7 +56,10 @@ export class SmtpTransport implements Transport {
   /** Connects unless a connection is open that may carry the mail. Mail for a suspended site is deferred instead. */
   async open(claim: Claim): Promise<Outcome | undefined> {
     if (this.#session && !(this.isConnected && this.#mayCarry(claim))) await this.#quit();
-    if (this.#session) return undefined;
+    if (this.#session) {
+      claim.conversation.push(...this.#session.opening);
+      return undefined;
+    }
     const { random, clock } = this.#app;
     const { addresses, pace, route } = this.#site;
     const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));

@@ -1,8 +1,10 @@
 /** Sends a claim in an open session, and evaluates the server's reply for each recipient. */
 
 import type { RecipientRow } from '../../db/tables.ts';
+import type { LoginSecrets } from '../../mail/smtp/client/login.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';
 import { type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
+import { recordIn } from '../conversation/record.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
@@ -63,6 +65,7 @@ export async function transact(
     utf8: claim.message.utf8 === 1,
     dsn: { message: claim.message.dsn, recipients: claim.recipients.map(({ dsn }) => dsn) },
     onPhase: crashOn(app),
+    observer: recordIn(app, claim),
     mayEnd,
   });
   void transaction.ready.then(onReady);
@@ -79,7 +82,7 @@ export async function transact(
 
 function evaluateAll(
   replies: Replies,
-  { claim, session: { peer, relay } }: { claim: Claim; session: OpenSession },
+  { claim, session: { smtp, peer, relay } }: { claim: Claim; session: OpenSession },
   {
     recipients: results,
     usable,
@@ -88,21 +91,27 @@ function evaluateAll(
     notifiesSender,
   }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean; notifiesSender: boolean },
 ): Omit<Transacted, 'signature'> {
-  const evaluate = relay ? evaluateRelayResult : evaluateResult;
+  const evaluate = (result: RecipientResult) =>
+    withSecrets((relay ? evaluateRelayResult : evaluateResult)(replies, peer, result), smtp.secrets);
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
   let brokeOff: Outcome | undefined;
   for (const [index, recipient] of claim.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= evaluate(replies, peer, result);
+    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= evaluate(result);
     if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
     } else {
-      verdicts.set(recipient.id, { outcome: evaluate(replies, peer, result), notifiesSender });
+      verdicts.set(recipient.id, { outcome: evaluate(result), notifiesSender });
     }
   }
   return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };
+}
+
+/** Returns the outcome with the secrets that must not be shown of its reply. */
+function withSecrets(outcome: Outcome, secrets: LoginSecrets | undefined): Outcome {
+  return secrets ? { ...outcome, report: { ...outcome.report, secrets } } : outcome;
 }
 
 function withoutVerdict(

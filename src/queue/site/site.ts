@@ -261,7 +261,7 @@ export class Site {
       const id = ++this.#lastClaimId;
       const scheduledFor = parseQueueKey(delivery.recipients[0]?.queue ?? '').tenantId;
       const claimed = { id, site: this.key, scheduledFor, claimedAt, tries: 0, brokenOff: undefined };
-      this.#insert({ ...delivery, ...claimed });
+      this.#insert({ ...delivery, ...claimed, conversation: [] });
     }
     return deliveries.length > 0 || !this.#claimer.isEmpty;
   }

@@ -4,6 +4,7 @@
  */
 import { wireFormOf } from '../body.ts';
 import type { SmtpReply } from '../reply.ts';
+import type { SmtpObserver } from './events.ts';
 import type { SmtpFailure, SmtpPhase } from './failure.ts';
 
 export type MessageContent = {
@@ -39,6 +40,8 @@ export type Envelope = {
    * only a caller that needs the exact moment should set it.
    */
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
+  /** Sees the commands, the replies and how the transaction fails (events.ts). */
+  observer?: SmtpObserver | undefined;
   /** Resolves when the final dot may be sent. Everything before it is sent meanwhile. By default the dot waits for nothing. */
   mayEnd?: (() => Promise<unknown> | undefined) | undefined;
 };

@@ -9,10 +9,13 @@ import { errorMessage } from '../../../system/errors.ts';
 import type { System } from '../../../system/system.ts';
 import { startTls, type TlsHello } from '../../../system/tls.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
+import { command, readReply } from './command.ts';
 import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
+import type { SmtpObserver, SmtpTls } from './events.ts';
 import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
-import { logIn, type SmtpLogin } from './login.ts';
+import { type LoginSecrets, logIn, type SmtpLogin, secretsOf, withoutSecrets } from './login.ts';
+import { type ProbedRecipient, probeRecipient } from './probe.ts';
 import { PRESSED_CONNECT_TIMEOUT_MS, type SmtpTimeouts } from './timeouts.ts';
 import { newSession, type Transaction, transact } from './transaction.ts';
 
@@ -44,16 +47,8 @@ export type SmtpOptions = {
    */
   isPressed?: (() => boolean) | undefined;
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
-};
-
-type SmtpTls = {
-  /** Protocol version, such as `TLSv1.3`. */
-  version: string;
-  cipher: string;
-  /** True when the certificate passes verification. Opportunistic TLS continues without it (RFC 7435). */
-  authorized: boolean;
-  /** Why the certificate does not pass; undefined when it does. */
-  fault: string | undefined;
+  /** Sees how the session opens (events.ts). Each transaction names its own observer. */
+  observer?: SmtpObserver | undefined;
 };
 
 export type SmtpSession = {
@@ -62,7 +57,11 @@ export type SmtpSession = {
   readonly extensions: ReadonlyMap<string, string>;
   /** Returns false once the peer has closed the connection, or has sent anything while the session was idle. */
   isOpen(): boolean;
+  /** The secrets of the login, which replies of the server may repeat; undefined without a login. */
+  readonly secrets: LoginSecrets | undefined;
   transact(envelope: Envelope): Transaction;
+  /** Asks whether the server takes mail for the only recipient of the envelope, and sends no message. */
+  probe(envelope: Envelope): Promise<ProbedRecipient>;
   /**
    * Sends QUIT and closes the connection. It always resolves, at the latest after `quitMs`. A transaction without a result
    * fails at once.
@@ -109,18 +108,21 @@ export async function openSmtp(
     }
     if (options.tls === 'required') requireTls(tls, extensions);
     if (options.tls === 'starttls' || options.login !== undefined) requireVerified(tls);
-    if (options.login) {
-      await logIn(connection, options.login, { extensions, timeoutMs: options.timeouts.authMs });
+    const { login, timeouts, observer } = options;
+    if (login) {
+      await logIn(connection, login, { extensions, timeoutMs: timeouts.authMs, observer });
       options.onPhase?.('auth');
     }
-    return { ok: true, session: openSession(connection, { extensions, tls, timeouts: options.timeouts }) };
+    return { ok: true, session: openSession(connection, { extensions, tls, timeouts, login }) };
   } catch (error) {
     if (!(error instanceof SmtpError)) {
       connection?.destroy();
       throw error;
     }
-    if (connection) abandon(connection, error.failure);
-    return { ok: false, failure: error.failure };
+    const { failure } = error;
+    if (failure.kind !== 'reply') options.observer?.({ kind: 'failed', failure });
+    if (connection) abandon(connection, failure);
+    return { ok: false, failure };
   }
 }
 
@@ -130,9 +132,11 @@ async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promi
   const timeoutMs = isPressed?.()
     ? Math.min(timeouts.connectMs, PRESSED_CONNECT_TIMEOUT_MS)
     : timeouts.connectMs;
+  options.observer?.({ kind: 'connecting', host: options.serverName, address, port });
   try {
     const socket = await world.dial({ address, port, timeoutMs, mayBePrivate });
     options.onPhase?.('connect');
+    options.observer?.({ kind: 'connected' });
     return socket;
   } catch (error) {
     throw networkError('connect', error);
@@ -141,19 +145,19 @@ async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promi
 
 async function readBanner(connection: SmtpConnection, options: SmtpOptions): Promise<void> {
   connection.expect(1);
-  const banner = await connection.read('banner', options.timeouts.bannerMs);
+  const { timeouts, observer } = options;
+  const banner = await readReply(connection, { phase: 'banner', timeoutMs: timeouts.bannerMs, observer });
   if (banner.code !== 220) throw unexpected('banner', banner);
   options.onPhase?.('banner');
 }
 
 /** Sends EHLO, or HELO to a server that does not know EHLO (RFC 5321 section 3.2). Returns the extensions that the server offers. */
 async function greet(connection: SmtpConnection, options: SmtpOptions): Promise<Map<string, string>> {
-  const { heloName, timeouts } = options;
-  const timeoutMs = timeouts.ehloMs;
-  let reply = await command(connection, { phase: 'ehlo', line: `EHLO ${heloName}`, timeoutMs });
+  const { heloName, timeouts, observer } = options;
+  const sent = { phase: 'ehlo', timeoutMs: timeouts.ehloMs, observer } as const;
+  let reply = await command(connection, { ...sent, line: `EHLO ${heloName}` });
   const isExtended = reply.code === 250;
-  if (reply.code >= 500)
-    reply = await command(connection, { phase: 'ehlo', line: `HELO ${heloName}`, timeoutMs });
+  if (reply.code >= 500) reply = await command(connection, { ...sent, line: `HELO ${heloName}` });
   if (reply.code !== 250) throw unexpected('ehlo', reply);
   options.onPhase?.('ehlo');
   return isExtended ? parseExtensions(reply) : new Map();
@@ -172,9 +176,9 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
  * Asks for TLS (RFC 3207 section 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
  * the session.
  */
-async function askForTls(connection: SmtpConnection, { timeouts }: SmtpOptions): Promise<void> {
+async function askForTls(connection: SmtpConnection, { timeouts, observer }: SmtpOptions): Promise<void> {
   const timeoutMs = timeouts.startTlsMs;
-  const reply = await command(connection, { phase: 'starttls', line: 'STARTTLS', timeoutMs });
+  const reply = await command(connection, { phase: 'starttls', line: 'STARTTLS', timeoutMs, observer });
   if (reply.code === 421) throw unexpected('starttls', reply);
   if (reply.code !== 220) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: `STARTTLS refused: ${replyText(reply)}` });
@@ -200,7 +204,9 @@ async function startSession(
       timeoutMs: timeouts.startTlsMs,
     });
     options.onPhase?.('starttls');
-    return { connection: new SmtpConnection(clock, secure, options.isPressed), tls: describe(secure) };
+    const tls = describe(secure);
+    options.observer?.({ kind: 'tls', tls });
+    return { connection: new SmtpConnection(clock, secure, options.isPressed), tls };
   } catch (error) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: errorMessage(error) }, error);
   }
@@ -232,13 +238,6 @@ function describe(secure: TLSSocket): SmtpTls {
   };
 }
 
-type Command = { phase: SmtpPhase; line: string; timeoutMs: number };
-
-async function command(connection: SmtpConnection, { phase, line, timeoutMs }: Command): Promise<SmtpReply> {
-  connection.send(`${line}\r\n`, 1);
-  return connection.read(phase, timeoutMs);
-}
-
 function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
   if (reply.code >= 400) return new SmtpError({ phase, kind: 'reply', reply });
   return protocolError(phase, `the peer answered ${replyText(reply)}`);
@@ -254,19 +253,28 @@ type Greeted = {
   extensions: ReadonlyMap<string, string>;
   tls: SmtpTls | undefined;
   timeouts: SmtpTimeouts;
+  login?: SmtpLogin | undefined;
 };
 
-function openSession(connection: SmtpConnection, { extensions, tls, timeouts }: Greeted): SmtpSession {
+function openSession(connection: SmtpConnection, { extensions, tls, timeouts, login }: Greeted): SmtpSession {
   const state = newSession(connection, extensions, timeouts);
+  const secrets = login && secretsOf(login);
   return {
     tls,
     extensions,
+    secrets,
     isOpen: () => connection.isOpen && (state.pending > 0 || !connection.hasInput),
-    transact: (envelope) => transact(state, envelope),
+    transact: (envelope) => transact(state, withoutSecretsSeen(envelope, secrets)),
+    probe: (envelope) => probeRecipient(state, withoutSecretsSeen(envelope, secrets)),
     async quit() {
       try {
         if (state.pending === 0)
-          await command(connection, { phase: 'quit', line: 'QUIT', timeoutMs: timeouts.quitMs });
+          await command(connection, {
+            phase: 'quit',
+            line: 'QUIT',
+            timeoutMs: timeouts.quitMs,
+            observer: undefined,
+          });
       } catch (error) {
         if (!(error instanceof SmtpError)) throw error;
       } finally {
@@ -274,5 +282,18 @@ function openSession(connection: SmtpConnection, { extensions, tls, timeouts }: 
       }
     },
     close: () => connection.destroy(),
+  };
+}
+
+/** Returns the envelope with an observer that sees no secrets of the login in the replies of the server. */
+function withoutSecretsSeen(envelope: Envelope, secrets: LoginSecrets | undefined): Envelope {
+  const { observer } = envelope;
+  if (!observer || !secrets) return envelope;
+  return {
+    ...envelope,
+    observer: (event) =>
+      observer(
+        event.kind === 'received' ? { kind: 'received', reply: withoutSecrets(event.reply, secrets) } : event,
+      ),
   };
 }

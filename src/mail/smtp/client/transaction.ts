@@ -6,6 +6,7 @@
  */
 
 import type { SmtpReply } from '../reply.ts';
+import { readReply, sendCommands } from './command.ts';
 import type { SmtpConnection } from './connection.ts';
 import {
   type Envelope,
@@ -50,7 +51,7 @@ export type Transaction = {
 };
 
 /** The state of a session that outlives a transaction. */
-type SessionState = {
+export type SessionState = {
   readonly connection: SmtpConnection;
   readonly extensions: ReadonlyMap<string, string>;
   readonly timeouts: SmtpTimeouts;
@@ -120,7 +121,9 @@ async function run(
   } catch (error) {
     if (!(error instanceof SmtpError)) throw error;
     const { dotSent, untried } = progress;
-    settle(progress, { kind: 'failed', failure: error.failure, dotSent, untried });
+    const { failure } = error;
+    if (failure.kind !== 'reply') envelope.observer?.({ kind: 'failed', failure });
+    settle(progress, { kind: 'failed', failure, dotSent, untried });
   } finally {
     state.pending -= 1;
     if (!isIntact) end(state);
@@ -175,7 +178,7 @@ function begin(state: SessionState, envelope: Envelope): Commands {
   const isAlone = state.pending === 0;
   state.pending += 1;
   refuseIfOver(state);
-  if (isAlone) refuseSurprise(connection);
+  if (isAlone) refuseSurprise(connection, envelope);
   const reset = state.needsReset ? 'RSET\r\n' : '';
   const mail = mailCommand(envelope, extensions);
   const rcpts = rcptCommands(envelope, extensions);
@@ -183,7 +186,8 @@ function begin(state: SessionState, envelope: Envelope): Commands {
   state.isUsed = true;
   if (isPipelining(state)) {
     const commands = [...(reset === '' ? [] : [reset]), mail, ...rcpts, 'DATA\r\n'];
-    connection.send(commands.join(''), commands.length);
+    const { observer } = envelope;
+    sendCommands(connection, { commands: commands.join(''), replies: commands.length, observer });
   }
   return { reset, mail, rcpts };
 }
@@ -193,9 +197,10 @@ function isPipelining({ extensions }: SessionState): boolean {
 }
 
 /** A reply before the first command is a goodbye (421 4.4.2 to an idle session) or a protocol error. */
-function refuseSurprise(connection: SmtpConnection): void {
+function refuseSurprise(connection: SmtpConnection, { observer }: Envelope): void {
   if (!connection.hasInput) return;
   const reply = connection.takeReply();
+  if (reply) observer?.({ kind: 'received', reply });
   if (reply?.code === 421) throw new SmtpError({ phase: 'mail', kind: 'reply', reply });
   throw protocolError('mail', 'the peer spoke before it was asked');
 }
@@ -228,21 +233,24 @@ async function exchange(
     settle(progress, { kind: 'refused', phase: 'data', reply: data });
     return data.code !== 421;
   }
-  if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state);
+  if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state, envelope);
   const finalDot = await sendContent(connection, envelope, timeouts.blockMs);
-  if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
+  const { observer } = envelope;
+  const readEarly = () => readReply(connection, { phase: 'body', timeoutMs: timeouts.blockMs, observer });
+  if (finalDot === undefined) return settleEarly(progress, await readEarly());
   const wait = envelope.mayEnd?.();
   if (wait !== undefined) {
     await wait;
-    if (connection.hasReply) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
+    if (connection.hasReply) return settleEarly(progress, await readEarly());
   }
   progress.dotSent = connection.isOpen;
   connection.send(finalDot, 1);
+  observer?.({ kind: 'content', sizeBytes: envelope.prefix.length + envelope.message.sizeBytes });
   // Any verdict ends the transaction (RFC 5321 section 4.1.1.4).
   state.needsReset = false;
   if (isPipelining(state)) markReady();
   await announce(state, envelope, ['dot']);
-  const verdict = await connection.read('dot', timeouts.dotMs);
+  const verdict = await readReply(connection, { phase: 'dot', timeoutMs: timeouts.dotMs, observer });
   if (isSuccess(verdict)) {
     settle(progress, { kind: 'accepted', reply: verdict });
     return true;
@@ -262,13 +270,14 @@ async function sendEnvelope(
   { commands: { reset, mail, rcpts }, progress }: Pick<Exchange, 'commands' | 'progress'>,
 ): Promise<SmtpReply | 'not-asked' | undefined> {
   const { connection, timeouts } = state;
+  const { observer } = envelope;
   const pipelines = isPipelining(state);
   const ask = async (phase: SmtpPhase, command: string, timeoutMs: number): Promise<SmtpReply> => {
     if (!pipelines) {
-      connection.send(command, 1);
+      sendCommands(connection, { commands: command, replies: 1, observer });
       if (command !== reset) await announce(state, envelope, [phase]);
     }
-    const reply = await connection.read(phase, timeoutMs);
+    const reply = await readReply(connection, { phase, timeoutMs, observer });
     progress.untried &&= command === reset;
     return reply;
   };
@@ -303,9 +312,13 @@ function expectReset(reply: SmtpReply): void {
 }
 
 /** Ends a DATA that was accepted although every recipient was refused, by sending an empty message (RFC 2920 section 3.1). */
-async function endWithBareDot({ connection, timeouts }: SessionState): Promise<boolean> {
-  connection.send('.\r\n', 1);
-  return (await connection.read('dot', timeouts.dotMs)).code !== 421;
+async function endWithBareDot(
+  { connection, timeouts }: SessionState,
+  { observer }: Envelope,
+): Promise<boolean> {
+  sendCommands(connection, { commands: '.\r\n', replies: 1, observer });
+  const reply = await readReply(connection, { phase: 'dot', timeoutMs: timeouts.dotMs, observer });
+  return reply.code !== 421;
 }
 
 /** Settles a transaction that the peer answered before the final dot. Only a refusal is accepted as an answer. */
@@ -315,7 +328,8 @@ function settleEarly(progress: Progress, reply: SmtpReply): false {
   return false;
 }
 
-function isSuccess(reply: SmtpReply): boolean {
+/** Returns true for a reply of class 2. */
+export function isSuccess(reply: SmtpReply): boolean {
   return reply.code >= 200 && reply.code < 300;
 }
 
