@@ -63,6 +63,7 @@ export const CRASH_POINTS = [
   'backup-database',
   'backup-files',
   'backup-mailbox',
+  'backup-encrypting',
   'backup-complete',
   'restore-copied',
   'restore-marked',

@@ -5,7 +5,7 @@
  */
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { type CopiedAccount, copyDamagedAccount } from '../accounts/copy.ts';
 import { accountFolder, indexFile } from '../accounts/folder.ts';
 import type { App } from '../app.ts';
@@ -15,20 +15,26 @@ import { markWithoutWal } from '../db/copy-database.ts';
 import { flushDirectory, flushPath } from '../db/flush-files.ts';
 import { readInstallationFile, writeInstallationFile } from '../db/installation/file.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { openScratchFolder, removeStaleFolders } from '../db/scratch-folder.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
-import { AppError, errorCode } from '../system/errors.ts';
+import { errorCode } from '../system/errors.ts';
 import { writeFlushed } from '../system/write-flushed.ts';
 import { VERSION } from '../version.ts';
 import { eachMailbox } from './copied-database.ts';
+import { encryptBackup } from './encrypt.ts';
 import {
+  ARCHIVE_FILE,
   type BackupFacts,
   backupFolder,
   backupName,
+  ENCRYPTED_FORMAT,
   FACTS_FILE,
   FORMAT,
+  isMailboxId,
   namesIn,
   PARTIAL,
 } from './format.ts';
+import { databaseBytes, requireSpace } from './space.ts';
 import { hashFile, SumsWriter } from './sums.ts';
 
 /** Copies the account of a mailbox to a folder that does not exist, in whatever thread has it open. */
@@ -42,15 +48,13 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|.*\.new)$/;
-const MAILBOX_ID = /^mbx_/;
-const BYTES_PER_MEGABYTE = 1024 * 1024;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|scratch-.*|.*\.new)$/;
 
 /** A backup that is being made. */
-type Making = { app: BackupApp; staging: string; sums: SumsWriter; bytes: number };
+type Making = { app: BackupApp; folder: string; staging: string; sums: SumsWriter; bytes: number };
 
 /**
- * Makes a backup in a folder. After an error nothing stays behind.
+ * Makes a backup in a folder, which is encrypted when there are recipients. After an error nothing stays behind.
  * @throws AppError invalid_state when the disk has too little space; errors of SQLite and of the file system
  */
 export async function createBackup(app: BackupApp, folder: string): Promise<MadeBackup> {
@@ -58,12 +62,18 @@ export async function createBackup(app: BackupApp, folder: string): Promise<Made
   const elapsed = app.clock.elapsed();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await removePartial(folder);
-  await requireSpace(app, folder);
+  await removeStaleFolders(app.config.dataDir);
   const name = backupName(startedAt);
   const staging = join(folder, `${PARTIAL}${name}`);
   await mkdir(staging, { mode: 0o700 });
   try {
-    const facts = await app.blobs.holds.during(() => fill(app, staging, elapsed));
+    const isPlain = app.config.backup.recipients.length === 0;
+    const made = await (isPlain
+      ? makePlain(app, folder, staging)
+      : makeEncrypted(app, { folder, name, staging }));
+    const facts = { ...made, tookMs: Math.round(app.clock.elapsed() - elapsed) };
+    await flushDirectory(staging);
+    writeFacts(staging, facts);
     app.crashPoint('backup-complete');
     const path = join(folder, name);
     await rename(staging, path);
@@ -81,10 +91,53 @@ async function removePartial(folder: string): Promise<void> {
   for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-async function fill(app: BackupApp, staging: string, startedElapsed: number): Promise<BackupFacts> {
-  const { dataDir } = app.config;
+function writeFacts(staging: string, facts: BackupFacts): void {
+  writeFlushed(join(staging, FACTS_FILE), `${JSON.stringify(facts, null, 2)}\n`);
+}
+
+async function makePlain(app: BackupApp, folder: string, staging: string): Promise<BackupFacts> {
+  await requireSpace(app, folder, await databaseBytes(app.config.dataDir));
+  return app.blobs.holds.during(() => fill(app, folder, staging));
+}
+
+/**
+ * Collects the files in a scratch folder in the data directory, where they are protected as the data is, and encrypts them into the
+ * staging folder. The folder of the backups never has anything that is not encrypted.
+ */
+async function makeEncrypted(
+  app: BackupApp,
+  { folder, name, staging }: { folder: string; name: string; staging: string },
+): Promise<BackupFacts> {
+  const { dataDir, backup } = app.config;
+  await using scratch = await openScratchFolder(dataDir);
+  await requireSpace(app, dataDir, await databaseBytes(dataDir));
+  const facts = await app.blobs.holds.during(() => fill(app, folder, scratch.path));
+  writeFacts(scratch.path, facts);
+  await requireSpace(app, folder, facts.bytes);
+  app.crashPoint('backup-encrypting');
+  const archive = {
+    from: scratch.path,
+    name,
+    to: join(staging, ARCHIVE_FILE),
+    recipients: backup.recipients,
+  };
+  const sha256 = await encryptBackup(app.clock, archive);
   const sums = await SumsWriter.open(staging);
-  const making: Making = { app, staging, sums, bytes: 0 };
+  try {
+    sums.add({ sha256, path: ARCHIVE_FILE });
+    const recipients = [...backup.recipients];
+    return { ...facts, format: ENCRYPTED_FORMAT, recipients, sums: await sums.finish() };
+  } finally {
+    await sums.close();
+  }
+}
+
+/** Copies or links all files into the staging folder, and writes the list of their hashes. */
+async function fill(app: BackupApp, folder: string, staging: string): Promise<BackupFacts> {
+  const { dataDir } = app.config;
+  const startedAt = app.clock.elapsed();
+  const sums = await SumsWriter.open(staging);
+  const making: Making = { app, folder, staging, sums, bytes: 0 };
   try {
     // The file says which database belongs to it, and at least which generation: it is read before the database is copied.
     const installation = readInstallationFile(dataDir);
@@ -103,20 +156,17 @@ async function fill(app: BackupApp, staging: string, startedElapsed: number): Pr
     await copyOthers(making);
     writeInstallationFile(staging, { ...installation, walBytes: null });
     await addFile(making, join(staging, 'installation.json'));
-    const facts: BackupFacts = {
+    return {
       format: FORMAT,
       version: VERSION,
       installation: installation.id,
       takenAt,
-      tookMs: Math.round(app.clock.elapsed() - startedElapsed),
+      tookMs: Math.round(app.clock.elapsed() - startedAt),
       bytes: making.bytes,
       ...mailboxes,
       sums: await sums.finish(),
       files: sums.files,
     };
-    await flushDirectory(staging);
-    writeFlushed(join(staging, FACTS_FILE), `${JSON.stringify(facts, null, 2)}\n`);
-    return facts;
   } finally {
     await sums.close();
   }
@@ -175,7 +225,7 @@ async function copyOthers(making: Making): Promise<void> {
   const { app, staging } = making;
   const { dataDir } = app.config;
   const inMailboxes = (await namesIn(join(dataDir, 'mailboxes')))
-    .filter((name) => !MAILBOX_ID.test(name))
+    .filter((name) => !isMailboxId(name))
     .map((name) => join('mailboxes', name));
   const names = (await namesIn(dataDir)).filter((name) => !NOT_COPIED.test(name));
   for (const name of [...names, ...inMailboxes]) {
@@ -186,7 +236,7 @@ async function copyOthers(making: Making): Promise<void> {
 /** Copies a file, or a folder with all that is in it. What disappears meanwhile is left out. */
 async function copyTree(making: Making, from: string, to: string): Promise<void> {
   // A folder of backups inside the data directory is no part of it, least of all the one that is being filled.
-  if (from === dirname(making.staging) || from === backupFolder(making.app.config)) return;
+  if (from === making.folder || from === backupFolder(making.app.config)) return;
   const found = statSync(from, { throwIfNoEntry: false });
   if (found?.isDirectory()) {
     await mkdir(to, { mode: 0o700 });
@@ -221,29 +271,4 @@ async function addFile(making: Making, path: string): Promise<void> {
 function addLinked(making: Making, { sha256, path }: { sha256: string; path: string }): void {
   making.sums.add({ sha256, path: relative(making.staging, path) });
   making.bytes += statSync(path).size;
-}
-
-/**
- * Requires space for what is copied rather than linked, besides the reserve of the data directory: a backup must not be why mail is
- * refused.
- */
-async function requireSpace({ config, statDisk }: BackupApp, folder: string): Promise<void> {
-  const { freeBytes, totalBytes } = await statDisk(folder);
-  const { dataDir, storage } = config;
-  const accounts = (await namesIn(join(dataDir, 'mailboxes'))).filter((name) => MAILBOX_ID.test(name));
-  const databases = [
-    join(dataDir, 'postrider.db'),
-    ...accounts.map((id) => indexFile(accountFolder(dataDir, id as MailboxRow['id']))),
-  ];
-  const neededBytes = databases.reduce(
-    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
-  const reserveBytes = Math.min(storage.reserveMegabytes * BYTES_PER_MEGABYTE, totalBytes / 10);
-  if (freeBytes - neededBytes >= reserveBytes) return;
-  const inMegabytes = (bytes: number) => `${Math.ceil(bytes / BYTES_PER_MEGABYTE)} MB`;
-  throw new AppError(
-    'invalid_state',
-    `A backup needs ${inMegabytes(neededBytes)} in ${folder} and leaves ${inMegabytes(reserveBytes)} free, but ${inMegabytes(freeBytes)} are free: remove old backups, or choose another disk (backup.folder)`,
-  );
 }

@@ -1,6 +1,7 @@
 /**
  * The form of a backup: a folder with the files of the data directory under their own names, the list of their hashes
- * (sums.ts), and `backup.json`. That file is written last, so a folder without it is not a backup.
+ * (sums.ts), and `backup.json`. That file is written last, so a folder without it is not a backup. An encrypted backup has one
+ * file in their place: the encrypted archive of such a folder (pack.ts).
  */
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Config } from '../config/config.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
 
@@ -16,8 +18,11 @@ export const FACTS_FILE = 'backup.json';
 export const SUMS_FILE = 'SHA256SUMS';
 /** Beginning of the name of a backup that is being made, or that a crash has left unfinished. */
 export const PARTIAL = 'partial-';
-/** Number of the form. A program reads the forms that it knows. */
+/** Name of the archive in an encrypted backup. */
+export const ARCHIVE_FILE = 'backup.tar.age';
+/** Numbers of the forms. A program reads the forms that it knows. */
 export const FORMAT = 1;
+export const ENCRYPTED_FORMAT = 2;
 
 const PREFIX = 'postrider-';
 const NAME = /^postrider-\d{8}T\d{6}Z$/;
@@ -37,6 +42,8 @@ const factsSchema = Type.Object({
   mailboxes: Type.Integer(),
   /** Ids of mailboxes that were damaged already. Their files are copied as they were. */
   damagedMailboxes: Type.Array(Type.String()),
+  /** Public keys for which the backup is encrypted; absent unless it is. */
+  recipients: Type.Optional(Type.Array(Type.String())),
   /** SHA-256 of the list of hashes. */
   sums: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 });
@@ -52,6 +59,7 @@ export type BackupFacts = {
   bytes: number;
   mailboxes: number;
   damagedMailboxes: string[];
+  recipients?: string[];
   sums: string;
 };
 
@@ -90,11 +98,16 @@ export function readFacts(path: string): BackupFacts {
     );
   }
   if (!Value.Check(factsSchema, facts)) throw new BackupError(`${path}: ${FACTS_FILE} is damaged`);
-  if (facts.format !== FORMAT)
+  if (facts.format !== FORMAT && !isEncrypted(facts))
     throw new BackupError(
       `${path} has the form ${facts.format}, which this version does not know: use ${facts.version} or a later version`,
     );
   return facts;
+}
+
+/** Returns true when the files of a backup are in an encrypted archive. */
+export function isEncrypted({ format }: Pick<BackupFacts, 'format'>): boolean {
+  return format === ENCRYPTED_FORMAT;
 }
 
 /** Lists the complete backups of a folder, the oldest first. */
@@ -119,6 +132,11 @@ export async function newestBackup(folder: string): Promise<string> {
   const newest = (await listBackups(folder)).at(-1);
   if (!newest) throw new BackupError(`there is no backup in ${folder}`);
   return newest.path;
+}
+
+/** Returns true for the name of a folder in `mailboxes/` that is the account of a mailbox. */
+export function isMailboxId(name: string): name is MailboxRow['id'] {
+  return name.startsWith('mbx_');
 }
 
 /** Returns the names in a folder; none when it does not exist. */

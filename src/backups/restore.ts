@@ -4,7 +4,7 @@
  * that moment the old data stays as it is, whatever fails.
  */
 import { constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { App } from '../app.ts';
 import { linkOrCopy } from '../blobs/files.ts';
@@ -16,8 +16,9 @@ import { lockDirectory } from '../db/lock.ts';
 import { recordRestoration } from '../mailboxes/store.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { BackupError, type BackupFacts, backupFolder, readFacts } from './format.ts';
-import { hashFile, readSums, type Sum } from './sums.ts';
-import { isInside, requireSums } from './verify.ts';
+import { hashFile, isInside, readSums, type Sum } from './sums.ts';
+import { openBackup } from './unpack.ts';
+import { requireSums } from './verify.ts';
 
 /** Files without which a data directory cannot be opened. */
 const REQUIRED = ['postrider.db', 'installation.json', 'master.key'];
@@ -37,6 +38,8 @@ export type Restored = {
 
 type Restoring = {
   backup: string;
+  /** Secret keys, which an encrypted backup needs. */
+  identities: readonly string[];
   config: Config;
   now: number;
   /** Opens the application of a data directory. */
@@ -48,17 +51,17 @@ type Restoring = {
  * Restores a backup into the data directory of the configuration. No daemon may run there.
  * @throws BackupError when the backup is damaged; LockedError; errors of the file system and of opening the database
  */
-export async function restoreBackup({ backup, config, now, open, crashPoint }: Restoring): Promise<Restored> {
+export async function restoreBackup(restoring: Restoring): Promise<Restored> {
+  const { backup, config, now, crashPoint } = restoring;
   const { dataDir } = config;
   const facts = readFacts(backup);
-  const problem = await requireSums(backup, facts);
-  if (problem !== undefined) throw new BackupError(`${backup} is damaged: SHA256SUMS: ${problem}`);
+  await requireUnchangedSums(backup, facts);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   requireOwner(dataDir);
   const lock = lockDirectory(dataDir);
   try {
     finishReplacement(dataDir);
-    const mailboxes = await stage({ backup, config, now, open, crashPoint });
+    const mailboxes = await stage(restoring);
     const own = relative(dataDir, backupFolder(config)).split('/', 1).join('');
     const replaced = replaceContent(dataDir, {
       staying: ['backups', own],
@@ -72,11 +75,12 @@ export async function restoreBackup({ backup, config, now, open, crashPoint }: R
 }
 
 /** Collects the restored data beside the old one, marked as restored. After an error nothing of it stays. */
-async function stage({ backup, config, now, open, crashPoint }: Restoring): Promise<number> {
+async function stage(restoring: Restoring): Promise<number> {
+  const { config, now, open, crashPoint } = restoring;
   const staging = stagingFolder(config.dataDir);
   rmSync(staging, { recursive: true, force: true });
   try {
-    await copyFiles(backup, staging);
+    await collectFiles(restoring, staging);
     crashPoint('restore-copied');
     const mailboxes = await markRestored({ staging, config, now, open });
     await flushTree(staging);
@@ -88,6 +92,17 @@ async function stage({ backup, config, now, open, crashPoint }: Restoring): Prom
   }
 }
 
+async function collectFiles({ backup, identities, config }: Restoring, staging: string): Promise<void> {
+  await using opened = await openBackup(backup, { identities, directory: config.dataDir });
+  if (opened.isScratch) await requireUnchangedSums(opened.folder, opened.facts);
+  await copyFiles(opened.folder, staging, opened.isScratch ? moveFile : takeFile);
+}
+
+async function requireUnchangedSums(backup: string, facts: BackupFacts): Promise<void> {
+  const problem = await requireSums(backup, facts);
+  if (problem !== undefined) throw new BackupError(`${backup} is damaged: SHA256SUMS: ${problem}`);
+}
+
 /** The daemon must be able to read and write what is restored. */
 function requireOwner(dataDir: string): void {
   const { uid } = statSync(dataDir);
@@ -95,7 +110,19 @@ function requireOwner(dataDir: string): void {
   throw new BackupError(`${dataDir} belongs to another user (${uid}): restore as that user`);
 }
 
-async function copyFiles(backup: string, staging: string): Promise<void> {
+/** Puts a file of a backup into its place among the restored ones. */
+type Take = (from: string, to: string, path: string) => Promise<void>;
+
+const takeFile: Take = (from, to, path) =>
+  CONTENT_ADDRESSED.test(path) ? linkOrCopy(from, to) : copyFile(from, to, constants.COPYFILE_FICLONE);
+
+/** Moves a file that was unpacked, so that the disk holds it once. Nobody has flushed it. */
+const moveFile: Take = async (from, to) => {
+  await rename(from, to);
+  flushPath(to);
+};
+
+async function copyFiles(backup: string, staging: string, take: Take): Promise<void> {
   const missing = new Set(REQUIRED);
   const running = new Set<Promise<void>>();
   await mkdir(staging, { mode: 0o700 });
@@ -103,7 +130,7 @@ async function copyFiles(backup: string, staging: string): Promise<void> {
     if (!isInside(sum.path))
       throw new BackupError(`${backup} is damaged: SHA256SUMS has a line that is none`);
     missing.delete(sum.path);
-    const copying = copyChecked(backup, staging, sum).finally(() => running.delete(copying));
+    const copying = copyChecked({ backup, staging, take }, sum).finally(() => running.delete(copying));
     running.add(copying);
     // An error is thrown below, by the next wait.
     copying.catch(() => {});
@@ -114,13 +141,15 @@ async function copyFiles(backup: string, staging: string): Promise<void> {
   if (lost !== undefined) throw new BackupError(`${backup} is damaged: it has no ${lost}`);
 }
 
-async function copyChecked(backup: string, staging: string, { path, sha256 }: Sum): Promise<void> {
+async function copyChecked(
+  { backup, staging, take }: { backup: string; staging: string; take: Take },
+  { path, sha256 }: Sum,
+): Promise<void> {
   const from = join(backup, path);
   const to = join(staging, path);
   if (!existsSync(from)) throw new BackupError(`${backup} is damaged: ${path} is missing`);
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  if (CONTENT_ADDRESSED.test(path)) await linkOrCopy(from, to);
-  else await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await take(from, to, path);
   if ((await hashFile(to)) !== sha256)
     throw new BackupError(`${backup} is damaged: the bytes of ${path} were changed`);
 }

@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SUMS_FILE } from './format.ts';
 
@@ -31,6 +31,11 @@ export async function* readSums(backup: string): AsyncGenerator<Sum> {
     const [, sha256 = '', path = ''] = LINE.exec(line) ?? [];
     yield { sha256, path };
   }
+}
+
+/** Returns true for a path that stays below the folder of the backup. */
+export function isInside(path: string): boolean {
+  return path !== '' && !path.startsWith('/') && normalize(path) === path && !path.split('/').includes('..');
 }
 
 /** Writes the list of hashes. */

@@ -1,48 +1,82 @@
-/** Verifies a backup: every file against its hash, the structure of every database, and that messages have their files. */
+/**
+ * Verifies a backup: every file against its hash, the structure of every database, and that messages have their files. Without a
+ * secret key, an encrypted backup is verified as far as its archive is the one that was written.
+ */
 import { existsSync, statSync } from 'node:fs';
-import { basename, join, normalize } from 'node:path';
+import { basename, join } from 'node:path';
 import { findStructuralDamage } from '../accounts/check-store.ts';
 import { pathOf } from '../blobs/files.ts';
 import { blobFolder } from '../blobs/owner.ts';
 import { openReading } from '../db/connection.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import { eachFileHash } from './copied-database.ts';
-import { type BackupFacts, readFacts, SUMS_FILE } from './format.ts';
-import { hashFile, readSums, type Sum } from './sums.ts';
+import { type BackupFacts, isEncrypted, readFacts, SUMS_FILE } from './format.ts';
+import { hashFile, isInside, readSums, type Sum } from './sums.ts';
+import { openBackup, type Unpacking } from './unpack.ts';
 
 /** Maximum number of problems that are shown. */
 const MAX_FINDINGS = 100;
 
 export type Finding = { path: string; problem: string };
 
-export type Verified = { facts: BackupFacts; findings: Finding[] };
+export type Verified = {
+  facts: BackupFacts;
+  findings: Finding[];
+  /** False for an encrypted backup that was not opened, so that its content is not verified. */
+  isOpened: boolean;
+};
 
 /**
  * Verifies a backup. It is undamaged when there are no findings.
- * @throws BackupError when the folder is no complete backup
+ * @throws BackupError when the folder is no complete backup, or no identity opens it
  */
-export async function verifyBackup(backup: string): Promise<Verified> {
+export async function verifyBackup(backup: string, unpacking?: Unpacking): Promise<Verified> {
   const facts = readFacts(backup);
-  const findings: Finding[] = [];
-  const note = (path: string, problem: string) => {
-    if (findings.length < MAX_FINDINGS) findings.push({ path, problem });
-  };
-  const sums = await requireSums(backup, facts);
-  if (sums !== undefined) return { facts, findings: [{ path: SUMS_FILE, problem: sums }] };
-  const databases: string[] = [];
-  for await (const sum of readSums(backup)) {
-    const problem = await problemOf(backup, sum);
-    if (problem !== undefined) note(sum.path, problem);
-    else if (isDatabase(sum.path, facts)) databases.push(sum.path);
-  }
-  const sound = databases.filter((path) => {
+  if (!isEncrypted(facts)) return { facts, findings: await verifyFiles(backup, facts), isOpened: true };
+  const { findings } = await compareSums(backup, facts);
+  if (findings.length > 0 || unpacking === undefined) return { facts, findings, isOpened: false };
+  await using opened = await openBackup(backup, unpacking);
+  return { facts, findings: await verifyFiles(opened.folder, opened.facts), isOpened: true };
+}
+
+async function verifyFiles(backup: string, facts: BackupFacts): Promise<Finding[]> {
+  const { findings, unchanged, note } = await compareSums(backup, facts);
+  if (unchanged === undefined) return findings;
+  const sound = unchanged.filter((path) => {
     const damage = structuralDamage(join(backup, path));
     for (const problem of damage) note(path, problem);
     return damage.length === 0;
   });
   if (sound.includes('postrider.db')) await noteMissingFiles(backup, note);
-  else if (!databases.includes('postrider.db')) note('postrider.db', 'it is missing or damaged');
-  return { facts, findings };
+  else if (!unchanged.includes('postrider.db')) note('postrider.db', 'it is missing or damaged');
+  return findings;
+}
+
+type Compared = {
+  findings: Finding[];
+  /** Paths of the databases whose bytes are those that were written; undefined when the list of hashes was changed. */
+  unchanged: string[] | undefined;
+  note: (path: string, problem: string) => void;
+};
+
+/** Compares each file with its hash. */
+async function compareSums(backup: string, facts: BackupFacts): Promise<Compared> {
+  const findings: Finding[] = [];
+  const note = (path: string, problem: string) => {
+    if (findings.length < MAX_FINDINGS) findings.push({ path, problem });
+  };
+  const changed = await requireSums(backup, facts);
+  if (changed !== undefined) {
+    note(SUMS_FILE, changed);
+    return { findings, unchanged: undefined, note };
+  }
+  const unchanged: string[] = [];
+  for await (const sum of readSums(backup)) {
+    const problem = await problemOf(backup, sum);
+    if (problem !== undefined) note(sum.path, problem);
+    else if (isDatabase(sum.path, facts)) unchanged.push(sum.path);
+  }
+  return { findings, unchanged, note };
 }
 
 async function noteMissingFiles(
@@ -62,11 +96,6 @@ export async function requireSums(backup: string, { sums }: BackupFacts): Promis
   } catch (error) {
     return `it cannot be read (${errorMessage(error)})`;
   }
-}
-
-/** Returns true for a path that stays below the folder of the backup. */
-export function isInside(path: string): boolean {
-  return path !== '' && !path.startsWith('/') && normalize(path) === path && !path.split('/').includes('..');
 }
 
 async function problemOf(backup: string, { sha256, path }: Sum): Promise<string | undefined> {

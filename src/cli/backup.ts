@@ -6,11 +6,13 @@ import type { MadeBackup } from '../backups/create.ts';
 import { isoTime } from '../system/clock.ts';
 import { contextOf, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
-import { addBackupRestore, folderOption } from './restore.ts';
+import { addBackupRestore, folderOption, identitiesOf, identityOption } from './restore.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+type VerifyOptions = { folder?: string; identity?: string; dir?: string };
 
 /** Adds the commands to the program. */
 export function addBackupCommands(program: Command, terminal: Terminal): void {
@@ -36,7 +38,7 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .addOption(folderOption())
     .action(async ({ folder }: { folder?: string }, command: Command) => {
       const { config, show } = contextOf(command, terminal);
-      const { backupFolder, listBackups } = await import('../backups/format.ts');
+      const { backupFolder, isEncrypted, listBackups } = await import('../backups/format.ts');
       const found = await listBackups(folder ?? backupFolder(config));
       const rows = found.map(({ name, facts }) => [
         name,
@@ -44,30 +46,13 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
         facts.version,
         megabytes(facts.bytes),
         String(facts.mailboxes),
+        isEncrypted(facts) ? 'encrypted' : '',
       ]);
       show(found, () =>
-        formatList(['backup', 'taken at', 'version', 'size', 'mailboxes'], rows, 'There is no backup.'),
+        formatList(['backup', 'taken at', 'version', 'size', 'mailboxes', ''], rows, 'There is no backup.'),
       );
     });
-  backup
-    .command('verify')
-    .description(
-      'Read a backup completely: compare each file with its hash, and check the databases. The newest one unless a path is given.',
-    )
-    .argument('[backup]', 'path of the backup')
-    .addOption(folderOption())
-    .action(async (path: string | undefined, { folder }: { folder?: string }, command: Command) => {
-      const { config, show } = contextOf(command, terminal);
-      const { backupFolder, newestBackup } = await import('../backups/format.ts');
-      const { verifyBackup } = await import('../backups/verify.ts');
-      const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
-      const { facts, findings } = await verifyBackup(found);
-      if (findings.length > 0) {
-        const lines = findings.map(({ path: file, problem }) => `${file}: ${problem}`);
-        throw new CommandError(`${found} is damaged: ${lines.join('; ')}`);
-      }
-      show({ path: found, facts }, () => `${found} is undamaged: ${describe({ facts })}`);
-    });
+  addBackupVerify(backup, terminal);
   addBackupRestore(backup, terminal);
   backup
     .command('prune')
@@ -86,6 +71,41 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
         removed.length === 0
           ? 'No backup was removed.'
           : removed.map(({ path }) => `removed ${path}`).join('\n'),
+      );
+    });
+}
+
+function addBackupVerify(backup: Command, terminal: Terminal): void {
+  backup
+    .command('verify')
+    .description(
+      'Read a backup completely: compare each file with its hash, and check the databases. Of an encrypted backup, only the hash of the archive is compared without --identity. The newest one unless a path is given.',
+    )
+    .argument('[backup]', 'path of the backup')
+    .addOption(folderOption())
+    .addOption(identityOption())
+    .option(
+      '--dir <directory>',
+      'directory in which an encrypted backup is unpacked meanwhile (default: dataDir)',
+    )
+    .action(async (path: string | undefined, { folder, identity, dir }: VerifyOptions, command: Command) => {
+      const { config, show } = contextOf(command, terminal);
+      const { backupFolder, newestBackup } = await import('../backups/format.ts');
+      const { verifyBackup } = await import('../backups/verify.ts');
+      const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
+      const unpacking =
+        identity === undefined
+          ? undefined
+          : { identities: await identitiesOf(identity), directory: dir ?? config.dataDir };
+      const { facts, findings, isOpened } = await verifyBackup(found, unpacking);
+      if (findings.length > 0) {
+        const lines = findings.map(({ path: file, problem }) => `${file}: ${problem}`);
+        throw new CommandError(`${found} is damaged: ${lines.join('; ')}`);
+      }
+      show({ path: found, facts, isOpened }, () =>
+        isOpened
+          ? `${found} is undamaged: ${describe({ facts })}`
+          : `The archive of ${found} is the one that was written. It is encrypted: give --identity to verify what is in it.`,
       );
     });
 }

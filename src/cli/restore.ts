@@ -17,6 +17,20 @@ export const folderOption = () =>
     'folder of the backups (default: backup.folder, or backups/ in the data directory)',
   );
 
+/** Returns the option of the commands that open encrypted backups. */
+export const identityOption = () =>
+  new Option(
+    '--identity <file>',
+    'file with the secret key (AGE-SECRET-KEY-1…) that opens an encrypted backup',
+  );
+
+/** Reads the secret keys of that file; none without one. */
+export async function identitiesOf(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  const { readIdentities } = await import('../backups/identities.ts');
+  return readIdentities(file);
+}
+
 /** Adds `backup restore` to the commands of backups. */
 export function addBackupRestore(backup: Command, terminal: Terminal): void {
   backup
@@ -27,10 +41,11 @@ export function addBackupRestore(backup: Command, terminal: Terminal): void {
     .argument('[backup]', 'path of the backup')
     .addOption(folderOption())
     .option('--to <directory>', 'data directory to restore into (default: dataDir)')
+    .addOption(identityOption())
     .action(
       async (
         path: string | undefined,
-        { folder, to }: { folder?: string; to?: string },
+        { folder, to, identity }: { folder?: string; to?: string; identity?: string },
         command: Command,
       ) => {
         const { config, show } = contextOf(command, terminal);
@@ -38,14 +53,17 @@ export function addBackupRestore(backup: Command, terminal: Terminal): void {
         const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
         const restored = await restoreInto(
           { ...config, dataDir: resolve(to ?? config.dataDir) },
-          resolve(found),
+          { backup: resolve(found), identities: await identitiesOf(identity) },
         );
         show(restored, () => describeRestored(restored));
       },
     );
 }
 
-async function restoreInto(config: Config, backup: string): Promise<Restored> {
+async function restoreInto(
+  config: Config,
+  source: { backup: string; identities: readonly string[] },
+): Promise<Restored> {
   const { default: pino } = await import('pino');
   const { openApp } = await import('../app.ts');
   const { restoreBackup } = await import('../backups/restore.ts');
@@ -53,7 +71,7 @@ async function restoreInto(config: Config, backup: string): Promise<Restored> {
   const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
   try {
     return await restoreBackup({
-      backup,
+      ...source,
       config,
       now: realClock.now(),
       open: (staged) => openApp(staged, { log }),

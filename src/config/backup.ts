@@ -1,11 +1,22 @@
 /** The section of the configuration for backups. */
+import { bech32 } from '@scure/base';
 import { Type } from 'typebox';
 import { section } from './fields.ts';
 
 /** Maximum number of backups that are kept. Each has a copy of every database. */
 const MAX_KEPT_BACKUPS = 1_000;
+const X25519_KEY_BYTES = 32;
+/** Maximum number of public keys for which backups are encrypted. The archive has a line for each. */
+const MAX_RECIPIENTS = 20;
 /** Maximum number of words of the command for the copy off the host. */
 const MAX_COMMAND_WORDS = 100;
+
+/** Returns true for an X25519 recipient of age: Bech32 with a checksum that finds mistakes in typing. */
+function isAgeRecipient(text: string): boolean {
+  if (!text.startsWith('age1')) return false;
+  const decoded = bech32.decodeUnsafe(text);
+  return decoded !== undefined && bech32.fromWordsUnsafe(decoded.words)?.length === X25519_KEY_BYTES;
+}
 
 export const backupSection = section('Backups of the data directory.', {
   folder: Type.String({
@@ -25,6 +36,20 @@ export const backupSection = section('Backups of the data directory.', {
     default: 7,
     description: 'Number of backups that are kept after each daily one, and by "postrider backup prune".',
   }),
+  recipients: Type.Array(
+    Type.Refine(
+      Type.String(),
+      isAgeRecipient,
+      () =>
+        'must be a public key of age, such as age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+    ),
+    {
+      maxItems: MAX_RECIPIENTS,
+      default: [],
+      description:
+        'Public keys (age1…) for which backups are encrypted. Each of their secret keys opens a backup; the daemon has none of them. Empty: backups are not encrypted.',
+    },
+  ),
   command: Type.Array(Type.String(), {
     maxItems: MAX_COMMAND_WORDS,
     default: [],

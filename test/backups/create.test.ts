@@ -43,7 +43,7 @@ test('a backup has the files that belong together, and verifies', async (t) => {
   writeFileSync(join(dataDir, 'tls', 'own', 'key.pem'), 'a key');
   const { path, facts } = await createBackup(backupApp, folder);
   assert.equal(path, join(folder, 'postrider-20261129T023000Z'));
-  assert.deepEqual(await verifyBackup(path), { facts, findings: [] });
+  assert.deepEqual(await verifyBackup(path), { facts, findings: [], isOpened: true });
   assert.deepEqual(readdirSync(path).sort(), [
     'SHA256SUMS',
     'backup.json',
@@ -143,7 +143,7 @@ test('a path that leaves the backup is not followed', async (t) => {
 test('a folder that is not complete, or of a later form, is refused with the reason', async (t) => {
   const { backupApp, folder } = await openWithMail(t);
   const { path, facts } = await createBackup(backupApp, folder);
-  writeFileSync(join(path, FACTS_FILE), JSON.stringify({ ...facts, format: 2, version: '9.1.0' }));
+  writeFileSync(join(path, FACTS_FILE), JSON.stringify({ ...facts, format: 3, version: '9.1.0' }));
   assert.throws(() => readFacts(path), /does not know: use 9\.1\.0 or a later version/);
   rmSync(join(path, FACTS_FILE));
   assert.throws(() => readFacts(path), /is not a complete backup/);

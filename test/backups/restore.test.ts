@@ -46,7 +46,7 @@ function configOf(dataDir: string): Config {
 
 function restore(backup: string, dataDir: string, crashPoint: (point: string) => void = () => {}) {
   const open = (config: Config) => openApp(config, { log });
-  return restoreBackup({ backup, config: configOf(dataDir), now: NOW, open, crashPoint });
+  return restoreBackup({ backup, identities: [], config: configOf(dataDir), now: NOW, open, crashPoint });
 }
 
 /** Opens a restored application. */

@@ -4,6 +4,7 @@ import { installPackages } from '../support/debian.ts';
 /** A package, and the program that shows it is there. */
 const PACKAGES = {
   aerc: '/usr/bin/aerc',
+  age: '/usr/bin/age',
   alpine: '/usr/bin/alpine',
   bind9: '/usr/sbin/named',
   'bind9-dnsutils': '/usr/bin/dig',

@@ -1,7 +1,7 @@
 /** Backups and restorations that are killed in each of their steps, with real processes that end as with kill -9. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,9 @@ after(() => daemon?.kill('SIGKILL'));
 
 const dataDir = newDataDirectory();
 const folder = temporaryDirectory('backups');
+
+/** Public key of nobody. */
+const RECIPIENT = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
 
 type Made = { path: string };
 type Status = { restoredAt: number | null };
@@ -33,20 +36,39 @@ async function send(running: DaemonProcess, key: string, subject: string): Promi
   assert.equal(status, 200);
 }
 
+/** Makes a mailbox with one message, so that a backup has an account to copy. */
+async function fillMailbox(running: DaemonProcess): Promise<void> {
+  await running.cli(['mailbox', 'create', 'ann@sandbox.localhost']);
+  const file = join(temporaryDirectory('mail'), 'old.mbox');
+  writeFileSync(file, 'From ann@example.net Fri Nov 21 09:05:00 2025\nSubject: Tea\n\nAt five.\n');
+  await running.cli(['mailbox', 'import', 'ann@sandbox.localhost', file]);
+}
+
+const mailboxesIn = (directory: string) =>
+  readdirSync(join(directory, 'mailboxes')).filter((name) => name.startsWith('mbx_'));
+
+const scratchFolders = () => readdirSync(dataDir).filter((name) => name.startsWith('scratch-'));
+
 /** Restores a backup while no daemon runs, and is killed at the crash point. */
 function restoreUntil(crashAt: string, path: string): NodeJS.Signals | null {
   const env = { PATH: process.env['PATH'], POSTRIDER_DATA_DIR: dataDir, POSTRIDER_CRASH_AT: crashAt };
   return spawnSync(PROGRAM, ['backup', 'restore', path], { env }).signal;
 }
 
-test('whatever step kills a backup or a restoration, the data is the old or the restored one, and the next try succeeds', async () => {
+let key = '';
+let path = '';
+
+test('whatever step kills a backup, none is listed, and the next try succeeds', async () => {
   daemon = await startDaemonProcess({ dataDir });
-  const key = daemon.testKey ?? '';
+  key = daemon.testKey ?? '';
   await send(daemon, key, 'first');
+  await fillMailbox(daemon);
   await daemon.stop();
 
-  for (const crashAt of ['backup-database', 'backup-files', 'backup-complete']) {
-    daemon = await startDaemonProcess({ dataDir, crashAt });
+  const plain = ['backup-database', 'backup-files', 'backup-mailbox', 'backup-complete'];
+  for (const crashAt of [...plain, 'backup-encrypting']) {
+    const env = plain.includes(crashAt) ? {} : { POSTRIDER_BACKUP_RECIPIENTS: RECIPIENT };
+    daemon = await startDaemonProcess({ dataDir, crashAt, env });
     await assert.rejects(daemon.cli(['backup', 'create', '--folder', folder]));
     assert.equal((await daemon.exited).signal, 'SIGKILL', crashAt);
     assert.deepEqual(await listed(), [], crashAt);
@@ -54,9 +76,17 @@ test('whatever step kills a backup or a restoration, the data is the old or the 
 
   daemon = await startDaemonProcess({ dataDir });
   assert.deepEqual(await subjects(daemon, key), ['first']);
-  const { path } = (await daemon.cli(['backup', 'create', '--folder', folder])) as Made;
+  assert.equal(scratchFolders().length, 1, 'the encryption that was killed has left its files');
+  ({ path } = (await daemon.cli(['backup', 'create', '--folder', folder])) as Made);
   assert.deepEqual(readdirSync(folder), [path.slice(folder.length + 1)]);
+  assert.deepEqual(scratchFolders(), []);
+  assert.equal(mailboxesIn(path).length, 1);
   await daemon.cli(['backup', 'verify', path]);
+  await daemon.stop();
+});
+
+test('whatever step kills a restoration, the data is the old or the restored one, and the next try succeeds', async () => {
+  daemon = await startDaemonProcess({ dataDir });
   await send(daemon, key, 'second');
   await daemon.stop();
 

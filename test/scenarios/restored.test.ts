@@ -104,6 +104,7 @@ test('nothing leaves a restored installation before it is released, and what lea
   const config = configOf(join(temporaryDirectory('restored'), 'data'), sink.port);
   await restoreBackup({
     backup: path,
+    identities: [],
     config,
     now: Date.now(),
     open: (staged) => openApp(staged),

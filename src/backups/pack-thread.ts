@@ -1,0 +1,5 @@
+/** The worker thread that encrypts a backup: ciphers in JavaScript take the time of a core. */
+import { serveJobs } from '../system/killable-threads/serve.ts';
+import { packEncrypted } from './pack.ts';
+
+serveJobs(packEncrypted);
