@@ -50,7 +50,7 @@ test('age and tar open an encrypted backup without Postrider, and Postrider rest
   );
 });
 
-test('what age has encrypted for the key is opened, and a backup made by age and tar is restored', async () => {
+test('an archive that tar and age have made is opened and verified', async () => {
   const keyFile = join(home, 'key.txt');
   const [backup = ''] = await readdir(join(home, 'opened'));
   const again = join(home, 'again');
@@ -64,5 +64,6 @@ test('what age has encrypted for the key is opened, and a backup made by age and
   const facts = JSON.parse(await readFile(join(home, 'opened', backup, 'backup.json'), 'utf8')) as object;
   const [hash = ''] = (await run('sha256sum', ['SHA256SUMS'], { cwd: again })).stdout.split(' ');
   await writeFile(join(again, 'backup.json'), JSON.stringify({ ...facts, format: 2, sums: hash }));
-  await daemon?.cli(['backup', 'verify', again, '--identity', keyFile]);
+  const verified = await daemon?.cli(['backup', 'verify', again, '--identity', keyFile]);
+  assert.partialDeepStrictEqual(verified, { isOpened: true });
 });
