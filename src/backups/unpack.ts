@@ -19,7 +19,7 @@ export type Unpacking = {
   directory: string;
 };
 
-export type OpenedBackup = AsyncDisposable & {
+type OpenedBackup = AsyncDisposable & {
   /** Folder of a backup that is not encrypted. */
   folder: string;
   facts: BackupFacts;

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { LockedError, lockDirectory } from './lock.ts';
 
 /** Beginning of the names of all scratch folders. */
-export const SCRATCH = 'scratch-';
+const SCRATCH = 'scratch-';
 /** Number of attempts to open a folder. Another process may take a new folder for a stale one before it is locked. */
 const MAX_ATTEMPTS = 3;
 
-export type ScratchFolder = AsyncDisposable & {
+type ScratchFolder = AsyncDisposable & {
   /** An empty folder, which is removed with all that is in it. */
   readonly path: string;
 };
