@@ -6,7 +6,7 @@ import { addDomainRecords } from './domain-records.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-type NewDomain = { tenant?: string; productType?: string; region?: string };
+type NewDomain = { tenant?: string; productType?: string; region?: string; ed25519?: true };
 
 const TENANT = ['--tenant <tenant>', 'id or name of the tenant, where several have the domain'] as const;
 
@@ -44,6 +44,14 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
     .option(...TENANT)
     .action(requestAction(terminal, { request: 'POST /domains/:name/verify', text: details }));
   domain
+    .command('rotate-dkim')
+    .description(
+      'Make the next DKIM keys of a domain, and say what is to be published. They sign once DNS has them.',
+    )
+    .argument('<domain>', 'name or id')
+    .option(...TENANT)
+    .action(requestAction(terminal, { request: 'POST /domains/:name/rotate-dkim', text: rotation }));
+  domain
     .command('delete')
     .description('Delete a domain, unless mail is scheduled from it. Mail that waits is still delivered.')
     .argument('<domain>', 'name or id')
@@ -71,6 +79,7 @@ function addAdd(domain: Command, terminal: Terminal): void {
       ]),
     )
     .option('--region <code>', 'region code of the domain')
+    .option('--ed25519', 'sign with an Ed25519 key too, once its record is found in DNS')
     .action((name: string, options: NewDomain, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const made = await control.request<OperatorDomain>('POST', '/domains', { name, ...options });
@@ -105,5 +114,35 @@ function details({ id, name, status, tenantId, records, optionalRecords }: Opera
     '',
     formatTable(['record', 'status', 'type', 'name', 'value'], rows),
     ...(errors.length > 0 ? ['', ...errors] : []),
+  ].join('\n');
+}
+
+/** Returns what becomes of the new keys of a domain, and the records that its owner publishes unless they lead here already. */
+function rotation({ name, dkimKeys, optionalRecords }: OperatorDomain): string {
+  const waiting = dkimKeys.filter(({ state }) => state === 'waiting');
+  const lines = waiting.flatMap(({ selector, algorithm }) => {
+    const record = optionalRecords.find((one) => one.name.startsWith(`${selector}.`));
+    const begin = `The next ${algorithm} key of ${name} has the selector ${selector}`;
+    if (!record) return [begin];
+    // A CNAME that leads here was found before, with or without a key at its end.
+    if (record.status === 'verified' || record.found.includes(record.value))
+      return [`${begin}. Its record leads here already, so the owner of the domain has nothing to publish.`];
+    const alternative = 'alternative' in record ? record.alternative : undefined;
+    return [
+      `${begin}. The owner of the domain publishes one of these, unless it was published before:`,
+      formatTable(
+        ['type', 'name', 'value'],
+        [
+          [record.type, record.name, record.value],
+          ...(alternative ? [[alternative.type, alternative.name, alternative.value]] : []),
+        ],
+      ),
+    ];
+  });
+  return [
+    ...lines,
+    '',
+    'DNS is asked each minute. A key signs once it is found there; the key before stays published for 7 days or longer, until its mail has ended.',
+    'The keys themselves are published in the zone of the hostname ("postrider domain records"), by hand unless the built-in name server or DNS updates do it.',
   ].join('\n');
 }

@@ -314,6 +314,24 @@ CREATE TABLE outboundRoutes (
 CREATE UNIQUE INDEX outboundRoutesByMail ON outboundRoutes (coalesce(tenantId, ''), coalesce(domain, ''));
 `,
   },
+  /** Keys of domains that are published beside the one that signs, and a selector for the next key of each domain. */
+  {
+    id: '0084-domain-keys',
+    sql: `
+CREATE TABLE domainKeys (
+  domainId TEXT NOT NULL REFERENCES domains ON DELETE CASCADE,
+  selector TEXT NOT NULL,
+  algorithm TEXT NOT NULL,
+  state TEXT NOT NULL,
+  publicKey TEXT NOT NULL,
+  privateKeySealed TEXT,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (domainId, selector)
+) STRICT, WITHOUT ROWID;
+INSERT INTO domainKeys (domainId, selector, algorithm, state, publicKey, since)
+  SELECT id, 'pr' || lower(hex(randomblob(4))), 'rsa', 'unused', '', 0 FROM domains WHERE deletedAt IS NULL;
+`,
+  },
   /** Adds what was said in the sessions of attempts that did not deliver. */
   {
     id: '0085-conversations',

@@ -12,7 +12,9 @@ import * as ownTables from './own-tables.ts';
 import * as queueTables from './queue-tables.ts';
 import * as submissionTables from './submission-tables.ts';
 import {
+  belongsTo,
   bytes,
+  clusteredTable,
   flag,
   id,
   initially,
@@ -79,6 +81,31 @@ const domains = table({
   domainsReceiving: '(name, verifiedSince, id) WHERE verifiedSince IS NOT NULL',
 });
 export type DomainRow = Row<typeof domains>;
+
+/**
+ * State of a key of a domain, or of a selector that waits for one:
+ *
+ * - `unused`: the selector is reserved for the next key, and has none.
+ * - `waiting`: the key is published, but was not seen in DNS yet, so that nothing is signed with it.
+ * - `signing`: mail is signed with the key. The RSA key that signs is in `domains` instead.
+ * - `retired`: nothing new is signed with the key, and it stays published for the mail that was.
+ */
+type DomainKeyState = 'unused' | 'waiting' | 'signing' | 'retired';
+
+/** Written by domains/keys/store.ts: DKIM keys and selectors of a domain beside the RSA key that signs. */
+const domainKeys = clusteredTable({
+  domainId: key(belongsTo('domains', id('dom'))),
+  selector: key(text()),
+  algorithm: text<'rsa' | 'ed25519'>(),
+  state: text<DomainKeyState>(),
+  /** In the form of the DNS record. Empty while the selector is unused. */
+  publicKey: text(),
+  /** Null unless the key signs or is going to. */
+  privateKeySealed: nullable(text()),
+  /** Time since which the key has its state. 0 for a selector that has never had a key. */
+  since: integer(),
+});
+export type DomainKeyRow = Row<typeof domainKeys>;
 
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
 const blobs = table({
@@ -252,6 +279,7 @@ export type EventRow = Row<typeof events>;
 /** Every table of the main database. */
 export const TABLES = {
   domains,
+  domainKeys,
   blobs,
   messages,
   recipients,

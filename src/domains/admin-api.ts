@@ -6,8 +6,10 @@ import { getOnlyTenant } from '../tenants/store.ts';
 import { deleteDomain } from './api.ts';
 import { createDomain } from './create.ts';
 import { createKeyPairs } from './key-pairs.ts';
+import { getNamedDomain, listDomainsOfAll } from './operator-store.ts';
+import { rotateKeys } from './rotation/rotate.ts';
 import { domainFilter, newDomainSchema, showDomain } from './schemas.ts';
-import { type Domain, getNamedDomain, listDomainsOfAll } from './store.ts';
+import type { Domain } from './store.ts';
 import { verifyDomain } from './verify.ts';
 
 /** Maximum number of domains in one answer. */
@@ -28,9 +30,12 @@ export type OperatorDomain = ReturnType<typeof showDomain> & { tenantId: Domain[
 const PATH = '/domains';
 const ONE = `${PATH}/:name`;
 
-/** Registers `POST` and `GET /domains`, `GET` and `DELETE /domains/:name`, and `POST /domains/:name/verify`. */
+/**
+ * Registers `POST` and `GET /domains`, `GET` and `DELETE /domains/:name`, and `POST` to `/domains/:name/verify` and
+ * `/domains/:name/rotate-dkim`.
+ */
 export function registerDomainsAdmin(server: FastifyInstance, app: App): void {
-  const creating = { ...app, keyPairs: createKeyPairs() };
+  const withKeys = { ...app, keyPairs: createKeyPairs() };
   const show = (domain: Domain): OperatorDomain => ({
     ...showDomain(app.config, domain),
     tenantId: domain.tenantId,
@@ -40,7 +45,7 @@ export function registerDomainsAdmin(server: FastifyInstance, app: App): void {
   server.post<{ Body: Static<typeof newSchema> }>(PATH, { schema: { body: newSchema } }, async ({ body }) => {
     const { tenant: owner, ...wanted } = body;
     const { id } = await getOnlyTenant(app.db.read, owner);
-    return show(await createDomain(creating, id, wanted));
+    return show(await createDomain(withKeys, id, wanted));
   });
   server.get<{ Querystring: Static<typeof listQuery> }>(
     PATH,
@@ -51,6 +56,10 @@ export function registerDomainsAdmin(server: FastifyInstance, app: App): void {
   server.post<ByName>(`${ONE}/verify`, { schema }, async (request) => {
     const { tenantId, id } = await find(request);
     return show(await verifyDomain(app, tenantId, id));
+  });
+  server.post<ByName>(`${ONE}/rotate-dkim`, { schema }, async (request) => {
+    const { tenantId, id } = await find(request);
+    return show(await rotateKeys(withKeys, { tenantId, id }));
   });
   server.delete<ByName>(ONE, { schema }, async (request) => {
     const domain = await find(request);

@@ -5,9 +5,10 @@ import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { AppError } from '../system/errors.ts';
 import { callerOf, type Reach } from '../tenants/authenticate.ts';
 import { createDomain, readRegion } from './create.ts';
-import { createKeyPairs } from './key-pairs.ts';
+import { createKeyPairs, type KeyPairs } from './key-pairs.ts';
 import { readTrackingHost } from './name.ts';
 import { requireIdWithin } from './reach.ts';
+import { changeEd25519, rotateKeys } from './rotation/rotate.ts';
 import {
   type DomainChange,
   domainChangeSchema,
@@ -22,7 +23,7 @@ import { createVerify } from './verify.ts';
 
 /** Registers the routes of the domains resource. */
 export function registerDomainsApi(server: FastifyInstance, app: App): void {
-  const creating = { ...app, keyPairs: createKeyPairs() };
+  const withKeys = { ...app, keyPairs: createKeyPairs() };
   const domains = resourceRoutes<Domain>(server, {
     name: 'domain',
     tag: 'Domains',
@@ -37,7 +38,7 @@ export function registerDomainsApi(server: FastifyInstance, app: App): void {
       description: 'Returns the DNS records to publish. Mail can be sent once they are verified.',
       refuses: ['already_exists'],
     },
-    (request) => createDomain(creating, callerOf(request).tenantId, request.body),
+    (request) => createDomain(withKeys, callerOf(request).tenantId, request.body),
   );
   domains.list({ query: domainFilter }, (request, page) => {
     const { status, name } = request.query;
@@ -47,7 +48,7 @@ export function registerDomainsApi(server: FastifyInstance, app: App): void {
     const { tenantId, id } = domainOf(request);
     return getDomain(app.db.read, tenantId, id);
   });
-  domains.update({ body: domainChangeSchema }, (request) =>
+  domains.update({ body: domainChangeSchema, refuses: ['invalid_state'] }, (request) =>
     updateDomain(app, domainOf(request), request.body),
   );
   domains.delete(
@@ -58,6 +59,7 @@ export function registerDomainsApi(server: FastifyInstance, app: App): void {
     },
   );
   registerVerify(server, app);
+  registerRotation(server, withKeys);
 }
 
 /**
@@ -89,6 +91,24 @@ function registerVerify(server: FastifyInstance, app: App): void {
       const { tenantId, id } = domainOf(request);
       return showDomain(app.config, await verify(tenantId, id));
     },
+  );
+}
+
+function registerRotation(server: FastifyInstance, app: App & { keyPairs: KeyPairs }): void {
+  const path = '/domains/:id/rotate-dkim';
+  const schema = {
+    operationId: 'rotateDomainDkim',
+    summary: 'Rotate the DKIM keys of a domain',
+    description:
+      'Makes the next DKIM keys, and returns the domain. A key signs once it is found in DNS at the name of the optional record `DKIM_NEXT`; the one before stays published for at least 7 days, until the last mail signed with it has ended. While a key waits, the request changes nothing.',
+    tags: ['Domains'],
+    ...paramsOf(path),
+    response: { 200: domainSchema },
+  };
+  server.post<{ Params: { id: string } }>(
+    path,
+    { config: { refuses: ['invalid_state'] }, schema },
+    async (request) => showDomain(app.config, await rotateKeys(app, domainOf(request))),
   );
 }
 
@@ -132,7 +152,7 @@ function plural(count: number, what: string): string {
  * @throws AppError not_found, validation_error
  */
 async function updateDomain(
-  app: Pick<App, 'db' | 'clock' | 'random' | 'config'>,
+  app: Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'>,
   { tenantId, id }: { tenantId: Domain['tenantId']; id: string },
   wanted: DomainChange,
 ): Promise<Domain> {
@@ -147,6 +167,8 @@ async function updateDomain(
     ...(productType !== undefined && { productType }),
     ...(region !== undefined && { region: readRegion(app.config.regions, region) }),
   };
+  if (wanted.ed25519 !== undefined)
+    await changeEd25519(app, { tenantId, id: domain.id, enabled: wanted.ed25519 });
   return app.db.commit(changeDomain, {
     id: domain.id,
     tenantId,

@@ -3,6 +3,7 @@
  * and states.ts decides what that means for the domain.
  */
 import type { Config } from '../config/config.ts';
+import type { DomainKeyRow } from '../db/tables.ts';
 import { findSpfFault, isSpfRecord, spfTerms } from '../mail/auth/spf-record.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
 import { findParentPolicy, LookupFailure, type ParentPolicy } from '../mail/dmarc/policy-records.ts';
@@ -40,8 +41,8 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   returnPath: Verdict | null;
   /** Verdict on the MX records, which bring the domain's mail to this machine. */
   mx: Verdict;
-  /** Verdicts on the records for mail programs, by `clientRecordKey`. Without them, the earlier findings stay. */
-  clients?: Readonly<Record<string, Verdict>>;
+  /** Verdicts on the other optional records, by `moreRecordKey`. Without them, the earlier findings stay. */
+  more?: Readonly<Record<string, Verdict>>;
 };
 
 /** Maximum number of records of one answer that are stored and shown. */
@@ -80,7 +81,7 @@ export async function checkRecords(
     SPF: spf,
     DKIM: evaluateDkim(dkimAlias, dkimText, {
       target: dkimTarget(config, domain),
-      publicKey: domain.publicKey,
+      key: { algorithm: 'rsa', publicKey: domain.publicKey },
     }),
     DMARC: evaluateDmarc(dmarc, parentPolicy),
     parentPolicy,
@@ -136,12 +137,15 @@ export function evaluateSpf(answer: DnsAnswer<string>, include: string): Verdict
 export function evaluateDkim(
   alias: DnsAnswer<string>,
   text: DnsAnswer<string>,
-  { target, publicKey }: { target: string; publicKey: string },
+  { target, key }: { target: string; key: Pick<DomainKeyRow, 'algorithm' | 'publicKey'> },
 ): Verdict {
   const aliases = textsOf(alias);
   const isOurAlias = aliases.some((name) => isSameName(name, target));
   const texts = textsOf(text);
-  const holdsKey = texts.some((record) => parseDkimKeyRecord(record)?.publicKeyBase64 === publicKey);
+  const holdsKey = texts.some((record) => {
+    const found = parseDkimKeyRecord(record);
+    return found?.type === key.algorithm && found.publicKeyBase64 === key.publicKey;
+  });
   if (holdsKey && texts.length === 1) return { kind: 'verified', found: shown(isOurAlias ? aliases : texts) };
   if (text.kind === 'failed') return unknown(text.reason);
   if (isOurAlias) return evaluateTarget(aliases, texts, target);

@@ -77,24 +77,14 @@ export function clientRecordsToPublish(
   ];
 }
 
-/** Returns the key under which the finding about a record is stored. */
-export function clientRecordKey({ type, name }: Pick<ClientRecord, 'type' | 'name'>): string {
-  return `${type} ${name}`;
-}
-
-/** Checks the records of a domain, all at once, and returns the verdicts by the keys of the records. */
-export async function checkClientRecords(
-  { dns, config }: { dns: Pick<DnsLookups, 'srv' | 'cname'>; config: ClientConfig },
-  domain: ClientDomain,
-): Promise<Record<string, Verdict>> {
-  const checks = clientRecordsToPublish(config, domain).map(async (record) => {
-    const verdict =
-      record.type === 'SRV'
-        ? evaluateSrv(await dns.srv(record.name), record)
-        : evaluateTracking(await dns.cname(record.name), record.value);
-    return [clientRecordKey(record), verdict] as const;
-  });
-  return Object.fromEntries(await Promise.all(checks));
+/** Checks one of the records. */
+export async function checkClientRecord(
+  dns: Pick<DnsLookups, 'srv' | 'cname'>,
+  record: ClientRecord,
+): Promise<Verdict> {
+  return record.type === 'SRV'
+    ? evaluateSrv(await dns.srv(record.name), record)
+    : evaluateTracking(await dns.cname(record.name), record.value);
 }
 
 /**

@@ -6,7 +6,9 @@ import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { lookUpParentPolicy } from './check.ts';
 import type { KeyPairs } from './key-pairs.ts';
+import { unusedKey } from './keys/states.ts';
 import { readDomainName } from './name.ts';
+import { changeEd25519 } from './rotation/rotate.ts';
 import type { NewDomain } from './schemas.ts';
 import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
@@ -22,7 +24,7 @@ const POLICY_TIMEOUT_MS = 2_000;
 export async function createDomain(
   app: App & { keyPairs: KeyPairs },
   tenantId: Domain['tenantId'],
-  { name: text, productType = 'api', region: wanted }: NewDomain,
+  { name: text, productType = 'api', region: wanted, ed25519 = false }: NewDomain,
 ): Promise<Domain> {
   const name = readDomainName(app.config, text);
   const region = readRegion(app.config.regions, wanted);
@@ -44,9 +46,10 @@ export async function createDomain(
     privateKeySealed: app.sealer.seal(key.privateKeyPem, [tenantId, id]),
     createdAt: now,
     updatedAt: now,
+    keys: [unusedKey(newSelector(), 'rsa')],
   };
   await app.db.commit(insertDomain, domain);
-  return domain;
+  return ed25519 ? changeEd25519(app, { tenantId, id, enabled: true }) : domain;
 }
 
 /**

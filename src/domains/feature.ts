@@ -3,6 +3,7 @@ import type { Feature } from '../feature.ts';
 import { registerDomainsAdmin } from './admin-api.ts';
 import { registerDomainsApi } from './api.ts';
 import { registerDomainAdmin } from './operator-records.ts';
+import { createDomainKeysKind } from './rotation/kind.ts';
 import { createDomainCheckKind, createDomainSweep } from './worker.ts';
 
 export const domains = {
@@ -10,10 +11,10 @@ export const domains = {
   ids: ['dom'],
   routes: [registerDomainsApi],
   reach: {
-    domain: ['listDomains', 'getDomain', 'updateDomain', 'deleteDomain', 'verifyDomain'],
+    domain: ['listDomains', 'getDomain', 'updateDomain', 'deleteDomain', 'verifyDomain', 'rotateDomainDkim'],
     none: ['createDomain'],
   },
   operatorRoutes: [registerDomainsAdmin, registerDomainAdmin],
   works: [createDomainSweep],
-  tasks: [createDomainCheckKind],
+  tasks: [createDomainCheckKind, createDomainKeysKind],
 } satisfies Feature;

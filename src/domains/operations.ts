@@ -1,4 +1,5 @@
 /** Imports what defines the operations of domains, which run in the threads of the database. */
 import './installation/store.ts';
+import './rotation/writes.ts';
 import './spool-store.ts';
 import './store.ts';

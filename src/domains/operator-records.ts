@@ -14,7 +14,7 @@ import { sandboxDomain } from './name.ts';
 import { comparePublished, type Published, type RecordValue } from './published.ts';
 import { bounceDomain, dkimName, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { ownReportAddress } from './report-address.ts';
-import { listPublishedKeys, type PublishedKey } from './spool-store.ts';
+import { type KeyPage, listPublishedKeys, type PublishedKey } from './spool-store.ts';
 
 /** A record to publish, with its purpose as text for people. */
 export type OperatorRecord = RecordValue & {
@@ -45,18 +45,50 @@ export async function listOperatorRecords(
   const { config } = app;
   const [addresses, keys, own, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),
-    withKeys ? app.db.query(listPublishedKeys, {}) : [],
+    withKeys ? listAllKeyRecords(app) : [],
     installationKeyOf(app),
     Promise.all(more.map((list) => list())),
   ]);
   return {
     records: [
-      ...operatorRecords(config, addresses, keys),
+      ...operatorRecords(config, addresses),
+      ...keys,
       ownKeyRecord(own),
       ...others.flat().filter((record) => isPublishable(config, record)),
     ],
     warnings: addresses.length > 0 ? [] : [unknownAddresses(config.hostname)],
   };
+}
+
+type KeyApp = Pick<App, 'config' | 'db'>;
+/** The records of the keys of some domains. `next` begins the next part; undefined at the end. */
+export type KeyRecords = { records: OperatorRecord[]; next: KeyPage['next'] };
+
+/** Maximum number of domains whose keys are read together. Reading those of all domains in one go would stop the main thread. */
+const MAX_DOMAINS_PER_PART = 500;
+
+/** Returns the records of the keys of some domains. `after` is the `next` of the part before; empty for the first one. */
+export async function listKeyRecords(
+  { config, db }: KeyApp,
+  after: PublishedKey['id'] | '',
+): Promise<KeyRecords> {
+  const { keys, next } = await db.query(listPublishedKeys, { after, limit: MAX_DOMAINS_PER_PART });
+  return { records: keys.map((key) => keyRecord(config, key)), next };
+}
+
+/** Returns the records of all keys, those of one domain together. */
+async function listAllKeyRecords(app: KeyApp): Promise<OperatorRecord[]> {
+  const records: OperatorRecord[] = [];
+  for (let after: KeyRecords['next'] | '' = ''; after !== undefined; ) {
+    const part: KeyRecords = await listKeyRecords(app, after);
+    records.push(...part.records);
+    after = part.next;
+  }
+  return records.toSorted((one, other) => compareText(one.purpose, other.purpose));
+}
+
+function compareText(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** TLSA counts in a signed zone alone (RFC 6698 section 4.1), and the zone of the built-in name server is not signed. */
@@ -71,7 +103,6 @@ function isPublishable({ nameserver }: Pick<Config, 'nameserver'>, { type }: Ope
 export function operatorRecords(
   config: Pick<Config, 'hostname'>,
   addresses: readonly string[],
-  keys: readonly PublishedKey[],
 ): OperatorRecord[] {
   const host = config.hostname.toLowerCase();
   return [
@@ -118,7 +149,6 @@ export function operatorRecords(
         purpose: `other servers report TLS problems with mail to ${name}; the log shows them`,
       }),
     ),
-    ...keys.map((key): OperatorRecord => keyRecord(config, key)),
   ];
 }
 
@@ -140,13 +170,20 @@ function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string
   ];
 }
 
+const NOTES: Readonly<Record<PublishedKey['state'], string>> = {
+  unused: '',
+  waiting: ' (the next one; signs once it is found in DNS)',
+  signing: '',
+  retired: ' (the one before; needed until the mail signed with it has ended)',
+};
+
 /** Returns the record of a DKIM key (RFC 6376 section 3.6.1). */
-function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
-  const note = key.deletedAt === null ? '' : ' (deleted; needed until its mail has ended)';
+export function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
+  const note = key.deletedAt === null ? NOTES[key.state] : ' (deleted; needed until its mail has ended)';
   return {
     type: 'TXT',
     name: dkimTarget(config, key),
-    value: dkimKeyRecord(key.publicKey),
+    value: dkimKeyRecord(key.publicKey, key.algorithm),
     purpose: `DKIM key of ${key.name}${note}`,
   };
 }

@@ -15,7 +15,7 @@ export type RecordKind = (typeof RECORD_KINDS)[number];
 /** Length of a selector: `pr` and 8 random characters. */
 export const SELECTOR_CHARACTERS = 10;
 
-type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
+export type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
 /** `priority` is the preference of the record, lowest first (RFC 5321 section 5.1). */
 type MxToPublish = { type: 'MX'; name: string; value: string; priority: number };

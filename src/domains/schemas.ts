@@ -2,8 +2,8 @@
 import { type Static, Type } from 'typebox';
 import type { DomainStatus } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
-import { type ClientRecord, clientRecordKey, clientRecordsToPublish } from './client-records.ts';
-import type { ClientConfig } from './client-services.ts';
+import { usesEd25519 } from './keys/states.ts';
+import { type MoreRecord, moreRecordKey, moreRecordsToPublish, type RecordsConfig } from './more-records.ts';
 import {
   type OptionalRecordToPublish,
   optionalRecordsToPublish,
@@ -44,6 +44,12 @@ export const newDomainSchema = Type.Object(
     region: Type.Optional(
       Type.String({ description: 'One of the configured region codes; default the first.' }),
     ),
+    ed25519: Type.Optional(
+      Type.Boolean({
+        description:
+          'Sign with an Ed25519 key too, once its optional record is found in DNS (RFC 8463); default false.',
+      }),
+    ),
   },
   { examples: [{ name: 'news.example.com', productType: 'api' }] },
 );
@@ -60,6 +66,11 @@ export const domainChangeSchema = Type.Object(
     clickTracking: Type.Optional(Type.Boolean()),
     productType: Type.Optional(productType),
     region: Type.Optional(Type.String({ description: 'One of the configured region codes.' })),
+    ed25519: Type.Optional(
+      Type.Boolean({
+        description: 'Sign with an Ed25519 key too, once its optional record is found in DNS.',
+      }),
+    ),
   },
   { examples: [{ trackingSubdomain: 'links.news.example.com', clickTracking: true }] },
 );
@@ -97,26 +108,59 @@ const recordSchema = Type.Object({
   note: Type.Optional(Type.String({ description: 'Remark for people.' })),
 });
 
+const OPTIONAL_RECORDS = [
+  ...(['RETURN_PATH', 'MX', 'DKIM_NEXT', 'DKIM_ED25519', 'DKIM_ED25519_NEXT'] as const),
+  ...(['MTA_STS', 'MTA_STS_ID', 'TLS_RPT', 'SRV', 'AUTOCONFIG', 'AUTODISCOVER'] as const),
+] as const satisfies readonly (OptionalRecordToPublish | MoreRecord)['record'][];
+const PURPOSES = [
+  ...(['return_path', 'inbound', 'dkim_next', 'dkim_ed25519'] as const),
+  ...(['mta_sts', 'tls_reports', 'clients'] as const),
+] as const satisfies readonly (OptionalRecordToPublish | MoreRecord)['purpose'][];
+
 const optionalRecordSchema = Type.Object({
-  record: Type.Enum(['RETURN_PATH', 'MX', 'SRV', 'AUTOCONFIG', 'AUTODISCOVER']),
-  purpose: Type.Enum(['return_path', 'inbound', 'clients'], { description: 'Purpose of the record.' }),
+  record: Type.Enum([...OPTIONAL_RECORDS]),
+  purpose: Type.Enum([...PURPOSES], { description: 'Purpose of the record.' }),
   ...dnsRecord,
-  type: Type.Enum(['CNAME', 'MX', 'SRV']),
+  type: Type.Enum(['TXT', 'CNAME', 'MX', 'SRV']),
   priority: Type.Optional(
     Type.Integer({ description: 'Preference of an MX record, and priority of an SRV record, lowest first.' }),
   ),
   weight: Type.Optional(Type.Integer({ description: 'Weight of an SRV record.' })),
   port: Type.Optional(Type.Integer({ description: 'Port of an SRV record, whose target is `value`.' })),
   ...checked,
+  alternative: Type.Optional(
+    Type.Object(dnsRecord, { description: 'Record that can be published instead.' }),
+  ),
   note: Type.String({ description: 'Description of the purpose, for people.' }),
 });
 
-const RETURN_PATH_NOTE =
-  'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.';
-const INBOUND_NOTE =
-  'Publish this record to receive mail of the domain here. Without it, the domain sends, and its mail arrives wherever its MX records lead.';
-const CLIENTS_NOTE =
-  'Publish this record, and mail programs find the settings of mailboxes of the domain by themselves.';
+const keySchema = Type.Object({
+  selector: Type.String(),
+  algorithm: Type.Enum(['rsa', 'ed25519']),
+  state: Type.Enum(['waiting', 'signing', 'retired'], {
+    description:
+      '`waiting`: signs once its record is found in DNS. `signing`: signs new mail. `retired`: stays published for mail that it has signed.',
+  }),
+  since: Type.Union([time, Type.Null()], {
+    description: 'Time since which a key waits or is retired; null for one that signs.',
+  }),
+});
+
+const NOTES: Readonly<Record<(typeof PURPOSES)[number], string>> = {
+  return_path:
+    'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.',
+  inbound:
+    'Publish this record to receive mail of the domain here. Without it, the domain sends, and its mail arrives wherever its MX records lead.',
+  clients:
+    'Publish this record, and mail programs find the settings of mailboxes of the domain by themselves.',
+  dkim_next:
+    'The next DKIM key is looked for here. Publish this record once and keep it, and rotations need no other change.',
+  dkim_ed25519: 'Mail is signed with this Ed25519 key too, once the record is verified.',
+  mta_sts:
+    'Publish both MTA-STS records if all MX records of the domain lead here, and other servers insist on verified TLS for its mail.',
+  tls_reports:
+    'Publish this record, and other servers report problems with TLS when they deliver mail of the domain here.',
+};
 const TRACKING_NOTE =
   'Tracked links lead to the host of this installation until this record is verified and the host has a TLS certificate.';
 
@@ -131,6 +175,12 @@ export const domainSchema = Type.Object(
     optionalRecords: Type.Array(optionalRecordSchema, {
       description: 'Optional records. They do not change the status of the domain.',
     }),
+    ed25519: Type.Boolean({
+      description: 'True when mail is signed with Ed25519 too, once that key is found in DNS.',
+    }),
+    dkimKeys: Type.Array(keySchema, {
+      description: 'DKIM keys of the domain, the RSA key that signs first.',
+    }),
     trackingSubdomain: Type.Union([Type.String(), Type.Null()]),
     openTracking: Type.Boolean(),
     clickTracking: Type.Boolean(),
@@ -144,7 +194,7 @@ export const domainSchema = Type.Object(
 );
 
 /** Returns a domain as the API shows it. */
-export function showDomain(config: ClientConfig, domain: Domain) {
+export function showDomain(config: RecordsConfig, domain: Domain) {
   const { id, name, productType, region, findings } = domain;
   return {
     id,
@@ -160,10 +210,12 @@ export function showDomain(config: ClientConfig, domain: Domain) {
       ...optionalRecordsToPublish(config, domain).map((record) =>
         showOptionalRecord(record, findings[record.record]),
       ),
-      ...clientRecordsToPublish(config, domain).map((record) =>
-        showOptionalRecord(record, findings.CLIENTS?.[clientRecordKey(record)] ?? newFinding()),
+      ...moreRecordsToPublish(config, domain).map((record) =>
+        showOptionalRecord(record, findings.CLIENTS?.[moreRecordKey(record)] ?? newFinding()),
       ),
     ],
+    ed25519: usesEd25519(domain.keys),
+    dkimKeys: showKeys(domain),
     trackingSubdomain: domain.trackingSubdomain,
     openTracking: domain.openTracking === 1,
     clickTracking: domain.clickTracking === 1,
@@ -171,6 +223,16 @@ export function showDomain(config: ClientConfig, domain: Domain) {
     updatedAt: isoTime(domain.updatedAt),
     verifiedAt: showTime(domain.verifiedAt),
   };
+}
+
+/** Returns the keys that are or were in use. A selector that waits for a key is only seen in its record. */
+function showKeys({ selector, keys }: Pick<Domain, 'selector' | 'keys'>) {
+  const main = { selector, algorithm: 'rsa', state: 'signing', since: null } as const;
+  const others = keys.flatMap(({ state, since, selector, algorithm }) => {
+    if (state === 'unused') return [];
+    return [{ selector, algorithm, state, since: state === 'signing' ? null : isoTime(since) }];
+  });
+  return [main, ...others];
 }
 
 function showRecord({ alternative, ...record }: RecordToPublish, finding: Finding) {
@@ -193,10 +255,8 @@ function noteOf(record: RecordToPublish['record'], { parentPolicy }: Finding): {
   };
 }
 
-function showOptionalRecord(record: OptionalRecordToPublish | ClientRecord, finding: Finding) {
-  const notes = { return_path: RETURN_PATH_NOTE, inbound: INBOUND_NOTE, clients: CLIENTS_NOTE } as const;
-  const note = notes[record.purpose];
-  return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note };
+function showOptionalRecord(record: OptionalRecordToPublish | MoreRecord, finding: Finding) {
+  return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note: NOTES[record.purpose] };
 }
 
 function showFinding({ status, lastCheckedAt, found, error }: Finding) {
@@ -258,7 +318,7 @@ function exampleDomain() {
         value: 'bounce.mx.example.net',
         ...unchecked,
         required: false,
-        note: RETURN_PATH_NOTE,
+        note: NOTES.return_path,
       },
       {
         record: 'MX',
@@ -269,9 +329,11 @@ function exampleDomain() {
         priority: 10,
         ...unchecked,
         required: false,
-        note: INBOUND_NOTE,
+        note: NOTES.inbound,
       },
     ],
+    ed25519: false,
+    dkimKeys: [{ selector: 'prk3x7q2ma', algorithm: 'rsa', state: 'signing', since: null }],
     trackingSubdomain: null,
     openTracking: false,
     clickTracking: false,

@@ -3,7 +3,8 @@
 import type { Tx } from '../db/operation.ts';
 import { findColumns } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { DomainRow } from '../db/tables.ts';
+import type { DomainKeyRow, DomainRow } from '../db/tables.ts';
+import { listSigningKeys } from './keys/store.ts';
 
 /** How mail of a domain is tracked. */
 export type TrackingSettings = Pick<
@@ -47,12 +48,21 @@ export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingD
   return sendingDomainById.first(tx, { id });
 }
 
-type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'>;
+type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'> &
+  Pick<DomainKeyRow, 'algorithm'>;
 
-/** Returns the key of any tenant's domain, also of a deleted one. The id comes from the spool, never from a caller. */
-export function findSealedKey(tx: Tx, id: DomainRow['id']): Promise<SealedKey | undefined> {
-  return findColumns(tx, 'domains', {
+/**
+ * Returns the keys that sign mail of any tenant's domain, also of a deleted one: Ed25519, then RSA. The id comes from the spool, never from
+ * a caller.
+ */
+export async function findSealedKeys(tx: Tx, id: DomainRow['id']): Promise<SealedKey[]> {
+  const main = await findColumns(tx, 'domains', {
     select: ['tenantId', 'name', 'selector', 'privateKeySealed'],
     where: { id },
   });
+  if (!main) return [];
+  const others = (await listSigningKeys(tx, id)).flatMap(({ selector, algorithm, privateKeySealed }) =>
+    privateKeySealed === null ? [] : [{ ...main, selector, algorithm, privateKeySealed }],
+  );
+  return [...others, { ...main, algorithm: 'rsa' }];
 }

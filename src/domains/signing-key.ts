@@ -2,48 +2,51 @@
  * Caches the DKIM keys that mail is signed with. They are unsealed and parsed once, because both cost more than the
  * lookup.
  */
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
 import { createLru } from '../system/lru.ts';
 import { installationKeyOf } from './installation/key.ts';
-import { findSealedKey } from './sending-store.ts';
+import { findSealedKeys } from './sending-store.ts';
 import type { Domain } from './store.ts';
 
 export type SigningKeys = {
   /**
-   * Returns the key of a domain. It also finds the key of a deleted domain, for its mail in the spool. Returns
-   * undefined for an unknown domain.
+   * Returns the keys that sign mail of a domain: Ed25519 first, as in the example of RFC 8463 appendix A.3, then RSA. It also finds the
+   * keys of a deleted domain, for its mail in the spool. An unknown domain has none.
    */
-  find(domainId: Domain['id']): Promise<DkimKey | undefined>;
+  find(domainId: Domain['id']): Promise<readonly DkimKey[]>;
   /** Returns the key of the installation itself (installation/key.ts). */
   ofInstallation(): Promise<DkimKey>;
 };
 
-/**
- * Maximum number of parsed keys in memory, some kilobytes each. A domain's key never changes, so a cached key is
- * always right.
- */
+/** Maximum number of parsed keys in memory, some kilobytes each. */
 const MAX_KEYS = 1_000;
+const ALGORITHMS = { rsa: 'rsa-sha256', ed25519: 'ed25519-sha256' } as const;
 
-/** Returns the cache of signing keys. */
+/** Returns the cache of signing keys. Which keys sign is read each time, so that a new key signs from the commit on that says so. */
 export function createSigningKeys(app: Pick<App, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
-  const keys = createLru<Domain['id'], DkimKey>(MAX_KEYS);
+  const parsed = createLru<string, KeyObject>(MAX_KEYS);
+
+  function open(sealed: string, place: readonly string[]): KeyObject {
+    // Sealed text is different for each key, and opens in one place alone.
+    const name = [...place, sealed].join(' ');
+    const known = parsed.get(name);
+    if (known) return known;
+    const key = createPrivateKey(app.sealer.open(sealed, place));
+    parsed.set(name, key);
+    return key;
+  }
+
   return {
     async find(domainId) {
-      const known = keys.get(domainId);
-      if (known) return known;
-      const row = await findSealedKey(app.db.read, domainId);
-      if (!row) return undefined;
-      const pem = app.sealer.open(row.privateKeySealed, [row.tenantId, domainId]);
-      const key: DkimKey = {
-        domain: row.name,
-        selector: row.selector,
-        algorithm: 'rsa-sha256',
-        privateKey: createPrivateKey(pem),
-      };
-      keys.set(domainId, key);
-      return key;
+      const found = await findSealedKeys(app.db.read, domainId);
+      return found.map(({ tenantId, name, selector, algorithm, privateKeySealed }) => ({
+        domain: name,
+        selector,
+        algorithm: ALGORITHMS[algorithm],
+        privateKey: open(privateKeySealed, [tenantId, domainId]),
+      }));
     },
     ofInstallation: () => installationKeyOf(app),
   };

@@ -4,7 +4,8 @@
  */
 import { sql } from 'kysely';
 import { defineRead, type Tx } from '../db/operation.ts';
-import type { DomainRow } from '../db/tables.ts';
+import type { DomainKeyRow, DomainRow } from '../db/tables.ts';
+import { listKeysOf } from './keys/store.ts';
 
 /**
  * Selects the domain's scheduled mail. The condition of the dates is that of the index `messagesScheduled`. The held mail of people is left
@@ -50,51 +51,123 @@ export async function countBroadcasts(tx: Tx, domainId: DomainRow['id']): Promis
   return count;
 }
 
-/** Returns deleted domains without mail in the spool. It reads all open mail only when there are candidates. */
+/**
+ * Returns deleted domains that nothing needs any more: no mail of them waits, and none of their keys is retired. The waiting mail of their
+ * tenants is read only when there are candidates.
+ */
 export const listUnneeded = defineRead(
   'domains.listUnneeded',
   async (tx, { deletedBefore }: { deletedBefore: number }): Promise<DomainRow['id'][]> => {
     const deleted = await tx
       .selectFrom('domains')
-      .select('id')
+      .select(['id', 'tenantId'])
       .where('deletedAt', '<', deletedBefore)
+      .where((where) =>
+        where.not(
+          where.exists(
+            where
+              .selectFrom('domainKeys')
+              .select('selector')
+              .whereRef('domainKeys.domainId', '=', 'domains.id')
+              .where('state', '=', 'retired'),
+          ),
+        ),
+      )
       .execute();
-    if (deleted.length === 0) return [];
-    const needed = await listDomainsWithOpenMail(tx);
-    return deleted.map(({ id }) => id).filter((id) => !needed.has(id));
+    const unneeded: DomainRow['id'][] = [];
+    for (const [tenantId, domains] of Map.groupBy(deleted, (domain) => domain.tenantId)) {
+      const needed = await listDomainsWithOpenMail(tx, tenantId);
+      unneeded.push(...domains.map(({ id }) => id).filter((id) => !needed.has(id)));
+    }
+    return unneeded;
   },
 );
 
-/** Returns the ids of the domains, deleted or not, that have mail in the spool. It reads all open mail. */
-async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | null>> {
-  // Each condition is that of one index: recipientsDue, recipientsInFlight, recipientsHeld.
-  const openMail = (state: ReturnType<typeof sql<boolean>>) =>
-    tx
-      .selectFrom('recipients')
-      .innerJoin('messages', 'messages.id', 'recipients.messageId')
-      .select('messages.domainId')
-      .where(state);
-  const owed = await openMail(sql<boolean>`state IN ('ready', 'deferred')`)
-    .union(openMail(sql<boolean>`state = 'in_flight'`))
-    .union(openMail(sql<boolean>`state = 'held'`))
-    .execute();
-  return new Set(owed.map(({ domainId }) => domainId));
+/** Conditions of the indexes recipientsPutBack, recipientsByState and recipientsInFlight: mail that was attempted, and waits or is being sent. */
+const ATTEMPTED = [
+  sql<boolean>`recipients.state = 'ready' AND recipients.attempts > 0`,
+  sql<boolean>`recipients.state NOT IN ('ready', 'in_flight', 'delivered') AND recipients.state IN ('deferred', 'held')`,
+  sql<boolean>`recipients.state = 'in_flight'`,
+] as const;
+/** Condition of the index recipientsUntried. */
+const UNTRIED = sql<boolean>`recipients.state = 'ready' AND recipients.attempts = 0`;
+
+/** Selects the messages of a tenant with a recipient that the condition of an index finds. */
+function openMail(tx: Tx, tenantId: DomainRow['tenantId'], state: typeof UNTRIED) {
+  return tx
+    .selectFrom('recipients')
+    .innerJoin('messages', 'messages.id', 'recipients.messageId')
+    .where('recipients.tenantId', '=', tenantId)
+    .where('recipients.mode', 'in', ['live', 'test'])
+    .where(state);
 }
 
-export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
+/** Returns the ids of the domains of a tenant, deleted or not, that have mail in the spool. It reads all waiting mail of the tenant. */
+async function listDomainsWithOpenMail(
+  tx: Tx,
+  tenantId: DomainRow['tenantId'],
+): Promise<Set<DomainRow['id'] | null>> {
+  const found = new Set<DomainRow['id'] | null>();
+  for (const state of [UNTRIED, ...ATTEMPTED]) {
+    const rows = await openMail(tx, tenantId, state).select('messages.domainId').distinct().execute();
+    for (const { domainId } of rows) found.add(domainId);
+  }
+  return found;
+}
 
-/** Returns the keys of the domains of all tenants, and of deleted domains that still have mail in the spool. */
+type SignedMail = { tenantId: DomainRow['tenantId']; domainId: DomainRow['id']; selector: string };
+
+/**
+ * Returns true while mail waits whose stored signature names the selector. Its later attempts send the same signature. Other mail, such as
+ * marketing mail, is signed at each attempt with the key of that time.
+ */
+export const hasMailSignedWith = defineRead(
+  'domains.hasMailSignedWith',
+  async (tx, { tenantId, domainId, selector }: SignedMail): Promise<boolean> => {
+    for (const state of ATTEMPTED) {
+      const row = await openMail(tx, tenantId, state)
+        .select('messages.id')
+        .where('messages.domainId', '=', domainId)
+        .where(sql<boolean>`instr(messages.signature, ${` s=${selector};`}) > 0`)
+        .limit(1)
+        .executeTakeFirst();
+      if (row) return true;
+    }
+    return false;
+  },
+);
+
+export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'deletedAt'> &
+  Pick<DomainKeyRow, 'selector' | 'publicKey' | 'algorithm' | 'state'>;
+
+/** A part of the domains, in the order of their ids: `after` is the last id of the part before. */
+type KeySlice = { after: DomainRow['id'] | ''; limit: number };
+export type KeyPage = { keys: PublishedKey[]; next: DomainRow['id'] | undefined };
+
+/**
+ * Returns the keys of some domains of all tenants. A deleted domain keeps its keys until it is removed, so that they stay published while
+ * its mail waits. `next` begins the next part; undefined at the end.
+ */
 export const listPublishedKeys = defineRead(
   'domains.listPublishedKeys',
-  async (tx, _input: object): Promise<PublishedKey[]> => {
-    const keys = await tx
+  async (tx, { after, limit }: KeySlice): Promise<KeyPage> => {
+    const domains = await tx
       .selectFrom('domains')
-      .select(['id', 'name', 'selector', 'publicKey', 'deletedAt'])
-      .orderBy('name')
+      .select(['id', 'name', 'deletedAt', 'selector', 'publicKey'])
+      .where('id', '>', after as DomainRow['id'])
       .orderBy('id')
+      .limit(limit)
       .execute();
-    if (keys.every(({ deletedAt }) => deletedAt === null)) return keys;
-    const needed = await listDomainsWithOpenMail(tx);
-    return keys.filter(({ id, deletedAt }) => deletedAt === null || needed.has(id));
+    const others = await listKeysOf(
+      tx,
+      domains.map(({ id }) => id),
+    );
+    const keys = domains.flatMap(({ selector, publicKey, ...domain }): PublishedKey[] => [
+      { ...domain, selector, publicKey, algorithm: 'rsa', state: 'signing' },
+      ...(others.get(domain.id) ?? [])
+        .filter(({ state }) => state !== 'unused')
+        .map(({ since: _since, ...key }) => ({ ...domain, ...key })),
+    ]);
+    return { keys, next: domains.length === limit ? domains.at(-1)?.id : undefined };
   },
 );

@@ -35,7 +35,7 @@ export type Findings = Record<RecordKind, Finding> & {
   TRACKING: Finding | null;
   RETURN_PATH: Finding;
   MX: Finding;
-  /** Findings about the records for mail programs, by `clientRecordKey`. */
+  /** Findings about the other optional records, by `moreRecordKey`. Those for mail programs were the first of them. */
   CLIENTS?: Readonly<Record<string, Finding>>;
 };
 
@@ -176,7 +176,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
     TRACKING: findTracking(before, verdicts.tracking, now),
     RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
     MX: withoutGrace(before.findings.MX, verdicts.mx, now),
-    CLIENTS: findClients(before.findings.CLIENTS, verdicts.clients, now),
+    CLIENTS: findMore(before.findings.CLIENTS, verdicts.more, now),
   };
   const status = domainStatus({ before, now }, findings, verdicts);
   const state: DomainState = {
@@ -277,14 +277,14 @@ function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: 
 }
 
 /** Records that the domain needs no longer are forgotten. */
-function findClients(
+function findMore(
   known: Findings['CLIENTS'] = {},
-  clients: Verdicts['clients'],
+  more: Verdicts['more'],
   now: number,
 ): NonNullable<Findings['CLIENTS']> {
-  if (!clients) return known;
+  if (!more) return known;
   return Object.fromEntries(
-    Object.entries(clients).map(([key, verdict]) => [
+    Object.entries(more).map(([key, verdict]) => [
       key,
       withoutGrace(known[key] ?? newFinding(), verdict, now),
     ]),

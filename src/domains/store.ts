@@ -9,13 +9,14 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { findColumns, insertRow, updateRows } from '../db/rows.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
-import { type EventType, recordEvent } from '../events/store.ts';
-import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
-import { isId, newId } from '../system/ids.ts';
+import type { EventType } from '../events/store.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { cancelTask, completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
-import { getTenant } from '../tenants/store.ts';
 import type { Verdicts } from './check.ts';
+import { type Key, unusedKey, withoutFuture } from './keys/states.ts';
+import { type DomainKey, listKeys, listKeysOf, putKey, removeKey } from './keys/store.ts';
+import { hastenLook } from './keys/task.ts';
 import { findName } from './name.ts';
 import { isIdWithin } from './reach.ts';
 import { returnPathName } from './records.ts';
@@ -24,16 +25,22 @@ import {
   afterCheck,
   type CheckMoment,
   type DomainState,
+  type Finding,
   type Findings,
   trackingHostOf,
   usesReturnPath,
   withTracking,
 } from './states.ts';
 import { claimTrackingHost, forgetTrackingHosts } from './tracking-host-store.ts';
+import { recordTransition } from './transition.ts';
 
 /** Columns that are derived from others. */
 type Derived = 'returnPathHost' | 'trackingHost' | 'trackingCheckedAt';
-export type Domain = Omit<DomainRow, Derived | 'records' | 'deletedAt'> & { findings: Findings };
+export type Domain = Omit<DomainRow, Derived | 'records' | 'deletedAt'> & {
+  findings: Findings;
+  /** Keys and selectors beside the RSA key that signs. */
+  keys: readonly DomainKey[];
+};
 
 /** Maximum number of domains per tenant, each checked in DNS every day. */
 export const MAX_DOMAINS = 1_000;
@@ -45,13 +52,15 @@ export const MAX_DOMAINS = 1_000;
  */
 export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
   await requireNewDomain(tx, domain.tenantId, domain.name);
-  const { findings, ...columns } = domain;
+  const { findings, keys, ...columns } = domain;
   await insertRow(tx, 'domains', {
     ...columns,
     ...derivedFrom(domain),
     records: JSON.stringify(findings),
     deletedAt: null,
   });
+  for (const { selector, algorithm } of keys)
+    await putKey(tx, { domainId: domain.id, ...unusedKey(selector, algorithm) });
   wakeAfterCommit('zone', domain.name);
   await scheduleCheck(tx, domain);
 });
@@ -83,14 +92,14 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
     .where('id', '=', id as DomainRow['id'])
     .executeTakeFirst();
   if (!row) throw notFound('Domain');
-  return toDomain(row);
+  return toDomain(tx, row);
 }
 
 /** Returns a domain of any tenant, unless it is deleted. The id comes from a row. */
 export async function findDomain(tx: Tx, id: DomainRow['id']): Promise<Domain | undefined> {
   const query = tx.selectFrom('domains').selectAll().where('id', '=', id).where('deletedAt', 'is', null);
   const row = await query.executeTakeFirst();
-  return row && toDomain(row);
+  return row && toDomain(tx, row);
 }
 
 /** Returns the name of a domain of any tenant, also once it is deleted. The id comes from a row. */
@@ -111,38 +120,7 @@ export function listDomains(
   const all = liveDomains(tx, reach.tenantId).where(isIdWithin(reach, 'id'));
   const named = name === undefined ? all : all.where('name', '=', findName(name) ?? name);
   const wanted = status === undefined ? named : named.where('status', '=', status);
-  return readPage(page, async (slice) => (await inSlice(wanted, 'id', slice).execute()).map(toDomain));
-}
-
-/**
- * Returns the domain with this id or name, of the tenant that is named or of any.
- * @throws AppError not_found; validation_error when several tenants have the domain
- */
-export async function getNamedDomain(tx: Tx, idOrName: string, tenant: string | undefined): Promise<Domain> {
-  const column = isId('dom', idOrName) ? 'id' : 'name';
-  const all = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
-  const named = all.where(column, '=', column === 'id' ? idOrName : (findName(idOrName) ?? idOrName));
-  const owned = tenant === undefined ? named : named.where('tenantId', '=', (await getTenant(tx, tenant)).id);
-  const [found, ...others] = await owned.limit(2).execute();
-  if (!found) throw notFound('Domain');
-  if (others.length > 0)
-    throw invalid('tenant', `several tenants have ${idOrName}: name one of them (--tenant)`);
-  return toDomain(found);
-}
-
-/** Returns the newest domains of the tenant that is named, or of all tenants. */
-export async function listDomainsOfAll(
-  tx: Tx,
-  {
-    tenant,
-    status,
-    limit,
-  }: { tenant?: string | undefined; status?: DomainStatus | undefined; limit: number },
-): Promise<Domain[]> {
-  let wanted = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
-  if (tenant !== undefined) wanted = wanted.where('tenantId', '=', (await getTenant(tx, tenant)).id);
-  if (status !== undefined) wanted = wanted.where('status', '=', status);
-  return (await wanted.orderBy('id', 'desc').limit(limit).execute()).map(toDomain);
+  return readPage(page, async (slice) => toDomains(tx, await inSlice(wanted, 'id', slice).execute()));
 }
 
 type Change = Pick<DomainRow, 'id' | 'tenantId'> &
@@ -199,48 +177,28 @@ async function applyCheck(
 ): Promise<Checked | undefined> {
   const row = await liveDomains(tx, tenantId).where('id', '=', id).executeTakeFirst();
   if (!row) return undefined;
-  const before = toDomain(row);
+  const before = await toDomain(tx, row);
   const state = afterCheck(stateOf(before), verdicts, moment);
   const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
   const domain = await writeDomain(tx, { ...before, ...state, updatedAt }, moment.now);
+  if (moment.isAsked) await hastenLook(tx, domain, moment.now);
   return { domain, event: await recordTransition(tx, before.status, { ...domain, now: moment.now }) };
 }
 
-/** Returns true when the check changed more than its time. */
+/** Returns true when the check changed more than its time. A record that was never looked for is as good as one that was not found. */
 function isChanged(before: Domain, after: DomainState): boolean {
   const statuses = ({ status, findings: { CLIENTS = {}, ...findings } }: DomainState) =>
     JSON.stringify([
       status,
-      [findings, CLIENTS].map((all) => Object.entries(all).map(([key, one]) => [key, one?.status])),
+      Object.entries({ ...findings, ...CLIENTS })
+        .filter(([, one]) => one && one.status !== 'pending')
+        .map(([key, one]) => [key, one?.status]),
     ]);
   return statuses(before) !== statuses(after);
 }
 
-/** Records the event of a changed status. Domains belong to both modes, so the endpoints of both get it. */
-async function recordTransition(
-  tx: Tx,
-  statusBefore: Domain['status'],
-  { id, tenantId, name, status, now }: Domain & { now: number },
-): Promise<EventType | undefined> {
-  const type = status === 'verified' ? 'domain.verified' : status === 'failed' ? 'domain.failed' : undefined;
-  if (type === undefined || status === statusBefore) return undefined;
-  for (const mode of ['live', 'test'] as const) {
-    const data = { domainId: id, name, status };
-    await recordEvent(tx, {
-      id: newId('evt', now),
-      tenantId,
-      mode,
-      type,
-      emailId: null,
-      data,
-      createdAt: now,
-    });
-  }
-  return type;
-}
-
 async function writeDomain(tx: Tx, domain: Domain, now: number): Promise<Domain> {
-  const { id, tenantId, findings, ...columns } = domain;
+  const { id, tenantId, findings, keys: _keys, ...columns } = domain;
   await updateRows(tx, 'domains', {
     set: { ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) },
     where: { tenantId, id },
@@ -317,7 +275,8 @@ export const endDomain = defineWrite(
       .where('id', '=', domainId)
       .execute();
     await forgetTrackingHosts(tx, domainId);
-    wakeAfterCommit('zone', domainId);
+    const found = await findDomainKeys(tx, domainId);
+    if (found) await changeKeys(tx, found, { keys: withoutFuture(found.keys), now });
     await scheduleCheck(tx, { id: domainId, tenantId, nextCheckAt: null });
     return { kind: 'ended' };
   },
@@ -334,17 +293,88 @@ export const purgeDomains = defineWrite(
   },
 );
 
+/** A domain with all its keys, the RSA key that signs among them. */
+export type KeyedDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name' | 'deletedAt'> & {
+  keys: readonly Key[];
+};
+
+/** Returns a domain with its keys, also a deleted one. The id comes from a row. */
+export async function findDomainKeys(tx: Tx, id: DomainRow['id']): Promise<KeyedDomain | undefined> {
+  const row = await findColumns(tx, 'domains', {
+    select: ['id', 'tenantId', 'name', 'deletedAt', 'selector', 'publicKey', 'privateKeySealed'],
+    where: { id },
+  });
+  if (!row) return undefined;
+  const { selector, publicKey, privateKeySealed, ...domain } = row;
+  const own = {
+    selector,
+    publicKey,
+    privateKeySealed,
+    algorithm: 'rsa',
+    state: 'signing',
+    since: 0,
+  } as const;
+  const others = await listKeys(tx, id);
+  return { ...domain, keys: [own, ...others.map(({ domainId: _id, ...key }) => key)] };
+}
+
+/** Stores other keys of a domain, as part of a write, and publishes them. `keys` has one RSA key that signs. */
+export async function changeKeys(
+  tx: Tx,
+  { id, keys: before }: KeyedDomain,
+  { keys, now }: { keys: readonly Key[]; now: number },
+): Promise<void> {
+  const signing = keys.find(isMainKey);
+  const stored = keys.filter((key) => key !== signing);
+  for (const { selector } of before.filter((key) => !isMainKey(key)))
+    if (!stored.some((key) => key.selector === selector)) await removeKey(tx, { domainId: id, selector });
+  for (const key of stored) if (!before.includes(key)) await putKey(tx, { domainId: id, ...key });
+  if (signing && !before.includes(signing)) await replaceMainKey(tx, id, { ...signing, now });
+  wakeAfterCommit('zone', id);
+}
+
+function isMainKey({ algorithm, state }: Pick<Key, 'algorithm' | 'state'>): boolean {
+  return algorithm === 'rsa' && state === 'signing';
+}
+
+/** The record of the new key was seen, which its finding says from now on. */
+async function replaceMainKey(
+  tx: Tx,
+  id: DomainRow['id'],
+  { selector, publicKey, privateKeySealed, now }: Key & { now: number },
+): Promise<void> {
+  const before = await findDomain(tx, id);
+  if (!before || privateKeySealed === null) throw new Error(`domain ${id} cannot sign with ${selector}`);
+  const DKIM: Finding = { status: 'verified', lastCheckedAt: now, found: [], error: null };
+  const findings = { ...before.findings, DKIM };
+  await writeDomain(tx, { ...before, selector, publicKey, privateKeySealed, findings, updatedAt: now }, now);
+}
+
 function liveDomains(tx: Tx, tenantId: DomainRow['tenantId']) {
   return tx.selectFrom('domains').selectAll().where('tenantId', '=', tenantId).where('deletedAt', 'is', null);
 }
 
-function toDomain({
-  records,
-  returnPathHost: _returnHost,
-  trackingHost: _trackingHost,
-  trackingCheckedAt: _checkedAt,
-  deletedAt: _deletedAt,
-  ...row
-}: DomainRow): Domain {
-  return { ...row, findings: JSON.parse(records) as Findings };
+async function toDomain(tx: Tx, row: DomainRow): Promise<Domain> {
+  return withKeys(row, await listKeysOf(tx, [row.id]));
+}
+
+/** Returns domains with their keys. */
+export async function toDomains(tx: Tx, rows: readonly DomainRow[]): Promise<Domain[]> {
+  const ids = rows.map(({ id }) => id);
+  const keys = await listKeysOf(tx, ids);
+  return rows.map((row) => withKeys(row, keys));
+}
+
+function withKeys(
+  {
+    records,
+    returnPathHost: _returnHost,
+    trackingHost: _trackingHost,
+    trackingCheckedAt: _checkedAt,
+    deletedAt: _deletedAt,
+    ...row
+  }: DomainRow,
+  keys: Awaited<ReturnType<typeof listKeysOf>>,
+): Domain {
+  return { ...row, findings: JSON.parse(records) as Findings, keys: keys.get(row.id) ?? [] };
 }

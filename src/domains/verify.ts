@@ -5,8 +5,7 @@ import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { Lease } from '../tasks/store.ts';
 import { checkRecords } from './check.ts';
-import { checkClientRecords } from './client-records.ts';
-import type { PublishingDomain } from './records.ts';
+import { checkMoreRecords } from './more-records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
 /**
@@ -23,19 +22,19 @@ export async function verifyDomain(app: App, tenantId: Domain['tenantId'], id: s
 /** Checks a domain and records the result. Returns undefined when the domain was deleted in the meantime. */
 export async function checkDomain(
   app: App,
-  domain: PublishingDomain & Pick<Domain, 'tenantId'>,
+  domain: Domain,
   { isAsked, lease }: { isAsked: boolean; lease?: Lease },
 ): Promise<Checked | undefined> {
   const checking = { dns: app.dns.fresh, config: app.config, probeTls: app.probeTls };
-  const [verdicts, clients] = await Promise.all([
+  const [verdicts, more] = await Promise.all([
     checkRecords(checking, domain),
-    checkClientRecords(checking, domain),
+    checkMoreRecords(checking, domain),
   ]);
   const now = app.clock.now();
   const checked = await app.db.commit(recordCheck, {
     id: domain.id,
     tenantId: domain.tenantId,
-    verdicts: { ...verdicts, clients },
+    verdicts: { ...verdicts, more },
     isAsked,
     lease,
     now,

@@ -166,6 +166,6 @@ function sealSets(
 
 async function complete(unsigned: string, covered: readonly string[], key: DkimKey): Promise<string> {
   const lines = [...covered, unsigned].map(relaxedField);
-  const signature = await signInPool(Buffer.from(lines.join('\r\n'), 'latin1'), key.privateKey);
+  const signature = await signInPool(Buffer.from(lines.join('\r\n'), 'latin1'), key);
   return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }

@@ -1,10 +1,10 @@
 /** The name server as the rest of the daemon knows it: its thread, its text records, and what the operator sees of it. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import { listKeyRecords, listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
 import type { PartThread } from '../system/thread.ts';
 import { createSystemPart } from '../thread-app.ts';
-import { NAME_SERVER_PART, type NameServerCalls, type NameServerStatus } from './part.ts';
+import { type KeyStart, NAME_SERVER_PART, type NameServerCalls, type NameServerStatus } from './part.ts';
 import { createZoneTexts, type ZoneTexts, zoneTextRecords } from './texts.ts';
 import { delegationRecords, zoneName } from './zone/records.ts';
 
@@ -27,8 +27,9 @@ export function createNameServer(
   { inThreads }: { inThreads: boolean },
 ): NameServer {
   const sources = [...more, () => zoneTextRecords(app)];
-  const listRecords = async () => (await listOperatorRecords(app, sources)).records;
-  const options = { inThreads, host: { listRecords }, data: () => undefined };
+  const listRecords = async () => (await listOperatorRecords(app, sources, { withKeys: false })).records;
+  const host = { listRecords, listKeyRecords: (after: KeyStart) => listKeyRecords(app, after) };
+  const options = { inThreads, host, data: () => undefined };
   const part = createSystemPart(app, NAME_SERVER_PART, options);
   return {
     calls: part.calls,

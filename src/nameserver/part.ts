@@ -3,7 +3,7 @@
  * delay an answer.
  */
 import { createHash } from 'node:crypto';
-import type { OperatorRecord } from '../domains/operator-records.ts';
+import type { KeyRecords, listKeyRecords, OperatorRecord } from '../domains/operator-records.ts';
 import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { periodicOrWoken, startWork } from '../system/worker.ts';
@@ -21,10 +21,14 @@ export type NameServerCalls = {
   reload(): Promise<void>;
 };
 
+export type KeyStart = Parameters<typeof listKeyRecords>[1];
+
 /** Functions of the main thread. */
 type RecordSource = {
-  /** Returns the records that the operator would publish otherwise. */
+  /** Returns the records that the operator would publish otherwise, but for the keys of domains. */
   listRecords(): Promise<readonly OperatorRecord[]>;
+  /** Returns the keys of some domains. They come in parts, so that a hundred thousand of them do not stop the main thread. */
+  listKeyRecords(after: KeyStart): Promise<KeyRecords>;
 };
 
 /** Maximum heap of the thread. A zone of 100,000 keys takes about 150 MB, most of it outside of the heap. */
@@ -86,7 +90,13 @@ function createLoader({ config, clock }: Pick<SystemApp, 'config' | 'clock'>, ma
   let last = Promise.resolve();
 
   async function load(): Promise<void> {
-    const records = zoneRecords(config, await main.listRecords());
+    const printed = [...(await main.listRecords())];
+    for (let after: KeyStart | undefined = ''; after !== undefined; ) {
+      const part: KeyRecords = await main.listKeyRecords(after);
+      printed.push(...part.records);
+      after = part.next;
+    }
+    const records = zoneRecords(config, printed);
     const found = createHash('sha256').update(JSON.stringify(records)).digest('hex');
     if (found === digest) return;
     // The time as serial number grows over restarts too, which keep no other number.

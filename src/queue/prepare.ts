@@ -99,11 +99,11 @@ async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessag
   if (message.traceFields !== null) return message.traceFields;
   const given = await opened.header();
   const date = isStored(message) && hasDate(given) ? '' : dateField(message.datedAt);
-  const key = await findKey(app, message);
-  if (!key) return date;
+  const keys = await findKeys(app, message);
+  if (keys.length === 0) return date;
   const header = Buffer.concat([Buffer.from(date), given]);
   const signed = { header, bodyHash: await opened.bodyHash() };
-  return (await signMessage(signed, key, Math.floor(message.datedAt / 1000))) + date;
+  return (await signMessage(signed, keys, Math.floor(message.datedAt / 1000))) + date;
 }
 
 /** Returns true for a message that came with its header, which may have a date of its own. */
@@ -115,14 +115,14 @@ function hasDate(header: Buffer): boolean {
   return /(?:^|\r\n)date:/i.test(header.toString('latin1'));
 }
 
-/** Returns the key that signs the message; undefined for mail of the sandbox domain. */
-async function findKey(
+/** Returns the keys that sign the message; none for mail of the sandbox domain. */
+async function findKeys(
   { signingKeys }: SigningApp,
   { tenantId, domainId }: SpooledMessage,
-): Promise<DkimKey | undefined> {
-  if (tenantId === INSTALLATION_TENANT) return signingKeys.ofInstallation();
-  if (domainId === null) return undefined;
-  const key = await signingKeys.find(domainId);
-  if (!key) throw new Error(`domain ${domainId} has no signing key`);
-  return key;
+): Promise<readonly DkimKey[]> {
+  if (tenantId === INSTALLATION_TENANT) return [await signingKeys.ofInstallation()];
+  if (domainId === null) return [];
+  const keys = await signingKeys.find(domainId);
+  if (keys.length === 0) throw new Error(`domain ${domainId} has no signing key`);
+  return keys;
 }

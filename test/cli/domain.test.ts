@@ -14,11 +14,13 @@ after(async () => {
   await daemon.close();
 });
 
-async function run(...args: string[]) {
+async function runDomain(...args: string[]) {
   const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: daemon.dataDir });
-  const code = await runProgram(['domain', 'records', ...args], terminal);
+  const code = await runProgram(['domain', ...args], terminal);
   return { code, output: terminal.output, errors: terminal.errors };
 }
+
+const run = (...args: string[]) => runDomain('records', ...args);
 
 test('a domain is verified once its owner has published its records and the operator what is printed', async () => {
   const { body: domain } = await daemon.request('POST', '/v1/domains', { body: { name: 'shop.example' } });
@@ -71,4 +73,34 @@ test('records are a table or JSON, and missing records are a warning', async () 
   assert.match(table.errors, /^warning: DNS has no addresses for mx\.postrider\.example/);
   const json = await run('--json');
   assert.deepEqual(Object.keys(JSON.parse(json.output)), ['records', 'warnings']);
+});
+
+test('rotate-dkim says what the owner publishes, and that nothing is left to do once the name leads here', async () => {
+  const { body: domain } = await daemon.request('POST', '/v1/domains', { body: { name: 'turn.example' } });
+  const next = (domain.optionalRecords as { record: string; name: string; value: string }[]).find(
+    ({ record }) => record === 'DKIM_NEXT',
+  );
+  assert.ok(next);
+  const first = await runDomain('rotate-dkim', 'turn.example');
+  assert.equal(first.code, 0, first.errors);
+  assert.ok(
+    first.output.includes(`The next rsa key of turn.example has the selector ${next.name.split('.')[0]}`),
+  );
+  assert.match(first.output, new RegExp(`^CNAME +${next.name} +${next.value}$`, 'm'));
+  assert.match(first.output, new RegExp(`^TXT +${next.name} +v=DKIM1; k=rsa; p=`, 'm'));
+
+  dns.setZone(`${next.name} CNAME ${next.value}`);
+  assert.equal((await runDomain('verify', 'turn.example')).code, 0);
+  const second = await runDomain('rotate-dkim', 'turn.example');
+  assert.match(
+    second.output,
+    /Its record leads here already, so the owner of the domain has nothing to publish/,
+  );
+  assert.doesNotMatch(second.output, /^(?:CNAME|TXT) /m);
+});
+
+test('a domain is added with Ed25519 when that is asked for', async () => {
+  const { code, output } = await runDomain('add', 'curve.example', '--ed25519');
+  assert.equal(code, 0);
+  assert.match(output, /^DKIM_ED25519 +pending \(optional\) +CNAME +pr\w+\._domainkey\.curve\.example /m);
 });

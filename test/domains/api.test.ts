@@ -25,10 +25,22 @@ const create = (body: unknown, key = t.testKey) => t.request('POST', '/v1/domain
 const recordStatuses = (domain: { records: { status: string }[] }) =>
   domain.records.map((record) => record.status);
 
+/** Returns the selectors of a domain, that of the key that signs first. */
+async function keysOf(id: string): Promise<string[]> {
+  const { selector, keys } = await getDomain(t.app.db.read, t.tenantId, id);
+  return [selector, ...keys.map((key) => key.selector)];
+}
+
 test('a domain is created with its three records, all pending', async () => {
   const { status, body } = await create({ name: 'Create.Example' });
   assert.equal(status, 201);
-  const { id, records, ...rest } = body;
+  const { id, records, optionalRecords, dkimKeys, ...rest } = body;
+  const [main, spare] = await keysOf(id);
+  assert.deepEqual(dkimKeys, [{ selector: main, algorithm: 'rsa', state: 'signing', since: null }]);
+  assert.match(spare ?? '', /^pr[a-z2-7]{8}$/);
+  const optional = {
+    ...{ ttl: 'Auto', required: false, status: 'pending', lastCheckedAt: null, found: [], error: null },
+  };
   assert.match(id, /^dom_[0-9a-z]{26}$/);
   assert.deepEqual(rest, {
     name: 'create.example',
@@ -38,22 +50,31 @@ test('a domain is created with its three records, all pending', async () => {
     trackingSubdomain: null,
     openTracking: false,
     clickTracking: false,
-    optionalRecords: [
-      {
-        ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name: 'bounce.create.example' },
-        ...{ value: 'bounce.mx.postrider.example', ttl: 'Auto', required: false, status: 'pending' },
-        ...{ lastCheckedAt: null, found: [], error: null, note: rest.optionalRecords[0].note },
-      },
-      {
-        ...{ record: 'MX', purpose: 'inbound', type: 'MX', name: 'create.example' },
-        ...{ value: 'mx.postrider.example', priority: 10, ttl: 'Auto', required: false, status: 'pending' },
-        ...{ lastCheckedAt: null, found: [], error: null, note: rest.optionalRecords[1].note },
-      },
-    ],
+    ed25519: false,
     createdAt: '2026-05-01T10:00:00.000Z',
     updatedAt: '2026-05-01T10:00:00.000Z',
     verifiedAt: null,
   });
+  assert.deepEqual(
+    optionalRecords.map(({ note, ...record }: { note: string }) => ({ ...record, isExplained: note !== '' })),
+    [
+      ['RETURN_PATH', 'return_path', 'CNAME', 'bounce.create.example', 'bounce.mx.postrider.example'],
+      ['MX', 'inbound', 'MX', 'create.example', 'mx.postrider.example'],
+      [
+        ...['DKIM_NEXT', 'dkim_next', 'CNAME', `${spare}._domainkey.create.example`],
+        `${spare}.${id.slice(4)}._domainkey.mx.postrider.example`,
+      ],
+      ['MTA_STS', 'mta_sts', 'CNAME', 'mta-sts.create.example', 'mx.postrider.example'],
+      ['MTA_STS_ID', 'mta_sts', 'CNAME', '_mta-sts.create.example', '_mta-sts.mx.postrider.example'],
+      [
+        ...['TLS_RPT', 'tls_reports', 'TXT', '_smtp._tls.create.example'],
+        `v=TLSRPTv1; rua=mailto:reports+${id.slice(4)}@mx.postrider.example`,
+      ],
+    ].map(([record, purpose, type, name, value]) => ({
+      ...{ record, purpose, type, name, value, ...optional, isExplained: true },
+      ...(record === 'MX' && { priority: 10 }),
+    })),
+  );
   const unchecked = {
     ttl: 'Auto',
     required: true,
@@ -230,7 +251,7 @@ test('a return path that is published is verified beside the records, and its ab
   dns.setZone(`${zoneOf(records)}\n${name} ${type} ${value}\n${operator}`);
   await clock.advance(1_000);
   const full = await verify();
-  assert.deepEqual([full.status, full.records.length, full.optionalRecords.length], ['verified', 3, 2]);
+  assert.deepEqual([full.status, full.records.length, full.optionalRecords.length], ['verified', 3, 5]);
   assert.deepEqual(
     { ...full.optionalRecords[0], note: '' },
     {

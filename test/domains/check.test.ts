@@ -17,7 +17,7 @@ const probeTls: TlsProbe = async () => ({ kind: 'valid' });
 
 const INCLUDE = '_spf.mx.postrider.example';
 const TARGET = 'prabcdefgh.body._domainkey.mx.postrider.example';
-const EXPECTED = { target: TARGET, publicKey: PUBLIC_KEY };
+const EXPECTED = { target: TARGET, key: { algorithm: 'rsa', publicKey: PUBLIC_KEY } } as const;
 const found = (...records: string[]) => ({ kind: 'found' as const, records, ttlMs: 0 });
 const absent = { kind: 'no-name' } as const;
 const noData = { kind: 'no-data', ttlMs: 0 } as const;

@@ -28,6 +28,7 @@ export function domainRow(tenantId: Domain['tenantId'], fields: Partial<Domain> 
     privateKeySealed: 'v1.00000000.',
     createdAt: 0,
     updatedAt: 0,
+    keys: [],
     ...fields,
   };
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
-import { operatorRecords } from '../../src/domains/operator-records.ts';
-import { endDomain } from '../../src/domains/store.ts';
+import { keyRecord, operatorRecords } from '../../src/domains/operator-records.ts';
+import { listUnneeded } from '../../src/domains/spool-store.ts';
+import { endDomain, purgeDomains } from '../../src/domains/store.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, domainRow, PUBLIC_KEY } from './fixtures.ts';
@@ -29,14 +30,8 @@ const ask = async () => {
 };
 
 test('the zone of the hostname holds its addresses, SPF, the way back for bounces, tracking, and every key', () => {
-  const keys = [
-    { ...domainRow('ten_a', { id: ID }), deletedAt: null },
-    { ...domainRow('ten_b', { id: ID, name: 'gone.example' }), deletedAt: 1 },
-  ];
   const addresses = ['192.0.2.1', '2001:db8::1'];
-  const records = operatorRecords({ hostname: 'MX.Postrider.example' }, addresses, keys);
-  const target = 'prabcdefgh.00000000000123456789abcdef._domainkey.mx.postrider.example';
-  const key = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
+  const records = operatorRecords({ hostname: 'MX.Postrider.example' }, addresses);
   assert.deepEqual(
     records.map(({ type, name, value }) => [type, name, value]),
     [
@@ -51,18 +46,49 @@ test('the zone of the hostname holds its addresses, SPF, the way back for bounce
       ['TXT', `*._report._dmarc.${HOST}`, 'v=DMARC1'],
       ['TXT', `_smtp._tls.${HOST}`, `v=TLSRPTv1; rua=mailto:reports@${HOST}`],
       ['TXT', `_smtp._tls.bounce.${HOST}`, `v=TLSRPTv1; rua=mailto:reports@${HOST}`],
-      ['TXT', target, key],
-      ['TXT', target, key],
     ],
-  );
-  assert.deepEqual(
-    records.slice(-2).map(({ purpose }) => purpose),
-    ['DKIM key of example.com', 'DKIM key of gone.example (deleted; needed until its mail has ended)'],
   );
 });
 
+test('each key is published below the hostname, and its purpose says whose it is and in what state', () => {
+  const main = {
+    ...domainRow('ten_a', { id: ID }),
+    algorithm: 'rsa',
+    state: 'signing',
+    deletedAt: null,
+  } as const;
+  const keys = [
+    main,
+    { ...main, state: 'waiting' },
+    { ...main, state: 'retired', algorithm: 'ed25519', publicKey: 'AAAA' },
+    { ...main, name: 'gone.example', deletedAt: 1 },
+  ] as const;
+  const name = 'prabcdefgh.00000000000123456789abcdef._domainkey.mx.postrider.example';
+  const value = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
+  const records = keys.map((key) => keyRecord({ hostname: 'MX.Postrider.example' }, key));
+  assert.deepEqual(records, [
+    { type: 'TXT', name, value, purpose: 'DKIM key of example.com' },
+    {
+      type: 'TXT',
+      name,
+      value,
+      purpose: 'DKIM key of example.com (the next one; signs once it is found in DNS)',
+    },
+    {
+      ...{ type: 'TXT', name, value: 'v=DKIM1; k=ed25519; p=AAAA' },
+      purpose: 'DKIM key of example.com (the one before; needed until the mail signed with it has ended)',
+    },
+    {
+      type: 'TXT',
+      name,
+      value,
+      purpose: 'DKIM key of gone.example (deleted; needed until its mail has ended)',
+    },
+  ]);
+});
+
 test('without addresses there is no SPF record that would allow nobody', () => {
-  const types = operatorRecords({ hostname: HOST }, [], []).map(({ type }) => type);
+  const types = operatorRecords({ hostname: HOST }, []).map(({ type }) => type);
   assert.deepEqual(types, ['MX', 'MX', 'CNAME', 'TXT', 'TXT', 'TXT']);
 });
 
@@ -89,7 +115,7 @@ test('the addresses of the configuration come before those of DNS', async () => 
   await configured.close();
 });
 
-test('the keys are those of all tenants, and of deleted domains only while mail needs them', async () => {
+test('the keys are those of all tenants, and of deleted domains until they are removed, which mail delays', async () => {
   const other = await t.addTenant('other');
   await addDomain(t, { name: 'one.example' });
   await addDomain(t, { name: 'two.example', tenantId: other.tenantId });
@@ -97,6 +123,8 @@ test('the keys are those of all tenants, and of deleted domains only while mail 
   const done = await addDomain(t, { name: 'four.example' });
   for (const { id } of [gone, done]) await t.app.db.commit(endDomain, { id, tenantId: t.tenantId, now: 1 });
   scheduleMail(t.dataDir, { tenantId: t.tenantId, domainId: gone.id, now: 1, datedAt: 1, attempts: 1 });
+  const ids = await t.app.db.query(listUnneeded, { deletedBefore: 2 });
+  await t.app.db.commit(purgeDomains, { ids });
   const purposes = (await ask()).records
     .map(({ purpose }) => purpose)
     .filter((text) => text.includes('DKIM'));

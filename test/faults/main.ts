@@ -26,6 +26,7 @@ import { fillDiskOfReceived } from './inbound/full-disk.ts';
 import { killReceiving } from './inbound/kill.ts';
 import { cutReceiving } from './inbound/power-cut.ts';
 import { breakDisk } from './io-error.ts';
+import { killRotations } from './key-rotations.ts';
 import { killAgainAndAgain } from './kill.ts';
 import { takeFilesOfMailboxes } from './mailboxes/few-files.ts';
 import { fillDiskOfMailboxes } from './mailboxes/full-disk.ts';
@@ -80,6 +81,7 @@ const PARTS: Record<string, Part> = {
   migration: [lackingForMigrations, stopMigrations],
   terminate: [lackingForKills, terminateAgainAndAgain],
   'certificate-orders': [lackingForKills, killOrders],
+  'key-rotations': [lackingForKills, killRotations],
   'clock-jump': [lackingForClockJumps, jumpClock],
   'inbound-cut': [lackingForPowerCuts, cutReceiving],
   'submission-cut': [lackingForPowerCuts, cutSubmission],

@@ -6,7 +6,7 @@ import { openControlSocket } from '../../src/control-socket.ts';
 import { listOperatorRecords, type OperatorRecord } from '../../src/domains/operator-records.ts';
 import { comparePublished } from '../../src/domains/published.ts';
 import { dkimTarget } from '../../src/domains/records.ts';
-import { endDomain } from '../../src/domains/store.ts';
+import { endDomain, purgeDomains } from '../../src/domains/store.ts';
 import { createNameServer } from '../../src/nameserver/name-server.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { createDns } from '../../src/system/dns.ts';
@@ -51,13 +51,16 @@ test('the zone has each record that is printed, without TLSA, because it is not 
   assert.equal((await dns.fresh.tlsa(TLSA.name)).kind, 'no-name');
 });
 
-test('the key of a new domain is answered with soon, and that of a deleted one no longer', async () => {
+test('the key of a new domain is answered with soon, and that of a removed one no longer', async () => {
   const before = await serial();
   const domain = await addDomain(t, { name: 'later.example' });
   const target = dkimTarget(t.app.config, domain);
   await waitUntil(async () => (await dns.fresh.txt(target)).kind === 'found');
   assert.ok((await serial()) > before);
   await t.app.db.commit(endDomain, { id: domain.id, tenantId: t.tenantId, now: t.app.clock.now() });
+  await nameServer.calls.reload();
+  assert.equal((await dns.fresh.txt(target)).kind, 'found', 'its mail may still wait');
+  await t.app.db.commit(purgeDomains, { ids: [domain.id] });
   await waitUntil(async () => (await dns.fresh.txt(target)).kind === 'no-name');
 });
 

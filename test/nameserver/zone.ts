@@ -25,7 +25,7 @@ export function testConfig(env: Record<string, string> = {}) {
 /** Returns the zone of an installation without domains of tenants. */
 export function testZone(env: Record<string, string> = {}): Zone {
   const config = testConfig(env);
-  const records = zoneRecords(config, operatorRecords(config, config.domains.addresses, []));
+  const records = zoneRecords(config, operatorRecords(config, config.domains.addresses));
   const [primary = ''] = serverNames(config);
   return buildZone(records, { apex: HOST, primary, serial: 7 });
 }

@@ -102,6 +102,10 @@ docs/dns.md: Add a sending domain
   POST /domains/dom_/verify 200
   PATCH /domains/dom_ 200
   DELETE /domains/dom_ 204
+docs/dns.md: Sign with Ed25519 too
+  POST /domains 201
+docs/dns.md: Rotate the DKIM keys
+  POST /domains/dom_/rotate-dkim 200
 docs/double-opt-in.md: Set the sender
   POST /audiences 201
 docs/double-opt-in.md: Add a pending contact

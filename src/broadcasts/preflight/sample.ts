@@ -128,8 +128,8 @@ async function measure(
     hash.update(piece);
     bodyBytes += piece.length;
   }
-  const key = domainId === null ? undefined : await signingKeys.find(domainId);
+  const keys = domainId === null ? [] : await signingKeys.find(domainId);
   const message = { header: head, bodyHash: hash.digest() };
-  const signature = key ? await signMessage(message, key, Math.floor(clock.now() / 1000)) : '';
+  const signature = await signMessage(message, keys, Math.floor(clock.now() / 1000));
   return signature.length + head.length + bodyBytes;
 }

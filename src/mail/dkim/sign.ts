@@ -1,11 +1,16 @@
 /**
- * DKIM signing (RFC 6376), relaxed/relaxed, and the parts of signature fields that it shares with ARC. The same message, key and second give
- * the same field. The RSA operation takes a millisecond and runs in the thread pool.
+ * DKIM signing (RFC 6376, RFC 8463), relaxed/relaxed, and the parts of signature fields that it shares with ARC. The same message, keys and
+ * second give the same fields. The RSA operation takes a millisecond and runs in the thread pool.
  */
-import { type KeyObject, sign } from 'node:crypto';
+import { createHash, type KeyObject, sign } from 'node:crypto';
 import { relaxedField } from './canonical.ts';
 
-export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
+export type DkimKey = {
+  domain: string;
+  selector: string;
+  algorithm: 'rsa-sha256' | 'ed25519-sha256';
+  privateKey: KeyObject;
+};
 
 /**
  * These fields are each listed once more than the message has them, so that nobody can add another one without breaking
@@ -50,18 +55,24 @@ type SignableMessage = {
   bodyHash: string;
 };
 
-/** Returns the complete `DKIM-Signature: …` field with its CRLF. It is placed before the message. */
+/**
+ * Returns the complete `DKIM-Signature: …` fields with their CRLF, one for each key, in the order of the keys. They are placed before the
+ * message, and none of them covers another one.
+ */
 export async function signMessage(
   message: SignableMessage,
-  key: DkimKey,
+  keys: readonly DkimKey[],
   timestampSeconds: number,
 ): Promise<string> {
   const signed = selectFields(splitHeader(message.header));
   const { bodyHash } = message;
-  const unsigned = writeField(key, signed.names, { timestampSeconds, bodyHash });
-  const input = signed.canonical + relaxedField(unsigned);
-  const signature = await signInPool(Buffer.from(input, 'latin1'), key.privateKey);
-  return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
+  const fields = keys.map(async (key) => {
+    const unsigned = writeField(key, signed.names, { timestampSeconds, bodyHash });
+    const input = signed.canonical + relaxedField(unsigned);
+    const signature = await signInPool(Buffer.from(input, 'latin1'), key);
+    return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
+  });
+  return (await Promise.all(fields)).join('');
 }
 
 /**
@@ -142,9 +153,12 @@ export function foldBase64(text: string): string {
   return text.replace(new RegExp(`.{${MAX_LINE_CHARACTERS}}(?=.)`, 'g'), '$&\r\n ');
 }
 
-/** Returns the RSA signature of the data. The operation takes a millisecond and runs in the thread pool. */
-export function signInPool(data: Buffer, key: KeyObject): Promise<Buffer> {
+/** Returns the signature of the data. The RSA operation takes a millisecond, and both run in the thread pool. */
+export function signInPool(data: Buffer, { algorithm, privateKey }: DkimKey): Promise<Buffer> {
+  // Ed25519 signs the hash of the data, and not the data itself (RFC 8463 section 3).
+  const [digest, input] =
+    algorithm === 'rsa-sha256' ? ['sha256', data] : [null, createHash('sha256').update(data).digest()];
   return new Promise((resolve, reject) =>
-    sign('sha256', data, key, (error, signature) => (error ? reject(error) : resolve(signature))),
+    sign(digest, input, privateKey, (error, signature) => (error ? reject(error) : resolve(signature))),
   );
 }

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { dkimKeyRecord, generateDkimKey, parseDkimKeyRecord } from '../../../src/mail/dkim/key.ts';
+import {
+  dkimKeyRecord,
+  generateDkimKey,
+  generateEd25519Key,
+  parseDkimKeyRecord,
+} from '../../../src/mail/dkim/key.ts';
 import { parseTagList } from '../../../src/mail/dkim/tag-list.ts';
 import { parseVerificationKey } from '../../../src/mail/dkim/verify/keys.ts';
 
@@ -13,11 +18,21 @@ test('a generated key is RSA of 2048 bits, its public half the one of the record
   assert.equal(privateKey.asymmetricKeyDetails?.modulusLength, 2048);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   assert.equal(publicKey.toString('base64'), publicKeyBase64);
-  assert.deepEqual(parseDkimKeyRecord(dkimKeyRecord(publicKeyBase64)), { publicKeyBase64 });
+  assert.deepEqual(parseDkimKeyRecord(dkimKeyRecord(publicKeyBase64)), { type: 'rsa', publicKeyBase64 });
+});
+
+test('a generated Ed25519 key is published in 44 characters, and a verifier reads it', async () => {
+  const { privateKeyPem, publicKeyBase64 } = await generateEd25519Key();
+  const record = dkimKeyRecord(publicKeyBase64, 'ed25519');
+  assert.equal(publicKeyBase64.length, 44);
+  assert.deepEqual(parseDkimKeyRecord(record), { type: 'ed25519', publicKeyBase64 });
+  const found = parseVerificationKey(record);
+  assert.ok(found.kind === 'key');
+  assert.ok(found.key.equals(createPublicKey(createPrivateKey(privateKeyPem))));
 });
 
 test('records are read with white space anywhere, in any order, with tags we do not know', () => {
-  const expected = { publicKeyBase64: 'AbC+/d==' };
+  const expected = { type: 'rsa', publicKeyBase64: 'AbC+/d==' };
   const records = [
     'v=DKIM1; k=rsa; p=AbC+/d==',
     'v=DKIM1;k=rsa;p=AbC+/d==;',
@@ -34,13 +49,13 @@ test('records are read with white space anywhere, in any order, with tags we do 
   for (const record of records) assert.deepEqual(parseDkimKeyRecord(record), expected, record);
 });
 
-test('a record without a usable RSA key for mail is refused', () => {
+test('a record without a usable key for mail is refused', () => {
   const records = [
     '',
     'v=spf1 -all',
     'v=DKIM1; k=rsa',
     'v=DKIM1; k=rsa; p=',
-    'v=DKIM1; k=ed25519; p=AbCd',
+    'v=DKIM1; k=dsa; p=AbCd',
     'v=DKIM2; p=AbCd',
     'p=AbCd; v=DKIM1',
     'v=DKIM1; p=AbCd; p=AbCd',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { createBodyHash } from '../../../src/mail/dkim/body-hash.ts';
 import { relaxedField } from '../../../src/mail/dkim/canonical.ts';
-import { dkimKeyRecord, generateDkimKey } from '../../../src/mail/dkim/key.ts';
+import { dkimKeyRecord, generateDkimKey, generateEd25519Key } from '../../../src/mail/dkim/key.ts';
 import { type DkimKey, signMessage } from '../../../src/mail/dkim/sign.ts';
 
 let key: DkimKey;
@@ -39,7 +39,7 @@ function signable(message: Buffer): { header: Buffer; bodyHash: string } {
 }
 
 async function signed(message: Buffer): Promise<Buffer> {
-  const field = await signMessage(signable(message), key, 999_999_999);
+  const field = await signMessage(signable(message), [key], 999_999_999);
   return Buffer.concat([Buffer.from(field, 'latin1'), message]);
 }
 
@@ -70,16 +70,16 @@ test('a message without a body, or without its empty line, is signed too', async
     assert.equal(await resultOf(await signed(Buffer.from(message))), 'pass', JSON.stringify(message));
   }
   assert.match(
-    await signMessage(signable(Buffer.from(HEADER)), key, 1),
+    await signMessage(signable(Buffer.from(HEADER)), [key], 1),
     /bh=47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/,
   );
 });
 
 test('the header is signed the same with its empty line and without, and whatever stands behind it', async () => {
   const { bodyHash } = signable(Buffer.from(`${HEADER}\r\nbody\r\n`));
-  const field = await signMessage({ header: Buffer.from(HEADER), bodyHash }, key, 1);
+  const field = await signMessage({ header: Buffer.from(HEADER), bodyHash }, [key], 1);
   for (const header of [`${HEADER}\r\n`, HEADER.slice(0, -2), `${HEADER}\r\nSubject: of the body`]) {
-    assert.equal(await signMessage({ header: Buffer.from(header), bodyHash }, key, 1), field);
+    assert.equal(await signMessage({ header: Buffer.from(header), bodyHash }, [key], 1), field);
   }
 });
 
@@ -134,14 +134,42 @@ test('text appended to a signed body breaks the signature, for there is no l=', 
 
 test('one message, key and second give one signature, in lines a header may have', async () => {
   const message = signable(Buffer.from(`${HEADER}\r\nbody\r\n`));
-  const field = await signMessage(message, key, 1_700_000_000);
-  assert.equal(await signMessage(message, key, 1_700_000_000), field);
+  const field = await signMessage(message, [key], 1_700_000_000);
+  assert.equal(await signMessage(message, [key], 1_700_000_000), field);
   assert.match(
     field,
     /^DKIM-Signature: v=1; a=rsa-sha256; c=relaxed\/relaxed; d=example\.com;\r\n s=pr1; t=1700000000;\r\n/,
   );
   assert.ok(field.endsWith('\r\n'));
   for (const line of field.split('\r\n')) assert.ok(line.length <= 78, line);
+});
+
+test('an independent verifier passes both signatures of a message, of which Ed25519 stands first', async () => {
+  const { privateKeyPem, publicKeyBase64 } = await generateEd25519Key();
+  const privateKey = createPrivateKey(privateKeyPem);
+  const second: DkimKey = { domain: 'example.com', selector: 'pr2', algorithm: 'ed25519-sha256', privateKey };
+  const message = Buffer.from(`${HEADER}\r\nbody\r\n`);
+  const fields = await signMessage(signable(message), [second, key], 999_999_999);
+  const records: Record<string, string> = {
+    'pr1._domainkey.example.com': record,
+    'pr2._domainkey.example.com': dkimKeyRecord(publicKeyBase64, 'ed25519'),
+  };
+  const judge = async (bytes: Buffer) => {
+    const resolver = async (name: string) => [[records[name]]];
+    const options = { resolver, strict: true, curTime: new Date(1_000_000_000_000) } as never;
+    const { results } = await dkimVerify(bytes, options);
+    return results.map((one) => [one.selector, one.algo, one.status.result]);
+  };
+  const both = Buffer.concat([Buffer.from(fields, 'latin1'), message]);
+  assert.deepEqual(await judge(both), [
+    ['pr2', 'ed25519-sha256', 'pass'],
+    ['pr1', 'rsa-sha256', 'pass'],
+  ]);
+  const changed = Buffer.from(both.toString('latin1').replace('Subject: Hello', 'Subject: hello'), 'latin1');
+  assert.deepEqual(
+    (await judge(changed)).map(([, , result]) => result),
+    ['fail', 'fail'],
+  );
 });
 
 test('the canonical form of a field is its own canonical form', () => {

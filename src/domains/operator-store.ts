@@ -1,0 +1,41 @@
+/** Reads the domains of all tenants for the operator. This module writes nothing. */
+import type { Tx } from '../db/operation.ts';
+import type { DomainStatus } from '../db/tables.ts';
+import { invalid, notFound } from '../system/errors.ts';
+import { isId } from '../system/ids.ts';
+import { getTenant } from '../tenants/store.ts';
+import { findName } from './name.ts';
+import { type Domain, toDomains } from './store.ts';
+
+/**
+ * Returns the domain with this id or name, of the tenant that is named or of any.
+ * @throws AppError not_found; validation_error when several tenants have the domain
+ */
+export async function getNamedDomain(tx: Tx, idOrName: string, tenant: string | undefined): Promise<Domain> {
+  const column = isId('dom', idOrName) ? 'id' : 'name';
+  const all = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
+  const named = all.where(column, '=', column === 'id' ? idOrName : (findName(idOrName) ?? idOrName));
+  const owned = tenant === undefined ? named : named.where('tenantId', '=', (await getTenant(tx, tenant)).id);
+  const [found, ...others] = await owned.limit(2).execute();
+  if (!found) throw notFound('Domain');
+  if (others.length > 0)
+    throw invalid('tenant', `several tenants have ${idOrName}: name one of them (--tenant)`);
+  const [domain] = await toDomains(tx, [found]);
+  if (!domain) throw notFound('Domain');
+  return domain;
+}
+
+/** Returns the newest domains of the tenant that is named, or of all tenants. */
+export async function listDomainsOfAll(
+  tx: Tx,
+  {
+    tenant,
+    status,
+    limit,
+  }: { tenant?: string | undefined; status?: DomainStatus | undefined; limit: number },
+): Promise<Domain[]> {
+  let wanted = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
+  if (tenant !== undefined) wanted = wanted.where('tenantId', '=', (await getTenant(tx, tenant)).id);
+  if (status !== undefined) wanted = wanted.where('status', '=', status);
+  return toDomains(tx, await wanted.orderBy('id', 'desc').limit(limit).execute());
+}
