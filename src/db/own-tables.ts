@@ -61,7 +61,7 @@ export type DoctorCheckRow = Row<typeof doctorChecks>;
 /** Written by dns-updates/store.ts: a record that was published at the operator's primary name server. */
 export const writtenRecords = clusteredTable({
   name: key(text()),
-  type: key(text<'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME'>()),
+  type: key(text<'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'SRV'>()),
   value: key(text()),
 });
 export type WrittenRecordRow = Row<typeof writtenRecords>;

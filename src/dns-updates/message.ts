@@ -4,9 +4,9 @@ import type { RecordValue } from '../domains/published.ts';
 import { plainAddress } from '../system/address-block.ts';
 
 /** Types that are published by updates. */
-export type UpdateType = Exclude<RecordValue['type'], 'TLSA' | 'CAA'>;
+export type UpdateType = Exclude<RecordValue['type'], 'TLSA' | 'CAA'> | 'SRV';
 
-/** The records of one name and one type, by their values in the form of `RecordValue`. */
+/** The records of one name and one type, by their values in the form of `RecordValue`. SRV is `<priority> <weight> <port> <target>`. */
 export type ValueSet = { name: string; type: UpdateType; values: readonly string[] };
 
 export type Update = {
@@ -20,8 +20,11 @@ export type Update = {
   removed: readonly ValueSet[];
 };
 
+/** The data of an SRV record (RFC 2782). */
+type SrvValue = { priority?: number; weight?: number; port: number; target: string };
+
 const OPCODE_UPDATE = 0x2800;
-const TYPES = { A: 1, SOA: 6, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, ANY: 255 } as const;
+const TYPES = { A: 1, SOA: 6, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, SRV: 33, ANY: 255 } as const;
 const CLASSES = { IN: 1, NONE: 254 } as const;
 /** TTL of the records, in seconds. */
 const TTL_SECONDS = 3_600;
@@ -75,6 +78,10 @@ function textOf({ type, data }: Answer): string {
       const { preference, exchange } = data as { preference: number; exchange: string };
       return `${preference} ${exchange.toLowerCase()}`;
     }
+    case 'SRV': {
+      const { priority = 0, weight = 0, port, target } = data as SrvValue;
+      return `${priority} ${weight} ${port} ${target === '' ? '.' : target.toLowerCase()}`;
+    }
     default:
       return plainAddress(String(data)).toLowerCase();
   }
@@ -101,6 +108,10 @@ function dataOf(type: UpdateType, value: string): unknown {
   if (type === 'MX') {
     const [preference, exchange] = value.split(' ');
     return { preference: Number(preference), exchange };
+  }
+  if (type === 'SRV') {
+    const [priority, weight, port, target] = value.split(' ');
+    return { priority: Number(priority), weight: Number(weight), port: Number(port), target };
   }
   if (type !== 'TXT') return value;
   const bytes = Buffer.from(value);

@@ -1,5 +1,5 @@
 /**
- * Keeps the printed records published at the primary of the configuration. Each pass compares what is printed with what the server has,
+ * Keeps the printed records, and those of verified domains, published at the primary of the configuration. Each pass compares what is printed with what the server has,
  * and changes what differs; it can stop anywhere, and the next one goes on.
  */
 import type { App } from '../app.ts';
@@ -10,6 +10,7 @@ import type { UpdateType, ValueSet } from './message.ts';
 import { markName, markOf, planUpdate, zoneOf } from './plan.ts';
 import { openPrimary, type Primary, PrimaryError } from './primary.ts';
 import { listWritten, putWritten } from './store.ts';
+import { listTenantRecords } from './tenant-records.ts';
 
 type RecordState = {
   name: string;
@@ -114,8 +115,13 @@ async function updateAll(
     // TLSA and CAA depend on what else the zone has: whether it is signed, and which other authorities are in use.
     type === 'TLSA' || type === 'CAA' ? [] : [{ name, type, value }],
   );
-  const wanted = setsOf(printed);
   const written = setsOf(rows);
+  const tenants = await listTenantRecords(app, {
+    zones,
+    taken: new Set(records.map(({ name }) => name)),
+    isWritten: ({ type, name }) => written.has(`${type} ${name}`),
+  });
+  const wanted = setsOf([...printed, ...tenants]);
   const primary = await openPrimary(app);
   for (const key of changesFirst(wanted, written)) {
     const set = wanted.get(key) ?? { ...written.get(key), values: [] };

@@ -1,10 +1,12 @@
 /** Reads the domains of all tenants for the operator. This module writes nothing. */
-import type { Tx } from '../db/operation.ts';
+import { defineRead, type Tx } from '../db/operation.ts';
 import type { DomainStatus } from '../db/tables.ts';
+import { isSameOrBelow } from '../mail/domain-names.ts';
 import { invalid, notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { getTenant } from '../tenants/store.ts';
 import { findName } from './name.ts';
+import { listReceivers } from './receiving/store.ts';
 import { type Domain, toDomains } from './store.ts';
 
 /**
@@ -39,3 +41,24 @@ export async function listDomainsOfAll(
   if (status !== undefined) wanted = wanted.where('status', '=', status);
   return toDomains(tx, await wanted.orderBy('id', 'desc').limit(limit).execute());
 }
+
+/** Maximum number of domains that one query names. */
+const MAX_IDS = 500;
+
+/** Returns the domains inside these zones that are verified, one for each name. `now` is in Unix milliseconds. */
+export const listReceiversIn = defineRead(
+  'domains.listReceiversIn',
+  async (tx, { zones, now }: { zones: readonly string[]; now: number }): Promise<Domain[]> => {
+    const receivers = await listReceivers(tx, now);
+    const ids = receivers
+      .filter(({ name }) => zones.some((zone) => isSameOrBelow(name, zone)))
+      .map(({ id }) => id);
+    const domains: Domain[] = [];
+    for (let start = 0; start < ids.length; start += MAX_IDS) {
+      const part = ids.slice(start, start + MAX_IDS);
+      const rows = await tx.selectFrom('domains').selectAll().where('id', 'in', part).execute();
+      domains.push(...(await toDomains(tx, rows)));
+    }
+    return domains;
+  },
+);

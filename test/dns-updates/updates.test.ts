@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encode } from 'dns-packet';
-import { readValues } from '../../src/dns-updates/message.ts';
+import { decode, encode } from 'dns-packet';
+import { readValues, writeUpdate } from '../../src/dns-updates/message.ts';
 import { changesFirst, createDnsUpdates, setsOf } from '../../src/dns-updates/updates.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -30,6 +30,20 @@ test('an IPv6 address is the same in every spelling, so that what was written is
   const wanted = setsOf([{ name, type: 'AAAA', value: spelling }]).get(`AAAA ${name}`);
   assert.deepEqual(found, ['2001:db8::1']);
   assert.deepEqual(wanted?.values, found);
+});
+
+test('SRV records are read as they were written, those for a service that is not offered too', () => {
+  const name = '_imaps._tcp.example.com';
+  const values = ['0 0 0 .', '0 1 993 mx.postrider.example'];
+  const update = {
+    zone: 'example.com',
+    expected: [],
+    added: [{ name, type: 'SRV', values }],
+    removed: [],
+  } as const;
+  const { authorities = [] } = decode(writeUpdate(update, 1));
+  const response = encode({ type: 'response', answers: authorities });
+  assert.deepEqual(readValues(response, name, 'SRV'), values);
 });
 
 test('a pass begins with what has changed since it was written', () => {

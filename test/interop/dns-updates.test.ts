@@ -66,7 +66,7 @@ for (const [name, start] of [
       const states = new Set(second.records.map(({ state }) => state));
       assert.deepEqual([...states].toSorted(), ['conflict', 'in_place']);
 
-      // The key of a domain comes with it, and goes with it.
+      // The key of a domain comes with it. It stays when the domain is deleted, until that is removed, because its mail may wait.
       const key = daemon.testKey;
       const made = await daemon.request('POST', '/v1/domains', key, { name: 'shop.example' });
       assert.equal(made.status, 201, JSON.stringify(made.body));
@@ -77,8 +77,9 @@ for (const [name, start] of [
       const deleted = await daemon.request('DELETE', `/v1/domains/${domain.id}`, key);
       assert.ok(deleted.status < 300);
       await update(daemon);
-      assert.equal(await lookUp(target, 'TXT'), '');
-      assert.equal(await lookUp(`_postrider.${target}`, 'TXT'), '');
+      assert.match(await lookUp(target, 'TXT'), /v=DKIM1/);
+
+      await publishTenant(daemon, { port: peer.port, lookUp });
       await daemon.stop();
 
       const wrong = await startUpdating(peer.port, Buffer.from('another secret').toString('base64'));
@@ -87,6 +88,65 @@ for (const [name, start] of [
       await wrong.stop();
     });
   });
+}
+
+type LookUp = (name: string, type: string) => Promise<string>;
+type Domain = { id: string; status: string; records: { name: string; type: string; value: string }[] };
+
+/**
+ * A tenant adds a domain inside the zone. Nothing of it is published before the owner of the zone has published its three records; then its
+ * tracking host and its return path come by themselves, and the tracking host goes when it is not wanted any more.
+ */
+async function publishTenant(
+  daemon: DaemonProcess,
+  { port, lookUp }: { port: number; lookUp: LookUp },
+): Promise<void> {
+  const name = `shop.${ZONE}`;
+  const call = async (method: 'POST' | 'PATCH', path: string, body: object = {}) => {
+    const answer = await daemon.request(method, path, daemon.testKey, body);
+    assert.ok(answer.status < 300, JSON.stringify(answer.body));
+    return answer.body as Domain;
+  };
+  const { id, records } = await call('POST', '/v1/domains', { name });
+  const host = `links.${name}`;
+  await call('PATCH', `/v1/domains/${id}`, { trackingSubdomain: host });
+  await update(daemon);
+  for (const [at, type] of [
+    [host, 'CNAME'],
+    [name, 'TXT'],
+    [`bounce.${name}`, 'CNAME'],
+  ] as const)
+    assert.equal(await lookUp(at, type), '', `${at} is not verified`);
+  await addByHand(port, records);
+  assert.equal((await call('POST', `/v1/domains/${id}/verify`)).status, 'verified');
+  await update(daemon);
+  assert.equal(await lookUp(host, 'CNAME'), `track.${HOST}.`);
+  assert.equal(await lookUp(`bounce.${name}`, 'CNAME'), `bounce.${HOST}.`);
+  assert.match(await lookUp(`_postrider.${host}`, 'TXT'), /postrider-owner=.*type=CNAME/);
+  assert.equal(await lookUp(`_postrider.${name}`, 'TXT'), '', 'the records of the owner have no mark');
+  await call('PATCH', `/v1/domains/${id}`, { trackingSubdomain: null });
+  await update(daemon);
+  assert.equal(await lookUp(host, 'CNAME'), '');
+  assert.equal(await lookUp(`_postrider.${host}`, 'TXT'), '');
+}
+
+/** Publishes records as the owner of the zone does, with the tool of BIND. */
+async function addByHand(port: number, records: Domain['records']): Promise<void> {
+  const lines = records.map(
+    ({ name, type, value }) =>
+      `update add ${name}. 3600 ${type} ${type === 'TXT' ? `"${value}"` : `${value}.`}`,
+  );
+  const tool = spawn('nsupdate', [], { stdio: ['pipe', 'inherit', 'inherit'] });
+  const commands = [
+    `server 127.0.0.1 ${port}`,
+    `zone ${ZONE}`,
+    `key hmac-sha256:postrider ${SECRET}`,
+    ...lines,
+    'send',
+  ];
+  tool.stdin.end(`${commands.join('\n')}\n`);
+  const [code] = await once(tool, 'exit');
+  assert.equal(code, 0);
 }
 
 async function update(daemon: DaemonProcess): Promise<Report> {
@@ -100,6 +160,7 @@ async function startUpdating(port: number, secret: string): Promise<DaemonProces
     env: {
       POSTRIDER_HOSTNAME: HOST,
       POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1',
+      POSTRIDER_DNS_SERVERS: `127.0.0.1:${port}`,
       POSTRIDER_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
       POSTRIDER_DNS_UPDATE_KEY: key,
       POSTRIDER_DNS_UPDATE_ZONES: ZONE,

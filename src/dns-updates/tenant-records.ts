@@ -1,0 +1,98 @@
+/**
+ * Lists the records of tenants' domains that updates publish: of verified domains inside the zones, what DNS does not have yet. A tenant
+ * reaches only names inside its verified domains, and none that another verified domain or this installation has.
+ */
+import type { App } from '../app.ts';
+import { type MoreRecord, moreRecordKey, moreRecordsToPublish } from '../domains/more-records.ts';
+import { listReceiversIn } from '../domains/operator-store.ts';
+import {
+  type OptionalRecordToPublish,
+  optionalRecordsToPublish,
+  type RecordToPublish,
+  recordsToPublish,
+} from '../domains/records.ts';
+import type { Domain } from '../domains/store.ts';
+import type { UpdateType } from './message.ts';
+
+type TenantRecord = { name: string; type: UpdateType; value: string };
+
+type AnyRecord = RecordToPublish | OptionalRecordToPublish | MoreRecord;
+
+type Listing = {
+  /** Zones that are updated, in lower case. */
+  zones: readonly string[];
+  /** Names at which this installation has records of its own. */
+  taken: ReadonlySet<string>;
+  /** True for a record that was written before. It stays as long as it is listed. */
+  isWritten(record: Pick<TenantRecord, 'name' | 'type'>): boolean;
+};
+
+/** Returns the records. */
+export async function listTenantRecords(
+  { config, db, clock }: Pick<App, 'config' | 'db' | 'clock'>,
+  { zones, taken, isWritten }: Listing,
+): Promise<TenantRecord[]> {
+  const domains = await db.query(listReceiversIn, { zones, now: clock.now() });
+  const byName = new Map(domains.map((domain) => [domain.name, domain]));
+  return domains.flatMap((domain) => {
+    const { parentPolicy } = domain.findings.DMARC;
+    const all: AnyRecord[] = [
+      ...recordsToPublish(config, domain, parentPolicy?.policy),
+      ...optionalRecordsToPublish(config, domain),
+      ...moreRecordsToPublish(config, domain),
+    ];
+    return all
+      .filter((record) => isWanted(domain, record) && !taken.has(record.name))
+      .filter((record) => ownerOf(byName, record.name) === domain)
+      .filter((record) => isWritten(record) || !isFound(domain, record))
+      .map((record) => ({ name: record.name, type: record.type, value: recordValue(record) }));
+  });
+}
+
+/** Returns true for a record that does no harm where nobody has asked for it. */
+function isWanted({ productType, findings: { MX } }: Domain, { record }: AnyRecord): boolean {
+  switch (record) {
+    case 'MX':
+      // Mail of a domain that only sends may arrive elsewhere.
+      return productType !== 'api';
+    case 'TLS_RPT':
+      return MX.status === 'verified';
+    case 'MTA_STS':
+    case 'MTA_STS_ID':
+      // The policy allows this machine alone (RFC 8461 section 4.1).
+      return MX.status === 'verified' && MX.found.length === 1;
+    default:
+      return true;
+  }
+}
+
+/** Returns the verified domain that a name belongs to: the longest of those that it is in. */
+function ownerOf(domains: ReadonlyMap<string, Domain>, name: string): Domain | undefined {
+  for (let rest = name; rest !== ''; rest = rest.slice(rest.indexOf('.') + 1)) {
+    const domain = domains.get(rest);
+    if (domain || !rest.includes('.')) return domain;
+  }
+  return undefined;
+}
+
+/** Returns true when the last check has found a record that serves, which need not be the printed one. */
+function isFound({ findings }: Domain, record: AnyRecord): boolean {
+  switch (record.record) {
+    case 'SPF':
+    case 'DKIM':
+    case 'DMARC':
+    case 'TRACKING':
+    case 'RETURN_PATH':
+    case 'MX':
+      return findings[record.record]?.status === 'verified';
+    default:
+      return findings.CLIENTS?.[moreRecordKey(record)]?.status === 'verified';
+  }
+}
+
+/** Returns the value as RecordValue has it. */
+function recordValue(record: AnyRecord): string {
+  if (record.type === 'MX') return `${record.priority} ${record.value}`;
+  if (record.type === 'SRV') return `${record.priority} ${record.weight} ${record.port} ${record.value}`;
+  return record.value;
+}
