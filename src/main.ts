@@ -301,6 +301,7 @@ function startWorkers(
       app,
       entriesOf('tasks').map((create) => create(parts)),
     ),
+    { stop: () => backups.stop() },
     startWork(app, createBlobSweep(app)),
     ...entriesOf('works').map((create) => startWork<unknown>(app, create(parts))),
     startWork(app, createRetentionWork(app, steps)),

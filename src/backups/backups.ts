@@ -5,7 +5,8 @@ import { HeldEgressError } from '../system/egress.ts';
 import { AppError } from '../system/errors.ts';
 import { runCopyCommand } from './copy-command.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
-import { backupFolder, listBackups } from './format.ts';
+import { backupFolder, listOwnBackups } from './format.ts';
+import { type LastCopy, writeLastCopy } from './last-copy.ts';
 
 /** A backup, and why it was not copied off this host; null when it was, or is not to be. */
 export type CopiedBackup = MadeBackup & { copyFailure: string | null };
@@ -17,18 +18,23 @@ export type Backups = {
    * the folder that it shares with another one
    */
   create(folder?: string): Promise<CopiedBackup>;
+  /** Ends the program that copies a backup, and waits until it has ended. */
+  stop(): Promise<void>;
 };
 
 /** Returns the backups of a daemon, or of a command when none runs. */
 export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>): Backups {
   const { clock, config, metrics } = app;
+  const stopping = new AbortController();
+  let copying: Promise<string | null> | undefined;
   let isMaking = false;
   metrics.gauge(
     'backup_age_seconds',
     'Age of the newest backup in the configured folder; -1 when there is none that can be read.',
     async () => {
       // Without this, a folder that cannot be read would keep all other metrics from being shown.
-      const newest = (await listBackups(backupFolder(config)).catch(() => [])).at(-1);
+      const found = await listOwnBackups(config.dataDir, backupFolder(config)).catch(() => []);
+      const newest = found.at(-1);
       return newest ? Math.max(0, Math.round((clock.now() - newest.facts.takenAt) / 1_000)) : -1;
     },
   );
@@ -39,7 +45,8 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
     const { command } = config.backup;
     if (command.length === 0 || path !== join(backupFolder(config), name)) return null;
     // The copies of the installation that this one was restored from may be in the same place.
-    const failure = app.egress.isHeld ? new HeldEgressError().message : await runCopyCommand(command, path);
+    copying = app.egress.isHeld ? Promise.resolve(new HeldEgressError().message) : runCommand(name, path);
+    const failure = await copying;
     if (failure !== null) {
       ended.inc({ outcome: 'not_copied' });
       app.log.error({ backup: path, reason: failure }, 'a backup was not copied off this host');
@@ -47,7 +54,37 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
     return failure;
   }
 
+  function remember(copy: LastCopy): void {
+    try {
+      writeLastCopy(config.dataDir, copy);
+    } catch (error) {
+      // A full disk must not keep a backup from being copied off it.
+      app.log.error({ err: error }, 'how the copy of a backup has ended was not recorded');
+    }
+  }
+
+  /** Runs the program of the operator, and remembers how it has ended. */
+  async function runCommand(backup: string, path: string): Promise<string | null> {
+    const { command, commandMinutes } = config.backup;
+    const started = { backup, startedAt: clock.now() };
+    remember({ ...started, endedAt: null, failure: null });
+    const timeoutMs = commandMinutes * 60_000;
+    const failure = await runCopyCommand({
+      clock,
+      command,
+      backup: path,
+      timeoutMs,
+      signal: stopping.signal,
+    });
+    remember({ ...started, endedAt: clock.now(), failure });
+    return failure;
+  }
+
   return {
+    async stop() {
+      stopping.abort();
+      await copying;
+    },
     async create(folder = backupFolder(config)) {
       const { folder: shared } = config.backup;
       if (app.egress.isHeld && shared !== '' && resolve(folder) === resolve(shared))

@@ -4,7 +4,7 @@
  * of a message is removed meanwhile, so that each file that a copied row names is there when it is linked.
  */
 import { existsSync, statSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type CopiedAccount, copyDamagedAccount } from '../accounts/copy.ts';
 import { accountFolder, indexFile } from '../accounts/folder.ts';
@@ -13,7 +13,11 @@ import { linkFiles } from '../blobs/link-files.ts';
 import { blobFolder } from '../blobs/owner.ts';
 import { markWithoutWal } from '../db/copy-database.ts';
 import { flushDirectory, flushPath } from '../db/flush-files.ts';
-import { readInstallationFile, writeInstallationFile } from '../db/installation/file.ts';
+import {
+  type InstallationFile,
+  readInstallationFile,
+  writeInstallationFile,
+} from '../db/installation/file.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { openScratchFolder, removeStaleFolders } from '../db/scratch-folder.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
@@ -32,8 +36,9 @@ import {
   FORMAT,
   isMailboxId,
   namesIn,
-  PARTIAL,
+  partialPrefix,
 } from './format.ts';
+import { publishBackup, removePartial } from './publish.ts';
 import { databaseBytes, requireSpace } from './space.ts';
 import { hashFile, SumsWriter } from './sums.ts';
 
@@ -48,7 +53,7 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|scratch-.*|.*\.new)$/;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|scratch-.*|backup-copy\.json|.*\.new)$/;
 
 /** A backup that is being made. */
 type Making = { app: BackupApp; folder: string; staging: string; sums: SumsWriter; bytes: number };
@@ -61,10 +66,11 @@ export async function createBackup(app: BackupApp, folder: string): Promise<Made
   const startedAt = app.clock.now();
   const elapsed = app.clock.elapsed();
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await removePartial(folder);
+  const installation = requireInstallation(app.config.dataDir);
+  await removePartial(folder, installation.id);
   await removeStaleFolders(app.config.dataDir);
   const name = backupName(startedAt);
-  const staging = join(folder, `${PARTIAL}${name}`);
+  const staging = join(folder, `${partialPrefix(installation.id)}${name}`);
   await mkdir(staging, { mode: 0o700 });
   try {
     const isPlain = app.config.backup.recipients.length === 0;
@@ -75,20 +81,17 @@ export async function createBackup(app: BackupApp, folder: string): Promise<Made
     await flushDirectory(staging);
     writeFacts(staging, facts);
     app.crashPoint('backup-complete');
-    const path = join(folder, name);
-    await rename(staging, path);
-    await flushDirectory(folder);
-    return { name, path, facts };
+    return { ...(await publishBackup({ folder, staging, startedAt })), facts };
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** Removes what earlier backups have left that a crash ended. */
-async function removePartial(folder: string): Promise<void> {
-  const left = (await namesIn(folder)).filter((name) => name.startsWith(PARTIAL));
-  for (const name of left) await rm(join(folder, name), { recursive: true, force: true });
+function requireInstallation(dataDir: string): InstallationFile {
+  const installation = readInstallationFile(dataDir);
+  if (!installation) throw new Error(`${dataDir} has no installation.json`);
+  return installation;
 }
 
 function writeFacts(staging: string, facts: BackupFacts): void {
@@ -140,8 +143,7 @@ async function fill(app: BackupApp, folder: string, staging: string): Promise<Ba
   const making: Making = { app, folder, staging, sums, bytes: 0 };
   try {
     // The file says which database belongs to it, and at least which generation: it is read before the database is copied.
-    const installation = readInstallationFile(dataDir);
-    if (!installation) throw new Error(`${dataDir} has no installation.json`);
+    const installation = requireInstallation(dataDir);
     const database = join(staging, 'postrider.db');
     await app.db.copyTo(database);
     const takenAt = app.clock.now();

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Config } from '../config/config.ts';
+import { readInstallationFile } from '../db/installation/file.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
@@ -16,8 +17,6 @@ import { errorCode } from '../system/errors.ts';
 /** Names of the files that a backup has besides those of the data directory. */
 export const FACTS_FILE = 'backup.json';
 export const SUMS_FILE = 'SHA256SUMS';
-/** Beginning of the name of a backup that is being made, or that a crash has left unfinished. */
-export const PARTIAL = 'partial-';
 /** Name of the archive in an encrypted backup. */
 export const ARCHIVE_FILE = 'backup.tar.age';
 /** Numbers of the forms. A program reads the forms that it knows. */
@@ -75,6 +74,11 @@ export function backupFolder({ backup, dataDir }: Pick<Config, 'backup' | 'dataD
   return backup.folder === '' ? join(dataDir, 'backups') : backup.folder;
 }
 
+/** Returns the beginning of the names of unfinished backups of an installation. Others may share its folder. */
+export function partialPrefix(installation: string): string {
+  return `partial-${installation}-`;
+}
+
 /** Returns the name of a backup that is begun now. */
 export function backupName(now: number): string {
   return `${PREFIX}${isoTime(now).replace(/\.\d+/, '').replaceAll(/[-:]/g, '')}`;
@@ -125,12 +129,25 @@ export async function listBackups(folder: string): Promise<FoundBackup[]> {
 }
 
 /**
- * Returns the path of the newest backup of a folder.
- * @throws BackupError when there is none
+ * Lists the backups of the installation in a data directory, the oldest first, and those of all installations when the directory has
+ * none: others may have their backups in the same folder.
  */
-export async function newestBackup(folder: string): Promise<string> {
-  const newest = (await listBackups(folder)).at(-1);
-  if (!newest) throw new BackupError(`there is no backup in ${folder}`);
+export async function listOwnBackups(dataDir: string, folder: string): Promise<FoundBackup[]> {
+  const found = await listBackups(folder);
+  const installation = readInstallationFile(dataDir)?.id;
+  return found.filter(({ facts }) => installation === undefined || facts.installation === installation);
+}
+
+/**
+ * Returns the path of the newest backup of an installation.
+ * @throws BackupError when there is none, or when the data directory does not say of which installation
+ */
+export async function newestBackup(dataDir: string, folder: string): Promise<string> {
+  const found = await listOwnBackups(dataDir, folder);
+  const newest = found.at(-1);
+  if (!newest) throw new BackupError(`there is no backup of this installation in ${folder}`);
+  if (found.some(({ facts }) => facts.installation !== newest.facts.installation))
+    throw new BackupError(`${folder} has backups of several installations: give the path of one`);
   return newest.path;
 }
 

@@ -1,16 +1,25 @@
 /** Removes old backups. */
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FoundBackup, listBackups, PARTIAL } from './format.ts';
+import { type FoundBackup, listBackups, partialPrefix } from './format.ts';
+
+type Pruning = {
+  folder: string;
+  /** Number of backups that stay. */
+  keep: number;
+  /** Id of the installation whose backups are removed. Those of others in the same folder stay. */
+  installation: string;
+};
 
 /**
- * Removes all backups of a folder but the newest ones, and returns those that it has removed. A backup that is being removed
+ * Removes all backups of an installation but the newest ones, and returns those that it has removed. A backup that is being removed
  * has the name of an unfinished one, so that a crash leaves none that looks complete.
  */
-export async function pruneBackups(folder: string, keep: number): Promise<FoundBackup[]> {
-  const old = (await listBackups(folder)).slice(0, -keep);
+export async function pruneBackups({ folder, keep, installation }: Pruning): Promise<FoundBackup[]> {
+  const own = (await listBackups(folder)).filter(({ facts }) => facts.installation === installation);
+  const old = own.slice(0, -keep);
   for (const { name, path } of old) {
-    const unnamed = join(folder, `${PARTIAL}${name}`);
+    const unnamed = join(folder, `${partialPrefix(installation)}${name}`);
     await rename(path, unnamed);
     await rm(unnamed, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { DAY_MS } from '../system/clock.ts';
 import type { Work } from '../system/worker.ts';
 import type { Backups } from './backups.ts';
-import { backupFolder, listBackups } from './format.ts';
+import { backupFolder, listOwnBackups } from './format.ts';
 import { pruneBackups } from './prune.ts';
 
 /** Time after which a backup that has failed is tried again, in milliseconds. */
@@ -30,15 +30,15 @@ export function createDailyBackup({ clock, config, egress, log, backups }: Night
       if (now < retryAt) return { items: [], nextDueAt: retryAt };
       const plannedAt = lastTime(time, now);
       // A folder that cannot be read has no backup to rely on. Making one says why it fails, and not each second.
-      const newest = (await listBackups(folder).catch(() => [])).at(-1);
+      const newest = (await listOwnBackups(config.dataDir, folder).catch(() => [])).at(-1);
       if (newest && newest.facts.takenAt >= plannedAt) return { items: [], nextDueAt: plannedAt + DAY_MS };
       retryAt = now + RETRY_MS;
       return { items: ['run'], nextDueAt: retryAt };
     },
     async run() {
       try {
-        await backups.create();
-        const removed = await pruneBackups(folder, keep);
+        const { installation } = (await backups.create()).facts;
+        const removed = await pruneBackups({ folder, keep, installation });
         if (removed.length > 0) log.info({ removed: removed.length, keep }, 'old backups were removed');
       } catch (error) {
         log.error({ err: error, retryInMs: RETRY_MS }, 'the daily backup failed');

@@ -56,17 +56,22 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
   addBackupRestore(backup, terminal);
   backup
     .command('prune')
-    .description('Remove all backups but the newest ones.')
+    .description('Remove all backups of this installation but the newest ones.')
     .addOption(folderOption())
     .option('--keep <number>', 'number of backups to keep (default: backup.keep)')
     .action(async ({ folder, keep }: { folder?: string; keep?: string }, command: Command) => {
       const { config, show } = contextOf(command, terminal);
       const { backupFolder } = await import('../backups/format.ts');
       const { pruneBackups } = await import('../backups/prune.ts');
-      const removed = await pruneBackups(
-        folder ?? backupFolder(config),
-        readKeep(keep) ?? config.backup.keep,
-      );
+      const { readInstallationFile } = await import('../db/installation/file.ts');
+      const installation = readInstallationFile(config.dataDir)?.id;
+      if (installation === undefined)
+        throw new CommandError(`${config.dataDir} has no installation whose backups could be removed`);
+      const removed = await pruneBackups({
+        folder: folder ?? backupFolder(config),
+        keep: readKeep(keep) ?? config.backup.keep,
+        installation,
+      });
       show({ removed: removed.map(({ path }) => path) }, () =>
         removed.length === 0
           ? 'No backup was removed.'
@@ -92,7 +97,7 @@ function addBackupVerify(backup: Command, terminal: Terminal): void {
       const { config, show } = contextOf(command, terminal);
       const { backupFolder, newestBackup } = await import('../backups/format.ts');
       const { verifyBackup } = await import('../backups/verify.ts');
-      const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
+      const found = path ?? (await newestBackup(config.dataDir, folder ?? backupFolder(config)));
       const unpacking =
         identity === undefined
           ? undefined

@@ -39,6 +39,7 @@ import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
+import { addUpgradeCommand } from './upgrade.ts';
 
 type AddCommands = (program: Command, terminal: Terminal) => void;
 
@@ -66,6 +67,7 @@ const COMMANDS: readonly AddCommands[] = [
   addTaskCommands,
   addBackupCommands,
   addRestoreCommands,
+  addUpgradeCommand,
   addBlobCommands,
   addDbCommands,
   addLogsCommand,
@@ -142,6 +144,7 @@ const ACTIONABLE = [
   'DataDirectoryError',
   'LockedError',
   'MissingKeyError',
+  'RehearsalError',
   'ReplyTableError',
   'SchemaVersionError',
   'WrongKeyError',

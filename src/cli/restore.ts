@@ -50,7 +50,7 @@ export function addBackupRestore(backup: Command, terminal: Terminal): void {
       ) => {
         const { config, show } = contextOf(command, terminal);
         const { backupFolder, newestBackup } = await import('../backups/format.ts');
-        const found = path ?? (await newestBackup(folder ?? backupFolder(config)));
+        const found = path ?? (await newestBackup(config.dataDir, folder ?? backupFolder(config)));
         const restored = await restoreInto(
           { ...config, dataDir: resolve(to ?? config.dataDir) },
           { backup: resolve(found), identities: await identitiesOf(identity) },

@@ -5,6 +5,8 @@ import { section } from './fields.ts';
 
 /** Maximum number of backups that are kept. Each has a copy of every database. */
 const MAX_KEPT_BACKUPS = 1_000;
+/** A day, after which the next backup is due. */
+const MAX_COMMAND_MINUTES = 1_440;
 const X25519_KEY_BYTES = 32;
 /** Maximum number of public keys for which backups are encrypted. The archive has a line for each. */
 const MAX_RECIPIENTS = 20;
@@ -50,6 +52,13 @@ export const backupSection = section('Backups of the data directory.', {
         'Public keys (age1…) for which backups are encrypted. Each of their secret keys opens a backup; the daemon has none of them. Empty: backups are not encrypted.',
     },
   ),
+  commandMinutes: Type.Integer({
+    minimum: 1,
+    maximum: MAX_COMMAND_MINUTES,
+    default: 360,
+    description:
+      'Maximum time of that program, in minutes. It is then ended, with everything that it has started. No other backup is made while it runs.',
+  }),
   command: Type.Array(Type.String(), {
     maxItems: MAX_COMMAND_WORDS,
     default: [],

@@ -14,7 +14,7 @@ function readFeatures(list: string): string[] {
 
 const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   system: [],
-  db: ['system'],
+  db: ['system', 'version.ts'],
   blobs: ['system', 'db'],
   http: ['system'],
   mail: ['system'],

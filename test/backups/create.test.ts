@@ -5,12 +5,14 @@ import { type TestContext, test } from 'node:test';
 import { copyClosed } from '../../src/accounts/copy.ts';
 import { createBackups } from '../../src/backups/backups.ts';
 import { createBackup } from '../../src/backups/create.ts';
-import { backupFolder, FACTS_FILE, listBackups, readFacts } from '../../src/backups/format.ts';
+import { backupFolder, FACTS_FILE, listBackups, newestBackup, readFacts } from '../../src/backups/format.ts';
 import { pruneBackups } from '../../src/backups/prune.ts';
 import { hashFile } from '../../src/backups/sums.ts';
 import { verifyBackup } from '../../src/backups/verify.ts';
+import { readInstallationFile, writeInstallationFile } from '../../src/db/installation/file.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const NOW = Date.UTC(2026, 10, 29, 2, 30);
@@ -151,14 +153,43 @@ test('a folder that is not complete, or of a later form, is refused with the rea
 });
 
 test('only the newest backups are kept, and unfinished ones are removed', async (t) => {
-  const { backupApp, folder, clock } = await openWithMail(t);
-  mkdirSync(join(folder, 'partial-postrider-20200101T000000Z'), { recursive: true });
+  const { app, backupApp, folder, clock } = await openWithMail(t);
+  const { id } = app.db.installation;
+  mkdirSync(join(folder, `partial-${id}-postrider-20200101T000000Z`), { recursive: true });
   for (let day = 0; day < 3; day++) {
     await createBackup(backupApp, folder);
     await clock.advance(86_400_000);
   }
-  assert.equal((await pruneBackups(folder, 2)).length, 1);
+  assert.equal((await pruneBackups({ folder, keep: 2, installation: id })).length, 1);
   assert.deepEqual(readdirSync(folder).sort(), ['postrider-20261130T023000Z', 'postrider-20261201T023000Z']);
+});
+
+test('installations that share a folder keep their own backups, and neither removes those of the other', async (t) => {
+  const [ours, theirs] = [await openWithMail(t), await openWithMail(t)];
+  const folder = temporaryDirectory('shared');
+  const file = readInstallationFile(theirs.dataDir);
+  assert.ok(file);
+  // All applications of the tests are copies of one.
+  writeInstallationFile(theirs.dataDir, { ...file, id: 'another' });
+  const partial = join(folder, 'partial-another-postrider-20200101T000000Z');
+  mkdirSync(partial);
+  await createBackup(ours.backupApp, folder);
+  assert.ok(existsSync(partial));
+  await createBackup(theirs.backupApp, folder);
+  // Both have begun in the same second.
+  assert.deepEqual(readdirSync(folder), ['postrider-20261129T023000Z', 'postrider-20261129T023001Z']);
+  await ours.clock.advance(60_000);
+  await createBackup(ours.backupApp, folder);
+  const { id: installation } = ours.app.db.installation;
+  const removed = await pruneBackups({ folder, keep: 1, installation });
+  assert.deepEqual(
+    removed.map(({ name }) => name),
+    ['postrider-20261129T023000Z'],
+  );
+  const newest = (dataDir: string) => newestBackup(dataDir, folder);
+  assert.equal(await newest(ours.dataDir), join(folder, 'postrider-20261129T023100Z'));
+  assert.equal(await newest(theirs.dataDir), join(folder, 'postrider-20261129T023001Z'));
+  await assert.rejects(newest('/missing'), /has backups of several installations: give the path of one/);
 });
 
 test('a backup that would fill the disk is refused before anything is written', async (t) => {

@@ -15,11 +15,17 @@ const HOUR_MS = 3_600_000;
 
 /** Returns the daily backup at 02:30 of a daemon that has started at 2026-11-29 12:00, and the times at which backups were made. */
 function openDaily({ fails = (): boolean => false, time = '02:30' } = {}) {
-  const folder = temporaryDirectory('daily');
-  const env = { POSTRIDER_BACKUP_FOLDER: folder, POSTRIDER_BACKUP_TIME: time, POSTRIDER_BACKUP_KEEP: '2' };
+  const [dataDir, folder] = [temporaryDirectory('data'), temporaryDirectory('daily')];
+  const env = {
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_BACKUP_FOLDER: folder,
+    POSTRIDER_BACKUP_TIME: time,
+    POSTRIDER_BACKUP_KEEP: '2',
+  };
   const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
   const made: string[] = [];
   const backups: Backups = {
+    async stop() {},
     async create() {
       if (fails()) throw new Error('the disk is full');
       const takenAt = clock.now();

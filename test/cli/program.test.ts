@@ -212,7 +212,7 @@ test('a wrong configuration and a newer database are one line', async () => {
 
   await runIn(directory, 'tenant', 'list');
   const database = new Sqlite(join(directory, 'postrider.db'));
-  database.prepare('INSERT INTO migrations VALUES (?, 0)').run('9999-future');
+  database.prepare('INSERT INTO migrations (id, appliedAt) VALUES (?, 0)').run('9999-future');
   database.close();
   const newer = await runIn(directory, 'tenant', 'list');
   assert.equal(newer.code, 1);

@@ -131,7 +131,7 @@ test('opening a database of a newer program says so and leaves no lock', async (
   const db = await openTestDatabase(t, { directory, readers: 0 });
   await db.close();
   const database = openWriting(join(directory, 'postrider.db'), 'FULL');
-  database.prepare("INSERT INTO migrations VALUES ('9999-from-the-future', 0)").run();
+  database.prepare("INSERT INTO migrations (id, appliedAt) VALUES ('9999-from-the-future', 0)").run();
   for (let round = 0; round < 2; round++) {
     await assert.rejects(openTestDatabase(t, { directory, readers: 0 }), /written by a newer version/);
   }

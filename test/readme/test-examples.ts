@@ -28,6 +28,7 @@ const NOT_RUN = [
   'docs/relays.md: Send all mail through a relay',
   'docs/systemd.md: Run Postrider with systemd',
   'docs/upgrade.md: Install a new version',
+  'docs/upgrade.md: See beforehand how long it takes',
 ];
 
 /** Every request that the examples make, in their order, with its status. */

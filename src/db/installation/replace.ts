@@ -3,12 +3,24 @@
  * the replacement is completed, if need be by the next start, and before it the old content stays. Each step is a
  * rename that may be repeated.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
+import { errorMessage } from '../../system/errors.ts';
 import { writeFlushed } from '../../system/write-flushed.ts';
 import { flushPath } from '../flush-files.ts';
 import { DataDirectoryError } from './data-directory-error.ts';
 
+/** Bit of the mode of a directory that lets its owner write. */
+const OWNER_WRITES = 0o200;
 /** Names in a data directory that a restoration makes. */
 const STAGING = 'restore';
 const PLAN = 'restore.json';
@@ -50,6 +62,11 @@ export function replaceContent(
   requireMovable(directory, plan);
   writeFlushed(join(directory, PLAN), JSON.stringify(plan));
   crashPoint();
+  moveOldContent(directory, plan, (moved) => {
+    for (const name of moved) renameSync(join(directory, plan.replaced, name), join(directory, name));
+    rmSync(join(directory, PLAN));
+    flushPath(directory);
+  });
   finishReplacement(directory);
   const replaced = join(directory, plan.replaced);
   return existsSync(replaced) ? replaced : undefined;
@@ -63,20 +80,38 @@ export function finishReplacement(directory: string): void {
   const plan = readPlan(directory);
   if (!plan) return;
   const staging = stagingFolder(directory);
-  const replaced = join(directory, plan.replaced);
   // All old files go first, so that no WAL of the old database is ever beside the new one.
-  for (const name of readdirSync(directory)) {
-    if (isStaying(name, plan)) continue;
-    if (plan.names.includes(name) && !existsSync(join(staging, name))) continue;
-    mkdirSync(replaced, { recursive: true, mode: 0o700 });
-    renameSync(join(directory, name), join(replaced, name));
-  }
+  moveOldContent(directory, plan, () => {});
   for (const name of plan.names)
     if (existsSync(join(staging, name))) renameSync(join(staging, name), join(directory, name));
   flushPath(directory);
   rmSync(staging, { recursive: true, force: true });
   rmSync(join(directory, PLAN));
   flushPath(directory);
+}
+
+/**
+ * Moves the old content away. When something cannot be moved, `undo` gets the names that were, in the order in which to move them back.
+ * @throws DataDirectoryError
+ */
+function moveOldContent(directory: string, plan: Plan, undo: (moved: readonly string[]) => void): void {
+  const replaced = join(directory, plan.replaced);
+  const moved: string[] = [];
+  for (const name of readdirSync(directory)) {
+    if (isStaying(name, plan)) continue;
+    if (plan.names.includes(name) && !existsSync(join(stagingFolder(directory), name))) continue;
+    try {
+      mkdirSync(replaced, { recursive: true, mode: 0o700 });
+      renameSync(join(directory, name), join(replaced, name));
+      moved.unshift(name);
+    } catch (error) {
+      undo(moved);
+      throw new DataDirectoryError(
+        `${join(directory, name)} cannot be moved to ${replaced} (${errorMessage(error)}): correct that, or restore into another directory (--to)`,
+        { cause: error },
+      );
+    }
+  }
 }
 
 function readPlan(directory: string): Plan | undefined {
@@ -101,11 +136,25 @@ function requireMovable(directory: string, plan: Plan): void {
     );
   const { dev } = lstatSync(directory);
   for (const name of readdirSync(directory)) {
-    if (isStaying(name, plan) || lstatSync(join(directory, name)).dev === dev) continue;
+    if (isStaying(name, plan)) continue;
+    const found = lstatSync(join(directory, name));
+    requireOwnDirectory(join(directory, name), found);
+    if (found.dev === dev) continue;
     throw new DataDirectoryError(
       `${join(directory, name)} is on another file system than ${directory}, so it cannot be replaced: restore into another directory (--to), or unmount it`,
     );
   }
+}
+
+/** A directory can be moved to another one only by a user who may write to it, because its entry for its parent changes. */
+function requireOwnDirectory(path: string, found: Stats): void {
+  const user = process.geteuid?.();
+  const { uid, mode } = found;
+  if (!found.isDirectory() || user === undefined || user === 0) return;
+  if (uid === user && (mode & OWNER_WRITES) !== 0) return;
+  throw new DataDirectoryError(
+    `${path} belongs to another user (${uid}) or is not writable, so it cannot be moved: run "chown -R" and "chmod u+w" on it for the user ${user}. Nothing was changed`,
+  );
 }
 
 function isStaying(name: string, { staying }: Plan): boolean {

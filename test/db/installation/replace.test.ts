@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -98,4 +99,44 @@ test('a damaged plan is reported, and nothing is moved', () => {
   assert.throws(() => finishReplacement(directory), { name: 'DataDirectoryError' });
   assert.deepEqual(readdirSync(directory), readdirSync(copy));
   rmSync(copy, { recursive: true });
+});
+
+const whole = { staying: ['backups'], now: 7, crashPoint: () => {} };
+
+test('a name that cannot be moved leaves the old content in its place', () => {
+  const directory = temporaryDirectory();
+  mkdirSync(stagingFolder(directory));
+  writeFileSync(join(stagingFolder(directory), 'postrider.db'), 'new');
+  writeFileSync(join(directory, 'postrider.db'), 'old');
+  mkdirSync(join(directory, 'tls'));
+  // No rename replaces a directory that is not empty.
+  mkdirSync(join(directory, 'replaced-7', 'tls', 'kept'), { recursive: true });
+  assert.throws(
+    () => replaceContent(directory, whole),
+    /tls cannot be moved to .*restore into another directory/,
+  );
+  assert.deepEqual(readdirSync(directory).sort(), ['postrider.db', 'replaced-7', 'restore', 'tls']);
+  assert.equal(readFileSync(join(directory, 'postrider.db'), 'utf8'), 'old');
+  finishReplacement(directory);
+  assert.equal(readFileSync(join(directory, 'postrider.db'), 'utf8'), 'old');
+});
+
+test('a directory of another user is refused before anything is moved', (t) => {
+  const [nobody, root] = [65_534, process.geteuid?.()];
+  if (root !== 0) return t.skip('only root can give files to other users');
+  const directory = temporaryDirectory();
+  mkdirSync(stagingFolder(directory));
+  writeFileSync(join(directory, 'postrider.db'), 'old');
+  mkdirSync(join(directory, 'tls'));
+  for (const name of ['.', 'restore', 'postrider.db']) chownSync(join(directory, name), nobody, nobody);
+  process.seteuid?.(nobody);
+  try {
+    assert.throws(
+      () => replaceContent(directory, whole),
+      /tls belongs to another user \(0\) .*"chown -R" .* for the user 65534\. Nothing was changed/,
+    );
+  } finally {
+    process.seteuid?.(root);
+  }
+  assert.deepEqual(readdirSync(directory).sort(), ['postrider.db', 'restore', 'tls']);
 });

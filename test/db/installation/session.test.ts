@@ -192,7 +192,7 @@ test('a power cut may lose what was written after the last mark, and this is not
 
 test('a start that was refused after a kill leaves nothing to report', async (t) => {
   const image = await afterKill(t);
-  edit(image, "INSERT INTO migrations VALUES ('9999-from-the-future', 0)");
+  edit(image, "INSERT INTO migrations (id, appliedAt) VALUES ('9999-from-the-future', 0)");
   // The WAL is there, as a killed daemon leaves it.
   writeFileSync(`${databaseOf(image)}-wal`, Buffer.alloc(mark(image).walBytes ?? 0));
   await assert.rejects(open(t, image), /written by a newer version/);
@@ -204,7 +204,7 @@ test('a start that was refused after a kill leaves nothing to report', async (t)
 test('a start that fails after it has found a missing WAL leaves the finding to the next one', async (t) => {
   const image = await afterKill(t);
   const { walBytes, ...rest } = mark(image);
-  edit(image, "INSERT INTO migrations VALUES ('9999-from-the-future', 0)");
+  edit(image, "INSERT INTO migrations (id, appliedAt) VALUES ('9999-from-the-future', 0)");
   rmSync(`${databaseOf(image)}-wal`, { force: true });
   assert.ok(walBytes !== null);
   await assert.rejects(open(t, image), /written by a newer version/);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { backupName, FACTS_FILE, FORMAT } from '../../../src/backups/format.ts';
+import { writeLastCopy } from '../../../src/backups/last-copy.ts';
 import { backgroundWork } from '../../../src/doctor/checks/background-work.ts';
 import { backup } from '../../../src/doctor/checks/backup.ts';
 import { complaints } from '../../../src/doctor/checks/complaints.ts';
@@ -80,7 +81,7 @@ test('a backup that is missing or old is found', async () => {
     const facts = {
       format: FORMAT,
       version: '0.1.0',
-      installation: 'i',
+      installation: world.app.db.installation.id,
       takenAt,
       ...counts,
       damagedMailboxes,
@@ -95,6 +96,23 @@ test('a backup that is missing or old is found', async () => {
   assert.match(await find(), /^warn .* 1 mailboxes in it are damaged$/);
   take(0.1);
   assert.match(await find(), /^ok /);
+});
+
+test('a copy off this host that has failed, or does not end, is found', async () => {
+  const command = ['/etc/postrider/backup-copy'];
+  const config = { ...world.context.config, backup: { ...world.context.config.backup, command } };
+  const find = async () => lines(await backup.run({ ...world.context, config })).slice(1);
+  assert.deepEqual(await find(), []);
+  const now = world.app.clock.now();
+  const copy = { backup: 'postrider-1', startedAt: now - 60_000, endedAt: now, failure: null };
+  writeLastCopy(world.dataDir, copy);
+  assert.deepEqual(await find(), [`ok ${command}: postrider-1 was copied off this host`]);
+  writeLastCopy(world.dataDir, { ...copy, failure: 'no route' });
+  assert.deepEqual(await find(), [`warn ${command}: postrider-1 was not copied off this host: no route`]);
+  writeLastCopy(world.dataDir, { ...copy, endedAt: null });
+  assert.match((await find()).join(), /^ok .*: postrider-1 is being copied off this host since /);
+  writeLastCopy(world.dataDir, { ...copy, startedAt: now - DAY_MS, endedAt: null });
+  assert.deepEqual(await find(), [`warn ${command}: the copy of postrider-1 has not ended`]);
 });
 
 test('background work that has failed for good is found', async () => {
