@@ -20,25 +20,29 @@ type NightlyApp = Pick<App, 'clock' | 'config' | 'egress' | 'log'> & { backups: 
 export function createDailyBackup({ clock, config, egress, log, backups }: NightlyApp): Work<'run'> {
   const { time, keep } = config.backup;
   const folder = backupFolder(config);
-  let retryAt = 0;
+  /** Time of the monotonic clock until which no backup is tried: the wall clock may be set back. */
+  let restsUntil = 0;
   return {
     name: 'daily backup',
     async lease() {
       if (time === '') return { items: [], nextDueAt: undefined };
       const now = clock.now();
       if (egress.isHeld) return { items: [], nextDueAt: now + HELD_MS };
-      if (now < retryAt) return { items: [], nextDueAt: retryAt };
+      const restMs = restsUntil - clock.elapsed();
+      if (restMs > 0) return { items: [], nextDueAt: now + restMs };
       const plannedAt = lastTime(time, now);
       // A folder that cannot be read has no backup to rely on. Making one says why it fails, and not each second.
-      const newest = (await listOwnBackups(config.dataDir, folder).catch(() => [])).at(-1);
-      if (newest && newest.facts.takenAt >= plannedAt) return { items: [], nextDueAt: plannedAt + DAY_MS };
-      retryAt = now + RETRY_MS;
-      return { items: ['run'], nextDueAt: retryAt };
+      const found = await listOwnBackups(config.dataDir, folder).catch(() => []);
+      // A backup from the future was made before the clock was set back, and says nothing about today.
+      const isMade = found.some(({ facts: { takenAt } }) => takenAt >= plannedAt && takenAt <= now);
+      if (isMade) return { items: [], nextDueAt: plannedAt + DAY_MS };
+      restsUntil = clock.elapsed() + RETRY_MS;
+      return { items: ['run'], nextDueAt: now + RETRY_MS };
     },
     async run() {
       try {
         const { installation } = (await backups.create()).facts;
-        const removed = await pruneBackups({ folder, keep, installation });
+        const removed = await pruneBackups({ folder, keep, installation, now: clock.now() });
         if (removed.length > 0) log.info({ removed: removed.length, keep }, 'old backups were removed');
       } catch (error) {
         log.error({ err: error, retryInMs: RETRY_MS }, 'the daily backup failed');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { CopiedBackup } from '../backups/backups.ts';
 import type { MadeBackup } from '../backups/create.ts';
-import { isoTime } from '../system/clock.ts';
+import { isoTime, realClock } from '../system/clock.ts';
 import { contextOf, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { addBackupRestore, folderOption, identitiesOf, identityOption } from './restore.ts';
@@ -71,6 +71,7 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
         folder: folder ?? backupFolder(config),
         keep: readKeep(keep) ?? config.backup.keep,
         installation,
+        now: realClock.now(),
       });
       show({ removed: removed.map(({ path }) => path) }, () =>
         removed.length === 0

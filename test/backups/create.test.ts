@@ -160,7 +160,7 @@ test('only the newest backups are kept, and unfinished ones are removed', async 
     await createBackup(backupApp, folder);
     await clock.advance(86_400_000);
   }
-  assert.equal((await pruneBackups({ folder, keep: 2, installation: id })).length, 1);
+  assert.equal((await pruneBackups({ folder, keep: 2, installation: id, now: clock.now() })).length, 1);
   assert.deepEqual(readdirSync(folder).sort(), ['postrider-20261130T023000Z', 'postrider-20261201T023000Z']);
 });
 
@@ -181,7 +181,7 @@ test('installations that share a folder keep their own backups, and neither remo
   await ours.clock.advance(60_000);
   await createBackup(ours.backupApp, folder);
   const { id: installation } = ours.app.db.installation;
-  const removed = await pruneBackups({ folder, keep: 1, installation });
+  const removed = await pruneBackups({ folder, keep: 1, installation, now: ours.clock.now() });
   assert.deepEqual(
     removed.map(({ name }) => name),
     ['postrider-20261129T023000Z'],

@@ -22,7 +22,9 @@ function openDaily({ fails = (): boolean => false, time = '02:30' } = {}) {
     POSTRIDER_BACKUP_TIME: time,
     POSTRIDER_BACKUP_KEEP: '2',
   };
-  const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
+  const fake = createFakeClock(Date.UTC(2026, 10, 29, 12));
+  let shiftMs = 0;
+  const clock = { ...fake, now: () => fake.now() + shiftMs };
   const made: string[] = [];
   const backups: Backups = {
     async stop() {},
@@ -47,6 +49,10 @@ function openDaily({ fails = (): boolean => false, time = '02:30' } = {}) {
   return {
     made,
     clock,
+    /** Sets the wall clock alone. */
+    setClock(byMs: number) {
+      shiftMs += byMs;
+    },
     egress,
     folder,
     /** Runs what is due, hour by hour. */
@@ -82,6 +88,22 @@ test('a folder that cannot be read is tried again an hour later', async () => {
   writeFileSync(daily.folder, 'no folder');
   await daily.pass(1);
   assert.equal(await daily.nextDueAt(), daily.clock.now() + HOUR_MS);
+});
+
+test('a clock that is set back or forward delays no backup, makes none twice, and keeps those that are made', async () => {
+  const daily = openDaily();
+  await daily.pass(48);
+  daily.setClock(-10 * 24 * HOUR_MS);
+  await daily.pass(48);
+  daily.setClock(20 * 24 * HOUR_MS);
+  await daily.pass(2);
+  assert.deepEqual(daily.made, [
+    ...['2026-11-29T12:00', '2026-11-30T03:00', '2026-12-01T03:00'],
+    ...['2026-11-21T12:00', '2026-11-22T03:00', '2026-11-23T03:00'],
+    '2026-12-13T12:00',
+  ]);
+  const kept = (await listBackups(daily.folder)).map(({ facts }) => new Date(facts.takenAt).toISOString());
+  assert.deepEqual(kept, ['2026-11-23T03:00:00.000Z', '2026-12-13T12:00:00.000Z']);
 });
 
 test('a restored installation makes no backup by itself before it is released', async () => {
