@@ -1,12 +1,13 @@
 /** Runs the operator's program that copies a backup off this host. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../system/clock.ts';
-import { errorCode, errorMessage } from '../system/errors.ts';
+import { errorMessage } from '../system/errors.ts';
 
 /** Maximum number of characters of what the program has printed that are shown. */
 const MAX_SHOWN_CHARACTERS = 500;
 /** Time that a program has to end by itself after SIGTERM, in milliseconds, such as to remove a lock on the other side. */
 const GRACE_MS = 10_000;
+const STOPPED = 'the daemon has stopped';
 /** The program finds other programs here. It inherits nothing from the daemon. */
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -31,6 +32,7 @@ export function runCopyCommand({
   timeoutMs,
   signal,
 }: Running): Promise<string | null> {
+  if (signal.aborted) return Promise.resolve(STOPPED);
   const [program = '', ...args] = command;
   const env = { PATH, BACKUP_PATH: backup };
   return new Promise((resolve) => {
@@ -50,7 +52,7 @@ export function runCopyCommand({
       timer.cancel();
       timer = clock.after(GRACE_MS, () => settle(reason));
     };
-    const onAbort = () => end('the daemon has stopped');
+    const onAbort = () => end(STOPPED);
     let timer = clock.after(timeoutMs, () =>
       end(`${program} was ended, because it took longer than ${timeoutMs / 60_000} minutes`),
     );
@@ -72,7 +74,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
+  } catch {
+    // The group has ended, or its programs run as another user (sudo), who alone can end them.
   }
 }

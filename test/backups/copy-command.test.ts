@@ -133,6 +133,7 @@ test('a program is ended when the daemon stops', async () => {
   stopping.abort();
   await clock.advance(10_000);
   assert.equal(await ended, 'the daemon has stopped');
+  assert.equal(await run(['/bin/false'], '/a', { signal: stopping.signal }), 'the daemon has stopped');
   await waitUntil(() => !pids.some(isRunning), 'both have ended');
 });
 
