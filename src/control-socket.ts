@@ -21,6 +21,8 @@ import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
 import type { NameServer } from './nameserver/name-server.ts';
 import { Censuses } from './queue/control/census.ts';
+import type { DeliveryTrace } from './queue/conversation/trace.ts';
+import { type Replies, RepliesFile } from './queue/outcome/replies/replies.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -46,6 +48,10 @@ type ControlParts = {
   certificates: CertificateAdmin;
   /** Counts of the queue; without a daemon they are made when they are asked for. */
   censuses?: Censuses;
+  /** Shows attempts to those who watch; nothing is delivered without a daemon. */
+  trace?: DeliveryTrace;
+  /** What the replies of servers mean; without a daemon they are read when they are asked for. */
+  replies?: Replies;
   accounts?: RunningAccounts;
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
@@ -60,6 +66,8 @@ export async function createControlServer(
   {
     certificates,
     censuses = new Censuses(app),
+    trace,
+    replies = new RepliesFile(app),
     accounts = noAccounts,
     mailboxContents,
     mailboxRepairs,
@@ -84,6 +92,8 @@ export async function createControlServer(
     ...app,
     certificates,
     censuses,
+    trace,
+    replies,
     moreRecords: [certificates.records, mtaStsRecords(app.config)],
     resolvers: () => resolversInUse(app.config.dns.servers),
     accounts,

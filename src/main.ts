@@ -31,6 +31,7 @@ import type { ImportCalls } from './mailbox-imports/run.ts';
 import { createNameServer, type NameServer } from './nameserver/name-server.ts';
 import { Censuses } from './queue/control/census.ts';
 import { watchQueue } from './queue/control/queue-metrics.ts';
+import { DeliveryTrace } from './queue/conversation/trace.ts';
 import { DeliveryMonitor } from './queue/delivery-monitor.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/recover.ts';
@@ -90,11 +91,13 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { api }) => openApi(app, api),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, backups, censuses, mailboxes: { accounts }, nameServer, dnsUpdates }) =>
+  (app, { certificates, backups, mailboxes: { accounts }, nameServer, dnsUpdates, ...watched }) =>
     openControlSocket(app, {
       certificates,
       backups,
-      censuses,
+      censuses: watched.censuses,
+      trace: watched.trace,
+      replies: watched.replies,
       accounts,
       mailboxContents: accounts.contents,
       mailboxRepairs: accounts.repairs,
@@ -129,7 +132,12 @@ export async function startDaemon(
   await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
   await threads.mailboxes.startIfNeeded();
   await threads.nameServer.start();
-  const watched = { censuses: new Censuses(app), monitor: new DeliveryMonitor(app) };
+  const watched = {
+    censuses: new Censuses(app),
+    monitor: new DeliveryMonitor(app),
+    trace: new DeliveryTrace(),
+    replies: new RepliesFile(app),
+  };
   const api = await createApiOf(app, { ...threads, ...watched });
   opened.defer(() => api.close());
   const parts: Parts = {
@@ -239,6 +247,8 @@ type Parts = Threads & {
   dnsUpdates: DnsUpdates;
   censuses: Censuses;
   monitor: DeliveryMonitor;
+  trace: DeliveryTrace;
+  replies: RepliesFile;
 };
 
 /**
@@ -267,10 +277,10 @@ const EXPORTS = {
 
 function startWorkers(
   app: App,
-  { backups, inbound, routes, mailboxes, imports, certificates, censuses, monitor, dnsUpdates }: Parts,
+  { backups, inbound, routes, mailboxes, imports, certificates, dnsUpdates, ...watched }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
-  const replies = new RepliesFile(app);
+  const { censuses, monitor, trace, replies } = watched;
   const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
   const parts = {
     ...inbound,
@@ -296,7 +306,7 @@ function startWorkers(
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, (setBack) => moveDueTimes(app, setBack)),
-    startDelivering(app, createLocalReceiver(inbound), { replies, monitor }),
+    startDelivering(app, createLocalReceiver(inbound), { replies, monitor, trace }),
     startTasks(
       app,
       entriesOf('tasks').map((create) => create(parts)),

@@ -43,6 +43,15 @@ export type ControlClient = {
    * @throws CommandError when the daemon refuses
    */
   download(path: string): AsyncIterable<Uint8Array>;
+  /**
+   * Yields the lines of JSON of an answer as they come. It ends early, without an error, when `signal` is aborted.
+   * @throws CommandError when the daemon refuses
+   */
+  stream<Line>(
+    method: ControlMethod,
+    path: string,
+    options: { body?: object; signal: AbortSignal },
+  ): AsyncIterable<Line>;
   close(): Promise<void>;
 };
 
@@ -75,15 +84,11 @@ async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promis
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
   });
-  const send = async (
-    method: ControlMethod,
-    path: string,
-    sent?: { type: string; body: string | Readable; headersTimeout?: number },
-  ) => {
+  const send = async (method: ControlMethod, path: string, sent?: Sent) => {
     try {
-      const headers = sent === undefined ? {} : { 'content-type': sent.type };
-      const { body = null, headersTimeout = answerTimeoutMs } = sent ?? {};
-      return await client.request({ method, path, headers, body, headersTimeout });
+      const { type, body = null, headersTimeout = answerTimeoutMs, signal = null } = sent ?? {};
+      const headers = type === undefined ? {} : { 'content-type': type };
+      return await client.request({ method, path, headers, body, headersTimeout, signal });
     } catch (error) {
       throw explainSilence(error, dataDir);
     }
@@ -117,11 +122,43 @@ async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promis
       if (statusCode >= 400) readAnswer(statusCode, await body.text());
       yield* body;
     },
+    async *stream<Line>(
+      method: ControlMethod,
+      path: string,
+      { body: sent, signal }: { body?: object; signal: AbortSignal },
+    ) {
+      const json = sent && { type: 'application/json', body: JSON.stringify(sent) };
+      try {
+        const { statusCode, body } = await send(method, path, { ...json, signal });
+        if (statusCode >= 400) readAnswer(statusCode, await body.text());
+        yield* readJsonLines<Line>(body);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    },
     async close() {
       await client.close();
       socket.release();
     },
   };
+}
+
+type Sent = {
+  type?: string;
+  body?: string | Readable;
+  headersTimeout?: number;
+  signal?: AbortSignal;
+};
+
+/** Yields the values of lines of JSON. Empty lines have none. */
+async function* readJsonLines<Line>(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of bytes) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield JSON.parse(line) as Line;
+  }
 }
 
 /** Returns what the operator can do about a socket that does not answer as a daemon does. */
@@ -185,6 +222,12 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
       const response = await server.inject({ method: 'GET', url: path, payloadAsStream: true });
       if (response.statusCode >= 400) readAnswer(response.statusCode, await text(response.stream()));
       yield* response.stream();
+    },
+    async *stream<Line>(method: ControlMethod, path: string, { body }: { body?: object }) {
+      const payload = body !== undefined && { payload: body };
+      const response = await server.inject({ method, url: path, ...payload, payloadAsStream: true });
+      if (response.statusCode >= 400) readAnswer(response.statusCode, await text(response.stream()));
+      yield* readJsonLines<Line>(response.stream());
     },
     async close() {
       await server.close();

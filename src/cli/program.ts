@@ -14,6 +14,7 @@ import { addCompletionCommand } from './completion.ts';
 import { addConfigCommands } from './config.ts';
 import { createPrinter } from './context.ts';
 import { addDbCommands } from './db.ts';
+import { addDeliverTestCommand } from './deliver-test.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDnsCommands } from './dns.ts';
 import { addDoctorCommand } from './doctor.ts';
@@ -56,6 +57,7 @@ const COMMANDS: readonly AddCommands[] = [
   addEmailCommands,
   addDnsCommands,
   addQueueCommands,
+  addDeliverTestCommand,
   addRouteCommands,
   addExplainCommand,
   addSuppressionCommands,

@@ -6,6 +6,7 @@ import type { Grouping, sumQueues } from '../queue/control/stats.ts';
 import { requestAction, withControl } from './context.ts';
 import { addQueueActions, describeSelection } from './queue-actions.ts';
 import { addCriteria } from './queue-criteria.ts';
+import { addQueueTrace } from './queue-trace.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,6 +17,7 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   addStats(queue, terminal);
   addShow(queue, terminal);
   addQueueActions(queue, terminal);
+  addQueueTrace(queue, terminal);
   queue
     .command('feedback-address')
     .description(

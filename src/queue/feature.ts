@@ -11,7 +11,9 @@ import { registerMessageAdmin } from './control/message-api.ts';
 import { expireSites } from './control/site-store.ts';
 import { expireActions } from './control/store.ts';
 import { createActionKind } from './control/sweep.ts';
+import { registerTrace } from './control/trace-api.ts';
 import { CONVERSATION_DAYS, expireConversations } from './conversation/store.ts';
+import { registerDeliveryTest } from './delivery-test/admin-api.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
@@ -20,7 +22,14 @@ import { createRecoveryWork } from './worker.ts';
 export const queue = {
   name: 'queue',
   ids: ['em', 'rcp', 'att', 'cnv', 'qa'],
-  operatorRoutes: [registerQueueAdmin, registerQueueControl, registerMessageAdmin, registerSuppressionReview],
+  operatorRoutes: [
+    registerQueueAdmin,
+    registerQueueControl,
+    registerTrace,
+    registerDeliveryTest,
+    registerMessageAdmin,
+    registerSuppressionReview,
+  ],
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,

@@ -6,7 +6,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import { type ConversationLine, linesOfEvent } from './lines.ts';
 import { connectedAt, type Entry, type Recorded } from './record.ts';
 
-type TraceEvent =
+export type TraceEvent =
   /** Something was said in a session, or happened to its connection. */
   | ({ kind: 'line'; emailId: string; tenantId: string } & ConversationLine)
   /** An attempt has its outcome for a recipient. `diagnostic` is the reply, or the reason without one. */

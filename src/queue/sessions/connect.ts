@@ -25,7 +25,7 @@ import type { Relay } from '../../outbound-routes/route.ts';
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
-import { type Conversation, lastOpening, recordIn } from '../conversation/record.ts';
+import { type Conversation, lastOpening, type Recorded, recordIn } from '../conversation/record.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
@@ -58,8 +58,21 @@ const NO_HOST_REACHED: Outcome = {
   report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached', fact: 'network' },
 };
 
+/** The part of a claim that a session is opened for. */
+type Sendable = Recorded &
+  Pick<Claim, 'brokenOff'> & {
+    message: Pick<Claim['message'], 'datedAt' | 'requireTls' | 'utf8'>;
+    recipients: readonly Pick<Claim['recipients'][number], 'attempts' | 'domain'>[];
+  };
+
+/** The part of the app that opens sessions. */
+export type ConnectApp = Pick<
+  DeliveryApp,
+  'clock' | 'dial' | 'config' | 'sealer' | 'replies' | 'crashPoint'
+> & { trace: Pick<DeliveryApp['trace'], 'isWatched' | 'show'> };
+
 type Opening = {
-  claim: Pick<Claim, 'message' | 'recipients' | 'brokenOff' | 'site' | 'conversation'>;
+  claim: Sendable;
   addresses: Addresses;
   /** Time on the monotonic clock, in milliseconds, at which opening the session must have ended. */
   deadline: number;
@@ -72,7 +85,7 @@ type Opening = {
  * tried, also after one that cannot meet what the message requires (RFC 8689 section 4.2.1).
  */
 export async function connect(
-  app: DeliveryApp,
+  app: ConnectApp,
   { hosts, relay }: Pick<Extract<Route, { kind: 'hosts' }>, 'hosts' | 'relay'>,
   opening: Opening,
 ): Promise<Connected> {
@@ -135,7 +148,7 @@ function wasReached({ phase }: { phase: Report['phase'] }): boolean {
  * wait; other mail may still succeed and tries them all.
  */
 function candidateHosts(
-  app: DeliveryApp,
+  app: ConnectApp,
   hosts: Hosts,
   { claim, addresses }: Pick<Opening, 'claim' | 'addresses'>,
 ) {
@@ -151,7 +164,7 @@ function targets(hosts: Hosts): { name: string; address: string }[] {
 
 /** Opens a session with a host that can take the mail. Another host is tried when this one cannot (RFC 6531 section 3.2). */
 async function connectToTaker(
-  app: DeliveryApp,
+  app: ConnectApp,
   peer: { mx: string; address: string },
   opening: Opening,
 ): Promise<OpenedSmtp> {
@@ -174,17 +187,17 @@ const NO_REQUIRETLS: SmtpFailure = {
   message: 'the relay does not offer REQUIRETLS, which the message requires',
 };
 
-function timeoutsOf({ recipients }: Pick<Claim, 'recipients'>): SmtpOptions['timeouts'] {
+function timeoutsOf({ recipients }: Sendable): SmtpOptions['timeouts'] {
   return attemptsOf(recipients) === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS;
 }
 
-function attemptsOf(recipients: Claim['recipients']): number {
+function attemptsOf(recipients: Sendable['recipients']): number {
   return Math.max(...recipients.map(({ attempts }) => attempts));
 }
 
 /** Opens a session with a host of a relay that can take the mail. */
 async function connectToRelay(
-  app: DeliveryApp,
+  app: ConnectApp,
   relay: Relay,
   { peer, opening }: { peer: { mx: string; address: string }; opening: Opening },
 ): Promise<OpenedSmtp> {
@@ -201,7 +214,7 @@ async function connectToRelay(
 }
 
 async function connectWithTlsFallback(
-  app: DeliveryApp,
+  app: ConnectApp,
   { mx, address }: { mx: string; address: string },
   { claim, addresses, isPressed }: Opening,
 ): Promise<OpenedSmtp> {
@@ -232,9 +245,9 @@ async function connectWithTlsFallback(
 
 /** Opens a session for mail with REQUIRETLS, for which nothing less than verified TLS will do. */
 async function openRequiringTls(
-  app: DeliveryApp,
+  app: ConnectApp,
   options: Omit<SmtpOptions, 'tls'>,
-  claim: Opening['claim'],
+  claim: Sendable,
 ): Promise<OpenedSmtp> {
   if (isAuthenticName(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
   const message = 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires';
@@ -258,7 +271,7 @@ function isTlsFailure(opened: OpenedSmtp): boolean {
  * because its delivery is settled by then.
  */
 async function openBefore(
-  app: DeliveryApp,
+  app: ConnectApp,
   opening: Promise<OpenedSmtp>,
   { deadline, peer }: { deadline: number; peer: Peer },
 ): Promise<OpenedSmtp> {

@@ -39,7 +39,11 @@ const LOOP = '5.4.6';
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 
 /** Returns the outcome of a delivery that DNS alone decides. */
-export function deadEndOutcome(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
+export function deadEndOutcome(
+  domain: string,
+  plan: DeadEnd,
+  delivery: Pick<Delivery, 'recipients'>,
+): Outcome {
   switch (plan.kind) {
     case 'null-mx':
       return bounced('null-mx', NULL_MX, `${domain} takes no mail (null MX)`);
@@ -56,7 +60,7 @@ export function deadEndOutcome(domain: string, plan: DeadEnd, delivery: Delivery
  * Returns a deferral for the first NXDOMAIN, which may be a short fault of a registry. A second NXDOMAIN an hour
  * later is a permanent bounce.
  */
-function noSuchDomain(domain: string, delivery: Delivery): Outcome {
+function noSuchDomain(domain: string, delivery: Pick<Delivery, 'recipients'>): Outcome {
   const text = `${domain} does not exist (NXDOMAIN)`;
   const missingBefore = delivery.recipients.every(
     ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,

@@ -110,7 +110,7 @@ function evaluateAll(
 }
 
 /** Returns the outcome with the secrets that must not be shown of its reply. */
-function withSecrets(outcome: Outcome, secrets: LoginSecrets | undefined): Outcome {
+export function withSecrets(outcome: Outcome, secrets: LoginSecrets | undefined): Outcome {
   return secrets ? { ...outcome, report: { ...outcome.report, secrets } } : outcome;
 }
 
