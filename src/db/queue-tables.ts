@@ -29,7 +29,10 @@ export const queueActions = table({
   matched: integer(),
   /** Number of recipients that were changed. */
   changed: count(),
-  /** Key of the delivery queue at which the next slice begins, and the message in it; both empty at the beginning. */
+  /**
+   * Key of the delivery queue at which the next slice begins, and the place in it: a cursor of waiting mail, or the id of the last held
+   * message (queue/control/find-store.ts). Both are empty at the beginning.
+   */
   queueCursor: text(),
   messageCursor: text(),
   /** Time at which the task had gone through all mail; null before. */

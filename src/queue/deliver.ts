@@ -163,7 +163,9 @@ async function settleClaim(
       return [{ recipientId: id, attempts, verdict: { ...verdict, outcome }, retryDelayMs: delay }];
     }),
   };
+  const begunAt = app.clock.elapsed();
   const settled = new Set(await commitOutcome(app, settle, settlement));
+  app.monitor.observePart('store', app.clock.elapsed() - begunAt);
   app.wakeups.notify('events');
   if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
   if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');

@@ -10,6 +10,6 @@ export type DeliveryApp = App & {
   prepare: PrepareMessage;
   receiveLocally: LocalReceiver;
   replies: Replies;
-  monitor: Pick<DeliveryMonitor, 'observe'>;
+  monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;
 };

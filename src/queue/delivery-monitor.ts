@@ -39,6 +39,12 @@ const MAX_DNS_FAILURES = 20;
 const MS_PER_SECOND = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/**
+ * Parts of a delivery: `route` looks up where the mail of a queue goes, `open` opens a session with all hosts that are tried, `store` stores
+ * outcomes. The transaction between them has a metric of its own, by provider.
+ */
+type DeliveryPart = 'route' | 'open' | 'store';
+
 export class DeliveryMonitor {
   readonly #clock: App['clock'];
   readonly #counters: ReturnType<typeof createCounters>;
@@ -61,6 +67,11 @@ export class DeliveryMonitor {
   /** True when DNS has answered for none of the last domains. */
   get failsDns(): boolean {
     return this.#dnsFailures >= MAX_DNS_FAILURES;
+  }
+
+  /** Notes the duration of a part of a delivery. */
+  observePart(part: DeliveryPart, durationMs: number): void {
+    this.#counters.parts.observe({ part }, durationMs / MS_PER_SECOND);
   }
 
   /** Notes the outcome of an attempt for one recipient. `durationMs` is the time of its transaction, 0 when there was none. */
@@ -100,6 +111,11 @@ function createCounters(metrics: App['metrics']) {
       'delivery_attempts_by_tls_total',
       'Attempts that reached a host, by TLS version.',
       ['tls'],
+    ),
+    parts: metrics.histogram(
+      'delivery_part_duration_seconds',
+      'Time of a part of a delivery: to find the route, to open a session, to store outcomes.',
+      { buckets: DURATION_BUCKETS_SECONDS, labels: ['part'] },
     ),
     duration: metrics.histogram('delivery_transaction_duration_seconds', 'Time of a mail transaction.', {
       buckets: DURATION_BUCKETS_SECONDS,

@@ -214,8 +214,12 @@ export class Dispatcher implements RunningWork {
 
   async #routeOf(queue: DeliveryQueue): Promise<Route> {
     const { domain } = queue.name;
+    const { clock, monitor } = this.#app;
+    const begunAt = clock.elapsed();
     try {
-      return await chooseRoute(this.#app, queue.name);
+      const route = await chooseRoute(this.#app, queue.name);
+      monitor.observePart('route', clock.elapsed() - begunAt);
+      return route;
     } catch (error) {
       this.#app.log.error({ err: error, domain }, 'a domain could not be looked up');
       const plan = { kind: 'unresolved', reason: errorMessage(error) } as const;

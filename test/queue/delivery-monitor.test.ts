@@ -4,8 +4,13 @@ import { DeliveryMonitor, providerOf } from '../../src/queue/delivery-monitor.ts
 import { type FinalOutcome, NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { packagedReplies } from '../../src/queue/outcome/replies/replies.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
+import { closeAfterTests } from '../support/close-after.ts';
+import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import type { Hosts } from '../support/loopback.ts';
+import { openRoutedSpool } from './routed-spool.ts';
 
+const closing = closeAfterTests();
 const QUARTER_MS = 15 * 60_000;
 
 function openMonitor() {
@@ -66,4 +71,16 @@ test('attempts are counted by outcome, step and provider, and the label is never
   assert.match(text, /delivery_transaction_duration_seconds_count\{provider="other"\} 1/);
   assert.doesNotMatch(text, /rcpt\.example/);
   assert.equal(providerOf('notgoogle.com'), 'other');
+});
+
+test('the time of each part of a delivery is measured', async () => {
+  const hosts: Hosts = {};
+  const spool = closing(await openRoutedSpool(hosts));
+  hosts['192.0.2.1'] = closing(await startCommandServer(acceptEverything)).port;
+  spool.addZone('rcpt.example A 192.0.2.1');
+  await spool.accept('bob@rcpt.example');
+  await spool.deliverDue();
+  const { text } = await spool.app.metrics.show();
+  for (const part of ['route', 'open', 'store'])
+    assert.match(text, new RegExp(`delivery_part_duration_seconds_count\\{part="${part}"\\} 1\n`), part);
 });

@@ -13,7 +13,14 @@ import { getMail, type Mail } from '../mail-store.ts';
 import { type Change, changeRecipients } from '../state/change.ts';
 import { releaseRecipients } from '../state/hold.ts';
 import { findMessage } from '../store.ts';
-import { isBeingSent, isIn, listHeldMessages, listWaitingMessages, STATES } from './find-store.ts';
+import {
+  isBeingSent,
+  isIn,
+  isWaitingCursor,
+  listHeldMessages,
+  listWaitingMessages,
+  STATES,
+} from './find-store.ts';
 import { transitionBy } from './orders.ts';
 import { covers, type IsAtSite, isOldEnough, isWithin, type Selection } from './selection.ts';
 import { domainsAt } from './site-store.ts';
@@ -186,12 +193,12 @@ async function changeQueue(
 ): Promise<boolean> {
   const { action } = sweep;
   const states = STATES[action.verb];
-  if (states.includes('waiting')) {
-    const before = action.changed;
-    const { messageIds, isAll } = await listWaitingMessages(tx, action, { queue, limit: rows });
+  const cursor = action.messageCursor;
+  if (states.includes('waiting') && (cursor === '' || isWaitingCursor(cursor))) {
+    const { messageIds, next } = await listWaitingMessages(tx, action, { queue, limit: rows, after: cursor });
     for (const messageId of messageIds) await change(tx, sweep, messageId);
-    // A recipient that was changed is not found again. Mail that an action leaves as it is must not be found for ever.
-    if (!isAll && action.changed > before) return false;
+    action.messageCursor = next ?? '';
+    if (next !== undefined) return false;
   }
   if (!states.includes('held')) return true;
   const after = action.messageCursor;

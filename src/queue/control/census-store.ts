@@ -12,7 +12,10 @@ export type QueueCount = {
   /** Those of them that are due. */
   due: number;
   held: number;
+  /** Id of the oldest message with held recipients, and with recipients that are being sent to; null when there is none. */
+  oldestHeld: string | null;
   inFlight: number;
+  oldestInFlight: string | null;
   /** Time at which the first of those that wait was or is due; null when none has a time. */
   nextDueAt: number | null;
 };
@@ -41,11 +44,11 @@ export const countOthers = defineRead('queue.countOthers', async (tx, _input: un
   inFlight: await countIn(tx, 'in_flight'),
 }));
 
-async function countIn(
-  tx: Tx,
-  state: 'held' | 'in_flight',
-): Promise<{ queue: string; recipients: number }[]> {
-  const { rows } = await sql<{ queue: string; recipients: number }>`SELECT queue, count(*) AS recipients
+/** `oldest` is the id of the oldest message. */
+type Counted = { queue: string; recipients: number; oldest: string };
+
+async function countIn(tx: Tx, state: 'held' | 'in_flight'): Promise<Counted[]> {
+  const { rows } = await sql<Counted>`SELECT queue, count(*) AS recipients, min("messageId") AS oldest
     FROM recipients WHERE state = ${sql.lit(state)} GROUP BY queue`.execute(tx);
   return rows;
 }

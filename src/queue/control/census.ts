@@ -13,7 +13,16 @@ export type Census = {
   tookMs: number;
 };
 
-const NONE = { waiting: 0, deferred: 0, due: 0, held: 0, inFlight: 0, nextDueAt: null } as const;
+const NONE = {
+  waiting: 0,
+  deferred: 0,
+  due: 0,
+  held: 0,
+  oldestHeld: null,
+  inFlight: 0,
+  oldestInFlight: null,
+  nextDueAt: null,
+} as const;
 
 /** Counts all delivery queues, part by part. */
 async function countQueues(db: App['db'], now: number): Promise<QueueCount[]> {
@@ -28,8 +37,9 @@ async function countQueues(db: App['db'], now: number): Promise<QueueCount[]> {
     if (part.length < QUEUES_PER_PART) break;
   }
   const { held, inFlight } = await db.query(countOthers, undefined);
-  for (const { queue, recipients } of held) add(queue, { held: recipients });
-  for (const { queue, recipients } of inFlight) add(queue, { inFlight: recipients });
+  for (const { queue, recipients, oldest } of held) add(queue, { held: recipients, oldestHeld: oldest });
+  for (const { queue, recipients, oldest } of inFlight)
+    add(queue, { inFlight: recipients, oldestInFlight: oldest });
   return [...counts.values()];
 }
 

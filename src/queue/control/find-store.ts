@@ -40,19 +40,64 @@ function isNamed(action: Action, queue: string): RawBuilder<boolean> {
 
 type InQueue = { queue: string; state: WalkedState; limit: number };
 
+/** Maximum number of recipients of a queue that one slice examines, most of which an action with criteria may not name: some 10 ms. */
+const MAX_EXAMINED = 2_000;
+
+type WaitingSlice = Omit<InQueue, 'state'> & {
+  /** Cursor of the slice before; '' for the first. */
+  after: string;
+  examined?: number;
+};
+type WaitingRow = Pick<RecipientRow, 'id' | 'messageId' | 'state' | 'dueAt'>;
+
 /**
- * Returns messages with recipients in a queue that an action names, those first that have waited longest. `isAll` is true when there are
- * no others.
+ * Returns messages with recipients in a queue that an action names, those first that have waited longest. `next` is the cursor of the next
+ * slice; undefined when there are no others. The order is that of the index, which each slice enters at the time and the state of its cursor: only
+ * the entries of recipients that are due at the same time are passed again.
  */
 export async function listWaitingMessages(
   tx: Tx,
   action: Action,
-  { queue, limit }: Omit<InQueue, 'state'>,
-): Promise<{ messageIds: string[]; isAll: boolean }> {
-  const { rows } = await sql<Pick<RecipientRow, 'messageId'>>`SELECT "messageId" FROM recipients
-    WHERE ${CONDITIONS.waiting} AND ${isNamed(action, queue)} ORDER BY "dueAt" LIMIT ${limit}`.execute(tx);
+  { queue, limit, after, examined = MAX_EXAMINED }: WaitingSlice,
+): Promise<{ messageIds: string[]; next: string | undefined }> {
+  const inOrder = sql`FROM recipients WHERE ${CONDITIONS.waiting} AND queue = ${queue} AND ${await isBehind(tx, after)}
+    ORDER BY "dueAt", state, rowid`;
+  const { rows } = await sql<WaitingRow>`SELECT id, "messageId", "dueAt", state FROM
+    (SELECT * ${inOrder} LIMIT ${examined}) WHERE ${isNamed(action, queue)} LIMIT ${limit}`.execute(tx);
   const messageIds = [...new Set(rows.map(({ messageId }) => messageId))];
-  return { messageIds, isAll: rows.length < limit };
+  const last = rows.at(-1);
+  if (last && rows.length === limit) return { messageIds, next: cursorAt(last) };
+  const { rows: ends } = await sql<WaitingRow>`SELECT id, "messageId", "dueAt", state ${inOrder}
+    LIMIT 1 OFFSET ${examined - 1}`.execute(tx);
+  const [end] = ends;
+  return { messageIds, next: end && cursorAt(end) };
+}
+
+/** Begins each cursor of waiting mail, and no id of a message. */
+const CURSOR = /^due (\d+|null) (\w+) (\w+)$/;
+
+function cursorAt({ dueAt, state, id }: WaitingRow): string {
+  return `due ${dueAt} ${state} ${id}`;
+}
+
+/** Returns true for a cursor of `listWaitingMessages`. */
+export function isWaitingCursor(cursor: string): boolean {
+  return CURSOR.test(cursor);
+}
+
+/**
+ * Returns the condition for recipients behind a cursor. The row of the cursor tells its place among those that are due at the same time.
+ * Recipients without a time, such as those of a paused broadcast, come first in the index.
+ */
+async function isBehind(tx: Tx, cursor: string): Promise<RawBuilder<boolean>> {
+  const [, dueAt, state, id] = CURSOR.exec(cursor) ?? [];
+  if (dueAt === undefined) return sql<boolean>`1`;
+  const { rows } = await sql<{ row: number }>`SELECT rowid AS row FROM recipients WHERE id = ${id}`.execute(
+    tx,
+  );
+  const row = rows[0]?.row ?? 0;
+  if (dueAt === 'null') return sql<boolean>`("dueAt" IS NOT NULL OR (state, rowid) > (${state}, ${row}))`;
+  return sql<boolean>`("dueAt", state, rowid) > (${Number(dueAt)}, ${state}, ${row})`;
 }
 
 /** Returns messages behind `after` with held recipients in a queue that an action names, in the order of their ids. */

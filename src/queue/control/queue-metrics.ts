@@ -1,5 +1,6 @@
 /** The metrics of what waits in the queue, and the age of the mail that is due longest. */
 import type { App } from '../../app.ts';
+import { type Id, timeOfId } from '../../system/ids.ts';
 import type { Censuses } from './census.ts';
 import { sumByKind } from './stats.ts';
 
@@ -27,6 +28,18 @@ export function watchQueue({ metrics }: Pick<App, 'metrics'>, censuses: Censuses
         labels: { kind },
         value: Math.max(0, census.at - (nextDueAt ?? census.at)) / MS_PER_SECOND,
       }));
+    },
+  });
+  metrics.gauges('queue_oldest_accepted_seconds', 'Time since the oldest mail in a state was accepted.', {
+    labels: ['kind', 'state'],
+    async read() {
+      const census = await censuses.read();
+      return [...sumByKind(census)].flatMap(([kind, { oldestHeld, oldestInFlight }]) =>
+        Object.entries({ held: oldestHeld, in_flight: oldestInFlight }).map(([state, id]) => ({
+          labels: { kind, state },
+          value: id === null ? 0 : Math.max(0, census.at - timeOfId(id as Id<string>)) / MS_PER_SECOND,
+        })),
+      );
     },
   });
 }

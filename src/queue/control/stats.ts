@@ -60,18 +60,35 @@ const UNKNOWN_SITE = '(not known)';
 /** Group of test mail, which shares one queue for all domains. */
 const TEST_MAIL = '(test mail)';
 
-const NOTHING: Sum = { waiting: 0, deferred: 0, due: 0, held: 0, inFlight: 0, nextDueAt: null };
+const NOTHING: Sum = {
+  waiting: 0,
+  deferred: 0,
+  due: 0,
+  held: 0,
+  oldestHeld: null,
+  inFlight: 0,
+  oldestInFlight: null,
+  nextDueAt: null,
+};
 
-function addTo(sum: Sum, { waiting, deferred, due, held, inFlight, nextDueAt }: Sum): void {
+function addTo(sum: Sum, { waiting, deferred, due, held, inFlight, nextDueAt, ...one }: Sum): void {
   sum.waiting += waiting;
   sum.deferred += deferred;
   sum.due += due;
   sum.held += held;
   sum.inFlight += inFlight;
+  sum.oldestHeld = older(sum.oldestHeld, one.oldestHeld);
+  sum.oldestInFlight = older(sum.oldestInFlight, one.oldestInFlight);
   if (nextDueAt !== null) sum.nextDueAt = Math.min(sum.nextDueAt ?? nextDueAt, nextDueAt);
 }
 
-function show({ nextDueAt, ...sum }: Sum) {
+/** Returns the id that was made first. */
+function older(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
+
+function show({ nextDueAt, oldestHeld: _held, oldestInFlight: _inFlight, ...sum }: Sum) {
   return { ...sum, nextDueAt: nextDueAt === null ? null : isoTime(nextDueAt) };
 }
 

@@ -65,12 +65,14 @@ export class SmtpTransport implements Transport {
     const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
     const suspended = pace.suspendedOutcome(random, clock.elapsed(), attempts);
     if (suspended) return suspended;
+    const begunAt = clock.elapsed();
     const connected = await connect(this.#app, routeToHosts(route), {
       claim,
       addresses,
       deadline: claim.claimedAt + DELIVERY_DEADLINE_MS,
       isPressed: this.#isPressed,
     });
+    this.#app.monitor.observePart('open', clock.elapsed() - begunAt);
     this.#wasRefused = connected.kind === 'closed';
     if (connected.kind === 'closed') {
       if (connected.wasTried) pace.refused(connected.outcome, clock.elapsed());

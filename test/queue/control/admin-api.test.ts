@@ -95,6 +95,7 @@ test('the metrics have the numbers of the last count', async () => {
   const { text } = await spool.app.metrics.show();
   assert.match(text, /queue_recipients\{kind="transactional",state="waiting"\} 2/);
   assert.match(text, /queue_oldest_due_seconds\{kind="transactional"\} 0\n/);
+  assert.match(text, /queue_oldest_accepted_seconds\{kind="transactional",state="in_flight"\} 0\n/);
   await spool.clock.advance(2_000);
   assert.match((await spool.app.metrics.show()).text, /queue_oldest_due_seconds\{kind="transactional"\} 2\n/);
   assert.equal(censuses.oldestDueMs, 2_000);
@@ -145,4 +146,16 @@ test('an action needs a selection, and a target only for a reroute', async () =>
     assert.deepEqual([answer.statusCode, message.test(answer.body)], [400, true], answer.body);
   }
   await server.close();
+});
+
+test('the age of held mail is that of the oldest', async () => {
+  const held = /queue_oldest_accepted_seconds\{kind="transactional",state="held"\} (\d+)\n/;
+  await queue('release', '--all');
+  await spool.accept('ann@age.example');
+  await queue('hold', '--domain', 'age.example');
+  await spool.clock.advance(1_000);
+  await spool.accept('bob@age.example');
+  await spool.claim();
+  await spool.clock.advance(2_000);
+  assert.equal(held.exec((await spool.app.metrics.show()).text)?.[1], '3');
 });
