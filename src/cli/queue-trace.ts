@@ -27,6 +27,7 @@ export function addQueueTrace(queue: Command, terminal: Terminal): void {
         const isJson = globalOptions(command).json === true;
         const signal = stopSignal(terminal);
         const path = `/queue/trace?${new URLSearchParams({ site })}`;
+        if (!isJson) terminal.complain(`Attempts at ${printable(site)} from now on; Ctrl-C ends this`);
         for await (const line of control.stream<Line>('GET', path, { signal })) {
           if (line.kind === 'dropped')
             throw new CommandError('there was more to show than this terminal takes; start again');

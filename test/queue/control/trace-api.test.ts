@@ -69,6 +69,10 @@ test('the lines and the outcome of each attempt at the site are shown, and Ctrl-
   assert.ok(events.every(({ emailId }) => emailId === id));
   assert.deepEqual([...new Set(events.map(({ kind }) => kind))], ['line', 'outcome']);
   assert.doesNotMatch(text.terminal.output, /Hello/);
+  assert.deepEqual(
+    [text.terminal.errors, json.terminal.errors],
+    ['Attempts at MX.one.example from now on; Ctrl-C ends this\n', ''],
+  );
 });
 
 test('a site is found by a domain whose mail was deferred there', async () => {
