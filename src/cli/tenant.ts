@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { showTenant } from '../tenants/admin-schemas.ts';
 import { requestAction, withControl } from './context.ts';
 import { formatList } from './table.ts';
+import { addTenantDelete } from './tenant-delete.ts';
 import type { Terminal } from './terminal.ts';
 
 type Tenant = ReturnType<typeof showTenant>;
@@ -45,6 +46,7 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
     description: 'Let a suspended tenant send again. What has waited goes on.',
     done: 'is active: what has waited goes on',
   });
+  addTenantDelete(tenant, terminal);
   tenant
     .command('list')
     .description('List all tenants.')

@@ -235,6 +235,7 @@ export const receivedReports = table({
 }).indexedBy({
   receivedReportsOnce: 'UNIQUE (domainId, type, reporter, reportId, beginAt)',
   receivedReportsByDomain: '(domainId, id)',
+  receivedReportsByTenant: '(tenantId)',
   receivedReportsByRegistrable: '(domainId, registrableDomain, id)',
 });
 export type ReceivedReportRow = Row<typeof receivedReports>;

@@ -355,4 +355,11 @@ ALTER TABLE tenants ADD COLUMN status TEXT NOT NULL DEFAULT 'active';
 CREATE INDEX tenantsInactive ON tenants (id) WHERE status <> 'active';
 `,
   },
+  /** Finds the reports of a tenant that is deleted. */
+  {
+    id: '0086-tenants-of-reports',
+    sql: `
+CREATE INDEX receivedReportsByTenant ON receivedReports (tenantId);
+`,
+  },
 ];

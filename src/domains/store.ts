@@ -268,19 +268,35 @@ export const endDomain = defineWrite(
     const scheduledBroadcasts = await countBroadcasts(tx, domainId);
     if (hasScheduled || scheduledBroadcasts > 0)
       return { kind: 'in-use', domainId, hasScheduledMail: hasScheduled, scheduledBroadcasts };
-    await tx
-      .updateTable('domains')
-      .set({ deletedAt: now, updatedAt: now, verifiedSince: null })
-      .set({ nextCheckAt: null, returnPathHost: null, trackingHost: null })
-      .where('id', '=', domainId)
-      .execute();
-    await forgetTrackingHosts(tx, domainId);
-    const found = await findDomainKeys(tx, domainId);
-    if (found) await changeKeys(tx, found, { keys: withoutFuture(found.keys), now });
-    await scheduleCheck(tx, { id: domainId, tenantId, nextCheckAt: null });
+    await markEnded(tx, { id: domainId, tenantId, now });
     return { kind: 'ended' };
   },
 );
+
+/** Marks a domain as deleted, as part of a write, whatever mail it has. */
+export async function markEnded(
+  tx: Tx,
+  { id, tenantId, now }: Pick<DomainRow, 'id' | 'tenantId'> & { now: number },
+): Promise<void> {
+  await tx
+    .updateTable('domains')
+    .set({ deletedAt: now, updatedAt: now, verifiedSince: null })
+    .set({ nextCheckAt: null, returnPathHost: null, trackingHost: null })
+    .where('id', '=', id)
+    .execute();
+  await forgetTrackingHosts(tx, id);
+  const found = await findDomainKeys(tx, id);
+  if (found) await changeKeys(tx, found, { keys: withoutFuture(found.keys), now });
+  await scheduleCheck(tx, { id, tenantId, nextCheckAt: null });
+}
+
+/** Gives a deleted domain of a tenant that goes to another one, as part of a write. */
+export async function moveEndedDomain(
+  tx: Tx,
+  { id, tenantId }: Pick<DomainRow, 'id' | 'tenantId'>,
+): Promise<void> {
+  await updateRows(tx, 'domains', { set: { tenantId }, where: { id } });
+}
 
 /** Removes the rows of deleted domains. */
 export const purgeDomains = defineWrite(

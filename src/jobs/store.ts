@@ -212,6 +212,13 @@ export const sweepJobs = defineWrite(
   },
 );
 
+/** Removes as much as one write may of a job of a tenant that is being deleted. Returns undefined when it has none. */
+export async function removeJobOf(tx: Tx, tenantId: JobRow['tenantId']): Promise<Removal | undefined> {
+  const jobs = tx.selectFrom('jobs').select(['id', 'blobId']).where('tenantId', '=', tenantId);
+  const job = await jobs.limit(1).executeTakeFirst();
+  return job && removeSlice(tx, job);
+}
+
 /** Removes errors of a job, and then the job itself. */
 async function removeSlice(tx: Tx, { id, blobId }: Pick<JobRow, 'id' | 'blobId'>): Promise<Removal> {
   if (!(await removeErrors(tx, id))) return { isGone: false, file: undefined };

@@ -9,6 +9,7 @@ import type { ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import type { DomainRow } from '../db/tables.ts';
+import type { TenantStatus } from '../db/tenant-tables.ts';
 import { UpperBounds } from '../db/upper-bounds.ts';
 import { findReceiver, stillReceives } from '../domains/receiving/store.ts';
 import { type AddressOwner, mapAddresses } from '../mailboxes/addresses/store.ts';
@@ -20,6 +21,7 @@ import {
 } from '../mailboxes/scripts/of-mailbox.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { mapRoutes, type RouteId } from '../routes/store.ts';
+import { findTenantStatus } from '../tenants/store.ts';
 import { createTenantQuota, type TenantQuota } from '../tenants/stored-mail/quota.ts';
 import { readWaitingBytes } from './store.ts';
 
@@ -50,6 +52,8 @@ export type Directory = TenantQuota &
   MailboxQuota & {
     /** Returns the domain that receives mail for the name, which is in lower case and A-labels. */
     findReceiver(name: string): Promise<Receiver | undefined>;
+    /** Returns true for a tenant that is being deleted, for which nothing is received any more. */
+    isDeleting(tenantId: TenantId): Promise<boolean>;
     /** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
     findRoute(tenantId: TenantId, address: string): Promise<RouteId | undefined>;
     /** Returns the mailbox of any tenant that has this address at the domain, as its own or as an alias. Both are in lower case. */
@@ -90,6 +94,12 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
     maxSize: MAX_KEPT_ADDRESSES,
     sizeOf: ({ size }) => size + 1,
   });
+  const statuses = new AnswerCache<TenantId, TenantStatus | undefined>({
+    changes,
+    tables: ['tenants'],
+    maxSize: MAX_KEPT_NAMES,
+    sizeOf: () => 1,
+  });
   const scripts = new AnswerCache<MailboxRow['id'], MailboxScripts>({
     changes,
     tables: SCRIPT_TABLES,
@@ -103,6 +113,8 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
       // A grace period ends without a change of the row.
       return receiver && stillReceives(receiver, now) ? receiver : receiver && findReceiver(read, name, now);
     },
+    isDeleting: async (tenantId) =>
+      (await statuses.get(tenantId, () => findTenantStatus(read, tenantId))) === 'deleting',
     async findRoute(tenantId, address) {
       const known = await routes.get(tenantId, () => mapRoutes(read, tenantId));
       return known.get(address);

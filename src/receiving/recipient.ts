@@ -108,7 +108,8 @@ type Question = Mail & { address: string; resolvers: readonly Resolver[] };
 async function decide(app: InboundApp, question: Question): Promise<RecipientDecision> {
   const { address, sizeBytes } = question;
   const resolved = await resolveRecipient(app, question);
-  if (!resolved) {
+  const isGone = !!resolved?.tenantId && (await app.directory.isDeleting(resolved.tenantId));
+  if (!resolved || isGone) {
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
   }

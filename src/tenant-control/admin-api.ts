@@ -1,10 +1,13 @@
-/** Registers the operator's routes that suspend and resume tenants. They are served on the control socket alone. */
+/** Registers the operator's routes that suspend, resume and delete tenants. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
 import { BROADCAST_TASKS } from '../ledger/run-store.ts';
 import { wakeTasks } from '../tasks/engine.ts';
 import { showTenant } from '../tenants/admin-schemas.ts';
+import { findTenant } from '../tenants/store.ts';
+import { beginDeletion } from './delete.ts';
+import { countHoldings, type Holdings } from './holdings-store.ts';
 import { resumeTenant, suspendTenant } from './suspend.ts';
 
 /** The id or the name of a tenant. */
@@ -12,7 +15,10 @@ type ByName = { Params: { tenant: string } };
 
 type ControlApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
-/** Registers `POST /tenants/:tenant/suspend` and `/resume`. */
+/** What a tenant still owns. `isDeleted` is true once there is no tenant with this id or name. */
+export type TenantHoldings = { isDeleted: boolean; holdings: Holdings | null };
+
+/** Registers `POST /tenants/:tenant/suspend`, `/resume` and `/deletion`, and `GET /tenants/:tenant/holdings`. */
 export function registerTenantControl(server: FastifyInstance, app: ControlApp): void {
   const { db, clock } = app;
   server.post<ByName>('/tenants/:tenant/suspend', async ({ params: { tenant } }) =>
@@ -21,6 +27,17 @@ export function registerTenantControl(server: FastifyInstance, app: ControlApp):
   server.post<ByName>('/tenants/:tenant/resume', async ({ params: { tenant } }) =>
     announce(app, await db.commit(resumeTenant, { tenant, now: clock.now() })),
   );
+  server.post<ByName>('/tenants/:tenant/deletion', async ({ params: { tenant } }) => {
+    const shown = announce(app, await db.commit(beginDeletion, { tenant, now: clock.now() }));
+    // Sessions of mailboxes and keys are asked again whether their logins stand.
+    app.wakeups.notify('logins');
+    return shown;
+  });
+  server.get<ByName>('/tenants/:tenant/holdings', async ({ params: { tenant } }): Promise<TenantHoldings> => {
+    const row = await findTenant(db.read, tenant);
+    const holdings = row ? await db.query(countHoldings, { tenantId: row.id }) : null;
+    return { isDeleted: row === undefined, holdings };
+  });
 }
 
 /** Shows a tenant once its new status is in effect: keys in memory are forgotten, and broadcasts ask for their rules again. */

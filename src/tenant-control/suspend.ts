@@ -21,7 +21,7 @@ import {
 import { findTenantStatus, getTenant, setTenantStatus } from '../tenants/store.ts';
 
 /** Kind of the tasks that make the mail of a resumed tenant due. The reference of a task is the tenant. */
-const RESUMPTIONS = 'tenant-resumptions';
+export const RESUMPTIONS = 'tenant-resumptions';
 
 /** Number of recipients in a slice. Each takes about a tenth of a millisecond of the writer. */
 const ROWS = { first: 50, min: 10, max: 100 };

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { addToRow, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
+import { addToRow, deleteRows, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow } from '../db/tables.ts';
 import type { ApiKeyRow, PlanRow, TenantRow, TenantStatus, UsageRow } from '../db/tenant-tables.ts';
-import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import { AppError, invalid, limitReached, notFound, orNotFound } from '../system/errors.ts';
 import { INSTALLATION_TENANT } from './installation.ts';
 
 /**
@@ -52,6 +52,11 @@ export async function findTenantStatus(tx: Tx, id: TenantRow['id']): Promise<Ten
   return (await findColumns(tx, 'tenants', { select: ['status'], where: { id } }))?.status;
 }
 
+/** Deletes a tenant that owns nothing any more, as part of a write. */
+export async function removeTenant(tx: Tx, id: TenantRow['id']): Promise<void> {
+  await deleteRows(tx, 'tenants', { id });
+}
+
 const inactive = statement((db) =>
   // Literal, for the partial index `tenantsInactive`.
   db.selectFrom('tenants').select('id').where(sql<boolean>`status <> 'active'`),
@@ -77,12 +82,17 @@ export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | unde
  * @throws AppError not_found
  */
 export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
+  return orNotFound(await findTenant(tx, idOrName), 'Tenant');
+}
+
+/** Returns the tenant that `getTenant` returns; undefined when there is none. */
+export function findTenant(tx: Tx, idOrName: string): Promise<TenantRow | undefined> {
   return tx
     .selectFrom('tenants')
     .selectAll()
     .where((where) => where.or([where('id', '=', idOrName as TenantRow['id']), where('name', '=', idOrName)]))
     .where('id', '!=', INSTALLATION_TENANT)
-    .executeTakeFirstOrThrow(() => notFound('Tenant'));
+    .executeTakeFirst();
 }
 
 /**

@@ -15,6 +15,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['audiences/opt-in', 'A confirmation is the last step of an opt-in.'],
   ['audiences/reach', 'A broadcast goes to those whom an audience reaches.'],
   ['audiences/segments', 'A broadcast goes to a segment, whose contacts it enumerates.'],
+  ['certificates/acme', 'The certificates of a tenant are deleted with it.'],
   ['domains/installation', 'Forwarded mail is signed with the key of the installation.'],
   ['domains/receiving', 'Whoever receives mail asks which domains receive.'],
   ['emails/idempotency', 'Submission and confirmations accept an email once, as POST /v1/emails does.'],

@@ -13,7 +13,7 @@ import { domainRow } from './fixtures.ts';
 
 const database = new Sqlite(':memory:');
 migrate(database, 0, MAIN_SCHEMA);
-database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");
+database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0, 'active')");
 
 /** The plans of every statement that `run` prepares, one line for each step. */
 async function plansOf(run: (db: Kysely<Tables>) => Promise<unknown>): Promise<string[]> {

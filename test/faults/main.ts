@@ -54,6 +54,7 @@ import { killScripts } from './scripts/kill.ts';
 import { fillDiskOfSubmission } from './submission/full-disk.ts';
 import { killSubmission } from './submission/kill.ts';
 import { cutSubmission } from './submission/power-cut.ts';
+import { killTenantDeletion } from './tenant-deletion.ts';
 import { terminateAgainAndAgain } from './terminate.ts';
 import { workingDirectory } from './undo.ts';
 
@@ -89,6 +90,7 @@ const PARTS: Record<string, Part> = {
   'full-disk': [lackingForFullDisks, fillDisk],
   retention: [lackingForKills, killRetention],
   'queue-actions': [lackingForKills, killQueueActions],
+  'tenant-deletion': [lackingForKills, killTenantDeletion],
   'mailboxes-cut': [lackingForPowerCuts, cutMailboxes],
   'mailboxes-error': [lackingForPowerCuts, breakDiskOfMailboxes],
   'mailboxes-few-files': [lackingForFewFiles, takeFilesOfMailboxes],
