@@ -7,11 +7,26 @@ import { type Architecture, nodePackage } from './node.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
+/**
+ * Files of `config/` by their names: whoever packs may have a configuration of their own there, with passwords, which must never be packed.
+ * A test compares the list with the files that are under version control.
+ */
+export const CONFIG_FILES = [
+  'Caddyfile',
+  'grafana-board.json',
+  'mail-providers.json',
+  'nginx.conf',
+  'postrider.example.yaml',
+  'prometheus-alerts.yaml',
+  'replies.yaml',
+  'scanner-networks.json',
+];
+
 /** Files of the checkout, by their paths. */
 const OF_THE_CHECKOUT = [
   'bin/postrider',
   'dist/**/*',
-  'config/*',
+  ...CONFIG_FILES.map((name) => `config/${name}`),
   'docs/**/*',
   'systemd/*',
   'Containerfile',
@@ -26,9 +41,14 @@ const OF_THE_CHECKOUT = [
 const UNNEEDED = /^(?:src|deps|binding\.gyp)(?:\/|$)|\.map$|-es-bundle/;
 const EXECUTABLE = /(?:^|\/)bin\/(?:postrider|node)$/;
 
+/** Returns the paths of the files of a checkout that are packed, and those of their folders. */
+export function packedFiles(checkout: string): string[] {
+  return globSync(OF_THE_CHECKOUT, { cwd: checkout });
+}
+
 /** Writes the files below `root`, which does not exist yet. `dist/` has been built. */
 export function writeTree(root: string, architecture: Architecture): void {
-  for (const path of globSync(OF_THE_CHECKOUT, { cwd: ROOT })) copy(join(ROOT, path), join(root, path));
+  for (const path of packedFiles(ROOT)) copy(join(ROOT, path), join(root, path));
   for (const name of EXTERNAL_PACKAGES) {
     const folder = join(ROOT, 'node_modules', name);
     for (const path of globSync('**/*', { cwd: folder }).filter((path) => isNeeded(path, architecture)))
