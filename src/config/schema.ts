@@ -63,7 +63,7 @@ export const configSchema = section('Postrider configuration', {
         pattern: '^$|^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$',
         default: '',
         description:
-          'Public address of the HTTP API, such as https://api.mx.example.com. Posts to inbound routes have links to large files there. Empty: the address that the API listens on.',
+          'Public address of the HTTP API, such as https://api.mx.example.com. Posts to inbound routes have links to large files there. Empty: https:// and the hostname, or the address that the API listens on while https.enabled is false.',
       }),
       metrics: Type.Boolean({
         default: false,

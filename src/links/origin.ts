@@ -1,4 +1,5 @@
-/** The address of the public pages that links in mail lead to. */
+/** The addresses of the public pages and of the API that links lead to. */
+import { isIPv6 } from 'node:net';
 import type { Config } from '../config/config.ts';
 
 /**
@@ -16,4 +17,20 @@ export function linksOrigin({ links, hostname, http }: Pick<Config, 'links' | 'h
  */
 export function pageHosts(config: Pick<Config, 'links' | 'hostname' | 'http'>): ReadonlySet<string> {
   return new Set([new URL(linksOrigin(config)).hostname, `track.${config.hostname.toLowerCase()}`]);
+}
+
+const HTTPS_PORT = 443;
+
+/**
+ * Returns the origin of the API: the configured one, or that of HTTPS, whose certificate is for the host name. A daemon that was not told its
+ * host name, or that leaves HTTPS to a proxy, is reached at the address that the API listens on.
+ */
+export function apiOrigin({ http, https, hostname }: Pick<Config, 'http' | 'https' | 'hostname'>): string {
+  if (http.publicUrl !== '') return http.publicUrl;
+  if (https.enabled && hostname !== 'localhost')
+    return `https://${hostname}${https.port === HTTPS_PORT ? '' : `:${https.port}`}`;
+  const { address, port } = http;
+  const isAnywhere = address === '0.0.0.0' || address === '::';
+  const host = isAnywhere ? hostname : isIPv6(address) ? `[${address}]` : address;
+  return `http://${host}:${port}`;
 }

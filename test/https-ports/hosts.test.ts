@@ -47,6 +47,31 @@ test('each host serves its own routes alone', async () => {
     assert.deepEqual(await served(name), only({ [AUTOCONFIG]: 200 }));
 });
 
+test('the settings for mail programs are on hosts of the API and of discovery alone, also for an address', async () => {
+  const paths = [
+    `${AUTOCONFIG}?emailaddress=ann@a.example`,
+    '/.well-known/autoconfig/mail/config-v1.1.xml?emailaddress=ann@a.example',
+    '/autodiscover/autodiscover.json?email=ann@a.example&protocol=AutodiscoverV1',
+  ];
+  for (const path of paths) {
+    for (const name of [HOSTNAME, 'autoconfig.a.example', 'autodiscover.a.example'])
+      assert.equal(await statusOf(name, path), 200, `${name} ${path}`);
+    for (const name of [LINKS, TRACK, 'mta-sts.a.example'])
+      assert.equal(await statusOf(name, path), 404, `${name} ${path}`);
+  }
+});
+
+test('hosts of an internationalized domain are served under their A-labels', async () => {
+  const fields = { name: 'xn--bcher-kva.example', status: 'verified', verifiedSince: 0 } as const;
+  await addDomain(world, fields);
+  assert.equal(await statusOf('mta-sts.xn--bcher-kva.example', POLICY), 200);
+  assert.equal(await statusOf('mta-sts.XN--BCHER-KVA.example', POLICY), 200);
+  const { status } = await world.ask({
+    ...{ name: 'mta-sts.xn--bcher-kva.example', host: 'mta-sts.bücher.example', path: POLICY },
+  });
+  assert.equal(status, 421);
+});
+
 test('a name that nothing is served under is answered 421, whatever its Host says, and all such answers are alike', async () => {
   const bodies = new Set<string>();
   for (const [name, host] of [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config/config.ts';
-import { linksOrigin } from '../../src/links/origin.ts';
+import { apiOrigin, linksOrigin } from '../../src/links/origin.ts';
 
 const originOf = (env: Record<string, string>) => linksOrigin(loadConfig({ env }));
 
@@ -21,4 +21,18 @@ test('the address of the public pages is an origin', () => {
     'https://u@a.example',
   ])
     assert.throws(() => originOf({ POSTRIDER_LINKS_URL: url }), /links\.url|LINKS_URL/, url);
+});
+
+test('the API is reached over HTTPS at the host name, unless a proxy or the operator has another address for it', () => {
+  const apiOf = (env: Record<string, string>) => apiOrigin(loadConfig({ env }));
+  const named = { POSTRIDER_HOSTNAME: 'mx.example.com' };
+  assert.equal(apiOf({ ...named, POSTRIDER_HTTPS_PORT: '443' }), 'https://mx.example.com');
+  assert.equal(apiOf({ ...named, POSTRIDER_HTTPS_PORT: '8443' }), 'https://mx.example.com:8443');
+  const url = 'https://api.example.org';
+  assert.equal(apiOf({ ...named, POSTRIDER_HTTP_PUBLIC_URL: url }), url);
+  const proxied = { ...named, POSTRIDER_HTTPS_ENABLED: 'false' };
+  assert.equal(apiOf(proxied), 'http://127.0.0.1:8025');
+  assert.equal(apiOf({ ...proxied, POSTRIDER_HTTP_ADDRESS: '::' }), 'http://mx.example.com:8025');
+  assert.equal(apiOf({ ...proxied, POSTRIDER_HTTP_ADDRESS: '::1' }), 'http://[::1]:8025');
+  assert.equal(apiOf({}), 'http://127.0.0.1:8025', 'a development machine has no certificate');
 });

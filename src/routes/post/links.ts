@@ -1,10 +1,9 @@
 /** The links in a post by which its receiver downloads files that are not in the body, and whole messages. */
-import { isIPv6 } from 'node:net';
 import type { App } from '../../app.ts';
-import type { Config } from '../../config/config.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { type Download, openDownload, sealDownload } from '../../links/download-token.ts';
 import { linkKeysOfInstallation } from '../../links/keys.ts';
+import { apiOrigin } from '../../links/origin.ts';
 import { DAY_MS } from '../../system/clock.ts';
 
 /** Path of the downloads, which need no key. */
@@ -33,15 +32,4 @@ export function createDownloadLinks({
       `${origin}${DOWNLOAD_PATH}/${sealDownload(keys, { messageId, file, expiresAt: clock.now() + LINK_MS })}`,
     open: (token) => openDownload(keys, token, clock.now()),
   };
-}
-
-/** Returns the public address of the API: the configured one, or the one that it listens on. */
-function apiOrigin({
-  http: { publicUrl, address, port },
-  hostname,
-}: Pick<Config, 'http' | 'hostname'>): string {
-  if (publicUrl !== '') return publicUrl;
-  const isAnywhere = address === '0.0.0.0' || address === '::';
-  const host = isAnywhere ? hostname : isIPv6(address) ? `[${address}]` : address;
-  return `http://${host}:${port}`;
 }
