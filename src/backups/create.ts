@@ -22,6 +22,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { openScratchFolder, removeStaleFolders } from '../db/scratch-folder.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
 import { errorCode } from '../system/errors.ts';
+import { makeDirectories } from '../system/make-directories.ts';
 import { writeFlushed } from '../system/write-flushed.ts';
 import { VERSION } from '../version.ts';
 import { eachMailbox } from './copied-database.ts';
@@ -65,7 +66,7 @@ type Making = { app: BackupApp; folder: string; staging: string; sums: SumsWrite
 export async function createBackup(app: BackupApp, folder: string): Promise<MadeBackup> {
   const startedAt = app.clock.now();
   const elapsed = app.clock.elapsed();
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeDirectories(folder, 0o700);
   const installation = requireInstallation(app.config.dataDir);
   await removePartial(folder, installation.id);
   await removeStaleFolders(app.config.dataDir);

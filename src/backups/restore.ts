@@ -3,7 +3,7 @@
  * database is opened and marked as restored, and only then the old files are replaced (db/installation/replace.ts). Until
  * that moment the old data stays as it is, whatever fails.
  */
-import { constants, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { constants, existsSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import type { App } from '../app.ts';
@@ -15,6 +15,7 @@ import { recordRestored } from '../db/installation/store.ts';
 import { lockDirectory } from '../db/lock.ts';
 import { recordRestoration } from '../mailboxes/store.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
+import { makeDirectories } from '../system/make-directories.ts';
 import { BackupError, type BackupFacts, backupFolder, readFacts } from './format.ts';
 import { hashFile, isInside, readSums, type Sum } from './sums.ts';
 import { openBackup } from './unpack.ts';
@@ -56,7 +57,7 @@ export async function restoreBackup(restoring: Restoring): Promise<Restored> {
   const { dataDir } = config;
   const facts = readFacts(backup);
   await requireUnchangedSums(backup, facts);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDirectories(dataDir, 0o700);
   requireOwner(dataDir);
   const lock = lockDirectory(dataDir);
   try {

@@ -210,6 +210,11 @@ test('a backup that fails leaves nothing, and the next one succeeds', async (t) 
   await createBackup({ ...backupApp, crashPoint }, folder);
 });
 
+test('a folder that no file system can make is refused at once', async (t) => {
+  const { backupApp } = await openWithMail(t);
+  await assert.rejects(createBackup(backupApp, '/proc/x/backups'), { code: 'ENOENT', syscall: 'mkdir' });
+});
+
 test('one backup is made at a time, and the age of the newest is a metric', async (t) => {
   const { backupApp, clock } = await openWithMail(t);
   const backups = createBackups(backupApp);

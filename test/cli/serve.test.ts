@@ -168,6 +168,26 @@ test('a data directory below /proc ends the start with one line', async () => {
   );
 });
 
+test('a daemon whose data directory is below /proc ends by itself, and at SIGTERM', async () => {
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+  const start = () =>
+    spawn(process.execPath, [...process.execArgv, main, 'serve'], {
+      env: environment({ POSTRIDER_DATA_DIR: '/proc/x' }),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  const alone = start();
+  let errors = '';
+  alone.stderr.on('data', (text: Buffer) => {
+    errors += text.toString();
+  });
+  assert.deepEqual(await once(alone, 'close'), [1, null]);
+  assert.match(errors, /^error: cannot use the data directory \/proc\/x [^\n]+\n$/);
+  const stopped = start();
+  stopped.kill('SIGTERM');
+  const [, signal] = (await once(stopped, 'close')) as [number | null, string | null];
+  assert.equal(signal, 'SIGTERM');
+});
+
 /** Runs `args` on the directory and returns the one line of its failure. */
 async function failureOf(dataDir: string, args = ['serve']): Promise<string> {
   const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }));
