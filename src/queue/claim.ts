@@ -131,7 +131,7 @@ async function claimMessage(
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
     const transition =
       stop ??
-      (inactive.has(parseQueueKey(recipient.queue).tenantId) ? PARKED : undefined) ??
+      (inactive.size > 0 && inactive.has(parseQueueKey(recipient.queue).tenantId) ? PARKED : undefined) ??
       findOrdered(orders, { message, recipient, site }) ??
       (exclusion ? { cause: 'suppressed', ...exclusion } : claimed);
     return { recipient, transition };

@@ -149,4 +149,6 @@ export const OWNED: readonly Owned[] = [
       return erasedUpTo(limit, await leaveDomainsOf(tx, { tenantId, now, limit }));
     },
   },
+  // Events that came before the end of the webhooks may have made tasks since.
+  { tables: ['tasks'], erase: eraseTasks },
 ];
