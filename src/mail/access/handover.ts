@@ -10,6 +10,7 @@ import type { Interruptible } from '../connection/listener.ts';
 import type { Unread } from '../connection/wire.ts';
 import type { AccessContext } from './connection.ts';
 import { ConnectionFault, type FaultReason } from './fault.ts';
+import { type AnswersAhead, ForeseenAnswers } from './foreseen-answers.ts';
 import { openWire } from './wire.ts';
 
 /** A stream to the thread of an account that waits to serve the rest of a connection. */
@@ -39,6 +40,8 @@ const NOBODY: StreamOwner = { onOctets() {}, onDrained() {}, onNote() {}, onEnde
 /** Notes of the thread of the listener. `head` is what the protocol says of the connection. */
 export type ListenerNote =
   | { kind: 'begin'; head: unknown }
+  /** The octets that follow begin with this number of commands whose answers have left. */
+  | { kind: 'answered'; commands: number }
   /** The connection ends before its next command. */
   | { kind: 'interrupt'; reason: FaultReason; text: string | undefined };
 
@@ -46,8 +49,12 @@ export type ListenerNote =
 export type UserNote =
   /** Says that the octets behind this note are compressed, in both directions. */
   | { kind: 'compressed' }
+  | { kind: 'ahead'; ahead: AnswersAhead }
   /** The server ends the connection. */
   | { kind: 'fault'; reason: FaultReason };
+
+/** Time after which a command that was answered here is reported at once: the thread of the account ends clients that are silent. */
+const MAX_UNREPORTED_MS = 1_000;
 
 type Ending = { formatEnd(fault: ConnectionFault): string };
 
@@ -58,6 +65,10 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   readonly #socket: Socket;
   readonly #lostText: string;
   readonly #end: StreamEnd;
+  readonly #foreseen = new ForeseenAnswers();
+  /** Commands that were answered here, and when the thread of the account was last sent octets. */
+  #answered: Buffer[] = [];
+  #sentAt = 0;
   #isCompressed = false;
   #hasEnded = false;
 
@@ -105,6 +116,7 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   onNote(note: unknown): void {
     const received = note as UserNote;
     if (received.kind === 'compressed') this.#isCompressed = true;
+    else if (received.kind === 'ahead') this.#foreseen.add(received.ahead);
     else this.#context.metrics.ended(received.reason);
   }
 
@@ -132,10 +144,31 @@ export class Relay implements StreamOwner, Interruptible<ConnectionFault> {
   }
 
   readonly #onData = (octets: Buffer): void => {
-    if (!this.#end.send([octets])) this.#socket.pause();
+    const answer = this.#foreseen.take(octets, this.#socket.writableLength === 0);
+    if (answer) this.#answer(octets, answer);
+    else this.#send([octets]);
   };
 
-  readonly #onEnd = (): void => this.#end.end();
+  #answer(command: Buffer, answer: Uint8Array): void {
+    this.#socket.write(answer);
+    this.#answered.push(command);
+    const isRecent = this.#context.clock.now() - this.#sentAt < MAX_UNREPORTED_MS;
+    if (this.#foreseen.isLow || !isRecent) this.#send([]);
+  }
+
+  /** Sends commands that were answered here, and the octets behind them. */
+  #send(octets: readonly Buffer[]): void {
+    const answered = this.#answered;
+    this.#answered = [];
+    this.#sentAt = this.#context.clock.now();
+    if (answered.length > 0) this.#note({ kind: 'answered', commands: answered.length });
+    if (!this.#end.send([...answered, ...octets])) this.#socket.pause();
+  }
+
+  readonly #onEnd = (): void => {
+    this.#send([]);
+    this.#end.end();
+  };
 
   readonly #onClose = (): void => this.#end.close();
 

@@ -14,6 +14,8 @@ export type ServedUser = {
   readonly connection: { wire: AccessWire; isOpen: boolean };
   /** Reads the next command and answers it. @throws ConnectionFault; ClientGone */
   serveCommand(): Promise<void>;
+  /** Notes that the answers to the next commands, which were sent ahead, have left. */
+  noteAnswered?(commands: number): void;
 };
 
 type UserProtocol = {
@@ -56,6 +58,7 @@ export function serveUser(
   const stream = new PortStream(port, number, (note) => {
     const received = note as ListenerNote;
     if (received.kind === 'interrupt') return end(new ConnectionFault(received.reason, received.text));
+    if (received.kind === 'answered') return served?.noteAnswered?.(received.commands);
     if (ending) return tellEnd(stream, ending, protocol);
     served = protocol.open(stream, received.head);
     const serving = { served, stream, findEnding: () => ending };

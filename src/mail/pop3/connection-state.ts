@@ -4,6 +4,7 @@ import type { UserContext } from '../access/serve-user.ts';
 import type { AccessWire } from '../access/wire.ts';
 import type { OpenMaildrop } from './open-maildrop.ts';
 import type { Pop3Limits, Pop3ServerOptions } from './options.ts';
+import type { RetrievalsAhead } from './retrievals-ahead.ts';
 import type { Session } from './session.ts';
 
 /** State and settings that all connections of a listener share. */
@@ -29,6 +30,7 @@ export type UserConnection = Head & {
   wire: AccessWire;
   isOpen: boolean;
   drop: OpenMaildrop;
+  readonly ahead: RetrievalsAhead;
 };
 
 /** Facts of a connection that its listener hands over. */

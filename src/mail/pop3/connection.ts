@@ -8,12 +8,14 @@ import { AppError } from '../../system/errors.ts';
 import type { PortStream } from '../../system/thread/port-stream.ts';
 import { countError, newConnection } from '../access/connection.ts';
 import { ConnectionFault } from '../access/fault.ts';
+import type { UserNote } from '../access/handover.ts';
 import type { ServedUser } from '../access/serve-user.ts';
 import type { ServedConnection } from '../access/server.ts';
 import { openWire } from '../access/wire.ts';
 import { ClientGone } from '../connection/client-gone.ts';
 import { lastingCapabilities } from './capabilities.ts';
 import { type Result, refuse, responseText } from './commands/command.ts';
+import { buildAnswer } from './commands/retr.ts';
 import { COMMANDS } from './commands/table.ts';
 import type {
   Connection,
@@ -26,6 +28,7 @@ import type {
 import { encrypt } from './encrypt.ts';
 import { OpenMaildrop } from './open-maildrop.ts';
 import { readCommandLine } from './read-command-line.ts';
+import { RetrievalsAhead } from './retrievals-ahead.ts';
 import { type Admission, isRefusal, type Maildrop, type Refusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
@@ -67,14 +70,32 @@ export function openUser(
   { stream, head }: { stream: PortStream; head: Head },
   maildrop: Maildrop,
 ): ServedUser {
+  const drop = new OpenMaildrop(maildrop);
+  const ahead = new RetrievalsAhead({
+    send: (answers) => sendAhead(stream, { kind: 'ahead', ahead: answers }),
+    sizeOf: (index) => (drop.has(index) ? drop.sizeOf(index) : undefined),
+    build: (index) => buildAnswer({ drop, isUtf8: head.isUtf8 }, index),
+  });
   const connection: UserConnection = {
     ...head,
     context,
     wire: openWire(context.clock, stream),
     isOpen: true,
-    drop: new OpenMaildrop(maildrop),
+    drop,
+    ahead,
   };
-  return { connection, serveCommand: async () => void (await serveCommand(connection)) };
+  return {
+    connection,
+    serveCommand: async () => void (await serveCommand(connection)),
+    noteAnswered: (commands) => ahead.noteLeft(commands),
+  };
+}
+
+/** Sends answers ahead once the answers before them have left, which they do at the end of this turn unless the client reads slowly. */
+function sendAhead(stream: PortStream, note: UserNote): void {
+  setImmediate(() => {
+    if (stream.writableLength === 0) stream.postNote(note);
+  });
 }
 
 /** Runs a command and answers it, and returns what continues the connection. */

@@ -1,5 +1,5 @@
 /** Types that every command uses, and what commands share. */
-import type { Connection, EarlyConnection } from '../connection-state.ts';
+import type { Connection, EarlyConnection, UserConnection } from '../connection-state.ts';
 import type { OpenMaildrop } from '../open-maildrop.ts';
 import type { Admission, Refusal } from '../session.ts';
 
@@ -34,10 +34,14 @@ export function earlyOf(connection: Connection): EarlyConnection {
   return connection;
 }
 
-/** Returns the maildrop of a command that is valid after login only. */
-export function dropOf(connection: Connection): OpenMaildrop {
+/** Returns the connection of a command that is valid after login only. */
+export function userOf(connection: Connection): UserConnection {
   if (connection.session) throw new Error('there is no maildrop before login');
-  return connection.drop;
+  return connection;
+}
+
+export function dropOf(connection: Connection): OpenMaildrop {
+  return userOf(connection).drop;
 }
 
 /** A message-number: 100,000 messages have six digits, and nobody has a billion. */

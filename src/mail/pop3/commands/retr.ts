@@ -1,20 +1,39 @@
 /** RETR (RFC 1939 section 5) and TOP (section 7). */
 import { ConnectionFault } from '../../access/fault.ts';
-import type { Connection } from '../connection-state.ts';
+import type { Connection, UserConnection } from '../connection-state.ts';
 import { MessageEncoder } from '../encode-message.ts';
 import type { Chunks } from '../session.ts';
 import { surrogateMessage, withSurrogateHeader } from '../surrogate-header.ts';
-import { type Command, dropOf, findMessage, type Result, refuse } from './command.ts';
+import { type Command, dropOf, findMessage, type Result, refuse, userOf } from './command.ts';
 
 export const retr: Command = {
   state: 'transaction',
   async run(connection, argument) {
-    const drop = dropOf(connection);
-    const index = findMessage(drop, argument.trim());
+    const user = userOf(connection);
+    const index = findMessage(user.drop, argument.trim());
     if (typeof index !== 'number') return index;
-    return await sendMessage(connection, index, new MessageEncoder());
+    const result = await retrieve(user, index);
+    if (result === 'answered')
+      user.ahead.end(index, user.wire.hasInput ? undefined : user.wire.receivedBytes);
+    return result;
   },
 };
+
+async function retrieve(user: UserConnection, index: number): Promise<Result> {
+  const answer = user.ahead.begin(index);
+  if (answer === undefined) return await sendMessage(user, index, new MessageEncoder());
+  if (answer !== 'left') user.wire.send(answer);
+  return 'answered';
+}
+
+/** Returns the whole answer to the retrieval of the message at an index; undefined when the message is not in memory. */
+export function buildAnswer(
+  { drop, isUtf8 }: Pick<UserConnection, 'drop' | 'isUtf8'>,
+  index: number,
+): Buffer | undefined {
+  const message = drop.maildrop.retrieve(index);
+  return Buffer.isBuffer(message) ? Buffer.concat(encodeWhole(message, { isUtf8 })) : undefined;
+}
 
 /** Number of lines, which can be higher than that of any message. */
 const LINES = /^\d{1,15}$/;
@@ -43,10 +62,15 @@ const STATUS = Buffer.from('+OK\r\n');
 
 /** Sends a message that is in memory, without a copy: of a maildrop, thousands are sent one after the other. */
 function sendWhole({ wire, isUtf8 }: Connection, message: Buffer, encoder: MessageEncoder): Result {
-  wire.send(STATUS);
-  wire.send(encoder.next(isUtf8 ? message : surrogateMessage(message)));
-  wire.send(encoder.end());
+  for (const octets of encodeWhole(message, { isUtf8, encoder })) wire.send(octets);
   return 'answered';
+}
+
+function encodeWhole(
+  message: Buffer,
+  { isUtf8, encoder = new MessageEncoder() }: { isUtf8: boolean; encoder?: MessageEncoder },
+): Buffer[] {
+  return [STATUS, encoder.next(isUtf8 ? message : surrogateMessage(message)), encoder.end()];
 }
 
 /**
