@@ -33,6 +33,8 @@ const HELD_EVERY = 4;
 const LARGE_FILE = Buffer.from('Many words. '.repeat(40_000)).toString('base64');
 /** Sweeps move a file to the trash at first, and remove it from there a week later. */
 const SWEEPS = 2;
+/** Number of kills of each kind after which files are swept. A sweep refuses to take more than 10 files of so few. */
+const CYCLES_PER_SWEEP = 5;
 
 type Mail = { id: string; isHeld: boolean };
 type Filled = { dataDir: string; key: string; mail: Mail[] };
@@ -45,6 +47,7 @@ export async function killRetention({ cycles }: Place): Promise<Result> {
   for (const nowMs of PASSES) {
     for (let cycle = 0; cycle < cycles; cycle++) {
       for (const point of POINTS) if (await runPass(filled.dataDir, nowMs, point)) kills++;
+      if (cycle % CYCLES_PER_SWEEP === CYCLES_PER_SWEEP - 1) faults.push(...(await sweep(filled, nowMs)));
     }
     if (await runPass(filled.dataDir, nowMs)) faults.push('a pass without a crash point did not end');
     faults.push(...(await judge(filled, nowMs)));
@@ -97,10 +100,26 @@ async function runPass(dataDir: string, nowMs: number, crashAt?: CrashPointName)
   return false;
 }
 
-async function judge({ dataDir, key, mail }: Filled, nowMs: number): Promise<string[]> {
+async function open({ dataDir }: Filled, nowMs: number) {
   const clock = createFakeClock(nowMs);
   const config = loadConfig({ env: { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_LOG_LEVEL: 'silent' } });
-  const app = await openApp(config, { clock });
+  return { clock, app: await openApp(config, { clock }) };
+}
+
+async function sweep(filled: Filled, nowMs: number): Promise<string[]> {
+  const { app } = await open(filled, nowMs);
+  await using _ = app;
+  return await sweepOnce(app);
+}
+
+async function sweepOnce(app: App): Promise<string[]> {
+  const { stopped } = await app.blobs.sweep();
+  return stopped ? [`a sweep stopped at ${stopped.unnamed} of ${stopped.files} files`] : [];
+}
+
+async function judge(filled: Filled, nowMs: number): Promise<string[]> {
+  const { dataDir, key, mail } = filled;
+  const { clock, app } = await open(filled, nowMs);
   const server = await createApiServer(app);
   const faults: string[] = [];
   for (const { id, isHeld } of mail) {
@@ -110,9 +129,8 @@ async function judge({ dataDir, key, mail }: Filled, nowMs: number): Promise<str
     const expected = isHeld ? 'whole' : nowMs === PASSES[0] ? 'without content' : 'gone';
     if (state !== expected) faults.push(`${id} is ${state}, not ${expected}`);
   }
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    const { stopped } = await app.blobs.sweep();
-    if (stopped) faults.push(`a sweep stopped at ${stopped.unnamed} of ${stopped.files} files`);
+  for (let number = 0; number < SWEEPS; number++) {
+    faults.push(...(await sweepOnce(app)));
     await clock.advance(8 * DAY_MS);
   }
   await server.close();
