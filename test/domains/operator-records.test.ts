@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
-import { keyRecord, operatorRecords } from '../../src/domains/operator-records.ts';
+import {
+  keyRecord,
+  listKeyRecords,
+  listOperatorRecords,
+  operatorRecords,
+} from '../../src/domains/operator-records.ts';
 import { listUnneeded } from '../../src/domains/spool-store.ts';
 import { endDomain, purgeDomains } from '../../src/domains/store.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -140,4 +145,19 @@ test('the records of the operator are not served where the API is', async () => 
   for (const path of ['/dns-records', '/v1/dns-records']) {
     assert.equal((await t.request('GET', path)).status, 404, path);
   }
+});
+
+test('the keys of many domains come in parts, which together are all of them', async () => {
+  await using many = await openTestApp();
+  const count = 501;
+  const names = Array.from({ length: count }, (_, index) => `domain${index}.example`);
+  for (const name of names) await addDomain(many, { name });
+  const first = await listKeyRecords(many.app, '');
+  assert.ok(first.next !== undefined && first.records.length < count);
+  const second = await listKeyRecords(many.app, first.next);
+  assert.equal(second.next, undefined);
+  const purposes = [...first.records, ...second.records].map(({ purpose }) => purpose);
+  assert.deepEqual(purposes.toSorted(), names.map((name) => `DKIM key of ${name}`).toSorted());
+  const { records } = await listOperatorRecords(many.app, []);
+  assert.equal(records.filter(({ purpose }) => purpose.startsWith('DKIM key of domain')).length, count);
 });

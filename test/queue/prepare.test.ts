@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createDomainKeysKind } from '../../src/domains/rotation/kind.ts';
 import { startProbe } from '../../src/queue/held/probe.ts';
 import { readReturnAddress, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { deliveryAppOf, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+import { runDueTasks } from '../support/tasks.ts';
 
 const OURS = 'bounce.mx.postrider.example';
 const OPERATOR = `${OURS} TXT "v=spf1 ip4:192.0.2.1 -all"`;
@@ -109,4 +111,31 @@ test('marketing mail has an address for complaints for each reader', async () =>
   assert.deepEqual(readReturnAddress(returnAddressKeyOf(spool.app), token), {
     ...{ kind: 'complaint', emailId: id, position: 0 },
   });
+});
+
+test('mail of a domain with Ed25519 has two signatures from the moment on at which that key was seen', async () => {
+  await spool.deliverDue();
+  const find = async () => {
+    const { body } = await spool.request('GET', '/v1/domains', { key: spool.liveKey });
+    return body.data.find(({ name }: { name: string }) => name === SENDER_DOMAIN);
+  };
+  const { id } = await find();
+  const on = await spool.request('PATCH', `/v1/domains/${id}`, {
+    key: spool.liveKey,
+    body: { ed25519: true },
+  });
+  const { alternative } = on.body.optionalRecords.find(
+    ({ record }: { record: string }) => record === 'DKIM_ED25519',
+  );
+  const algorithms = async () => {
+    await spool.accept('bob@rcpt.example');
+    const [mail] = await prepareDue();
+    await spool.deliverDue();
+    return [...(mail?.raw ?? '').matchAll(/^DKIM-Signature: v=1; a=([a-z0-9-]+);/gm)].map(([, name]) => name);
+  };
+  assert.deepEqual(await algorithms(), ['rsa-sha256']);
+  spool.addZone(`${alternative.name} TXT "${alternative.value}"`);
+  await spool.clock.advance(60_000);
+  await runDueTasks(spool.app, createDomainKeysKind(spool.app));
+  assert.deepEqual(await algorithms(), ['ed25519-sha256', 'rsa-sha256']);
 });

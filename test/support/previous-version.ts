@@ -55,7 +55,9 @@ export function openPreviousDatabase(): Database {
 }
 
 /** Fields that the previous version did not show. */
-const ADDED = ['waitingSince'];
+const ADDED = ['waitingSince', 'dkimKeys', 'ed25519'];
+/** Optional records of a domain that the previous version did not show. */
+const ADDED_RECORDS = /^(?:DKIM_NEXT|MTA_STS|MTA_STS_ID|TLS_RPT)$/;
 
 /**
  * Returns an answer without the fields that the previous version did not show, and without the time at which a key was last used: a
@@ -63,7 +65,13 @@ const ADDED = ['waitingSince'];
  */
 export function comparable(body: unknown): unknown {
   const left = ['lastUsedAt', ...ADDED];
-  return JSON.parse(JSON.stringify(body, (name, value) => (left.includes(name) ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(body, (name, value) => {
+      if (name === 'optionalRecords')
+        return value.filter(({ record }: { record: string }) => !ADDED_RECORDS.test(record));
+      return left.includes(name) ? undefined : value;
+    }),
+  );
 }
 
 function read(): { line: FirstLine; bytes: Buffer } {
