@@ -72,7 +72,11 @@ export async function openControl(
   return (await connectToDaemon(config.dataDir, answerTimeoutMs)) ?? (await openDatabaseItself(config));
 }
 
-async function connectToDaemon(dataDir: string, answerTimeoutMs: number): Promise<ControlClient | undefined> {
+/** Connects to a running daemon. Returns undefined when none answers. */
+export async function connectToDaemon(
+  dataDir: string,
+  answerTimeoutMs: number = ANSWER_TIMEOUT_MS,
+): Promise<ControlClient | undefined> {
   const socket = findSocket(dataDir);
   if (!socket) return undefined;
   if (!(await answers(socket.path))) {

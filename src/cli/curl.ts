@@ -1,6 +1,9 @@
 /** Builds a curl command line that sends an email. */
 
-/** Returns the command line. The values need no quoting: the addresses are our own, and keys are base62. */
+/** Stands for a key that nobody knows any more, as a variable of the shell. */
+export const UNKNOWN_KEY = '$KEY';
+
+/** Returns the command line. Keys are base62 and need no quoting; an address may have an apostrophe. */
 export function curlLine(send: { address: string; key: string; from: string; to: string }): string {
   const body = {
     from: send.from,
@@ -9,10 +12,12 @@ export function curlLine(send: { address: string; key: string; from: string; to:
     html: '<p>It works.</p>',
     type: 'transactional',
   };
+  // A shell replaces variables between double quotes alone.
+  const quote = send.key === UNKNOWN_KEY ? '"' : "'";
   return [
     `curl ${send.address}/v1/emails`,
-    `-H 'Authorization: Bearer ${send.key}'`,
+    `-H ${quote}Authorization: Bearer ${send.key}${quote}`,
     `-H 'Content-Type: application/json'`,
-    `-d '${JSON.stringify(body)}'`,
+    `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
   ].join(' \\\n  ');
 }

@@ -1,10 +1,10 @@
 /** `postrider doctor`: checks everything that an operator has to keep right, and says what to do. */
 import type { Command } from 'commander';
 import type { DoctorAnswer } from '../doctor/admin-api.ts';
-import { type Level, worstOf } from '../doctor/check.ts';
+import { type Finding, worstOf } from '../doctor/check.ts';
 import { withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
-import { printable } from './table.ts';
+import { findingLines } from './finding-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 type Options = { domain?: string; silence?: string; unsilence?: string };
@@ -38,17 +38,12 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
     );
 }
 
-const LABELS: Readonly<Record<Level, string>> = { ok: 'OK  ', warn: 'WARN', fail: 'FAIL' };
-
-/** Returns a line for each finding, and another one that says what to do. */
+/** Returns the findings as lines. */
 function findingsText({ findings, silenced }: DoctorAnswer): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
-  const lines = findings.flatMap(({ check, subject, level, says, todo }) => {
-    const note = level !== 'ok' && silenced.includes(check) ? ' (silenced)' : '';
-    const line = `${LABELS[level]}  ${check.padEnd(width)}  ${printable(`${subject}: ${says}`)}${note}`;
-    return todo === '' ? [line] : [line, `${' '.repeat(width + 8)}-> ${todo}`];
-  });
-  return lines.join('\n');
+  const noteOf = ({ level, check }: Finding) =>
+    level !== 'ok' && silenced.includes(check) ? ' (silenced)' : '';
+  return findingLines(findings, { width, noteOf }).join('\n');
 }
 
 function failuresText({ findings }: DoctorAnswer): string {

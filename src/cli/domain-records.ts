@@ -61,7 +61,8 @@ function requirePublished({ records }: OperatorRecords): void {
     throw new CommandError(`${count} of ${records.length} records are not published as they should be`);
 }
 
-type ZoneRecord = { type: string; name: string; value: string; purpose: string };
+/** A line of a zone file. Values of SRV records are complete; other host names get their final dot. */
+export type ZoneRecord = { type: string; name: string; value: string; purpose: string };
 
 /** TTL of the records: one hour, so that a change takes effect soon. */
 const TTL_SECONDS = 3_600;

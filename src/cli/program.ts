@@ -35,6 +35,7 @@ import { addRestoreCommands } from './restore.ts';
 import { addRouteCommands } from './route.ts';
 import { addSendCommand } from './send.ts';
 import { addServeCommands } from './serve.ts';
+import { addSetupCommand } from './setup.ts';
 import { addStatusCommand } from './status.ts';
 import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
@@ -47,6 +48,7 @@ type AddCommands = (program: Command, terminal: Terminal) => void;
 const COMMANDS: readonly AddCommands[] = [
   addServeCommands,
   addDemoCommand,
+  addSetupCommand,
   addStatusCommand,
   addDoctorCommand,
   addSendCommand,

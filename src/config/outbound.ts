@@ -46,6 +46,11 @@ export type ConfiguredRoute = Static<typeof configuredRoute>;
 
 export const outboundSection = section('Connections that the daemon opens.', {
   smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
+  ipv6: Type.Boolean({
+    default: true,
+    description:
+      'Delivers mail over IPv6 too. False where the IPv6 address of this machine has no reverse DNS, which large receivers ask for.',
+  }),
   allowTargets: Type.Array(Type.String(), {
     default: [],
     description: 'Private address blocks that may be connected to nevertheless, such as 127.0.0.0/8.',

@@ -12,7 +12,11 @@ import { listCheckStates, silenceCheck } from './store.ts';
 /** The findings of the checks. `silenced` names the checks that send no mail. */
 export type DoctorAnswer = { findings: Finding[]; silenced: string[] };
 
-const doctorQuery = Type.Object({ domain: Type.Optional(Type.String({ maxLength: 255 })) });
+/** `check` is the name of the only check to run. */
+const doctorQuery = Type.Object({
+  domain: Type.Optional(Type.String({ maxLength: 255 })),
+  check: Type.Optional(Type.Enum(CHECKS.map(({ name }) => name))),
+});
 const silenceSchema = Type.Object({ check: Type.String(), silenced: Type.Boolean() });
 
 /** Registers `GET /doctor`, `POST /doctor/silence` and `GET /status`. */
@@ -20,9 +24,9 @@ export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp
   server.get<{ Querystring: Static<typeof doctorQuery> }>(
     '/doctor',
     { schema: { querystring: doctorQuery } },
-    async ({ query: { domain } }): Promise<DoctorAnswer> => {
+    async ({ query: { domain, check } }): Promise<DoctorAnswer> => {
       const findings =
-        domain === undefined ? (await examine(app)).findings : await examineDomain(app, domain);
+        domain === undefined ? (await examine(app, check)).findings : await examineDomain(app, domain);
       return { findings, silenced: await listSilenced(app) };
     },
   );

@@ -10,6 +10,7 @@ import { complaints } from './checks/complaints.ts';
 import { disk } from './checks/disk.ts';
 import { dnsRecords } from './checks/dns-records.ts';
 import { domains } from './checks/domains.ts';
+import { memory } from './checks/memory.ts';
 import { outboundPort } from './checks/outbound-port.ts';
 import { pages } from './checks/pages.ts';
 import { queueAge } from './checks/queue-age.ts';
@@ -18,6 +19,7 @@ import { tlsa } from './checks/tlsa.ts';
 
 export const CHECKS: readonly Check[] = [
   disk,
+  memory,
   clock,
   address,
   reverseDns,

@@ -25,13 +25,17 @@ type Examination = {
   complete: string[];
 };
 
-/** Runs all checks. */
-export async function examine(app: CheckApp & { log: Pick<Log, 'error'> }): Promise<Examination> {
+/** Runs all checks, or the one with the name. */
+export async function examine(
+  app: CheckApp & { log: Pick<Log, 'error'> },
+  only?: string,
+): Promise<Examination> {
   const context = contextOf(app);
-  const results = await Promise.all(CHECKS.map((check) => runCheck(app, context, check)));
+  const checks = only === undefined ? CHECKS : CHECKS.filter(({ name }) => name === only);
+  const results = await Promise.all(checks.map((check) => runCheck(app, context, check)));
   return {
     findings: results.flatMap(({ findings }) => findings),
-    complete: CHECKS.flatMap(({ name }, index) => (results[index]?.isComplete ? [name] : [])),
+    complete: checks.flatMap(({ name }, index) => (results[index]?.isComplete ? [name] : [])),
   };
 }
 

@@ -36,8 +36,8 @@ export type MxPlan =
   | { kind: 'unresolved'; reason: string };
 
 type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
-  /** Configuration. `hostname` is the name of this machine. */
-  config: { hostname: string };
+  /** Configuration. `hostname` is the name of this machine; without `ipv6`, hosts have IPv4 addresses alone. */
+  config: { hostname: string; outbound?: { ipv6: boolean } };
 };
 
 /** Maximum time for MX and address lookups together, however slow the resolver is. */
@@ -196,13 +196,16 @@ async function lookUp(world: MxWorld, name: string): Promise<Found> {
     const addresses = world.targets.keepAllowed(name, [name]);
     return { addresses, reason: `${name} ${NO_PUBLIC_ADDRESS}`, ttlMs: MAX_RELAY_TTL_MS };
   }
-  const [a, aaaa] = await Promise.all([world.dns.a(name), world.dns.aaaa(name)]);
+  const usesIPv6 = world.config.outbound?.ipv6 ?? true;
+  const [a, aaaa] = await Promise.all([world.dns.a(name), usesIPv6 ? world.dns.aaaa(name) : NO_ADDRESS]);
   return {
     addresses: world.targets.keepAllowed(name, interleave(found(world.random, a), found(world.random, aaaa))),
     reason: `${name}: ${whyNone(a, aaaa)}`,
     ttlMs: Math.min(holdsMs(a), holdsMs(aaaa)),
   };
 }
+
+const NO_ADDRESS: DnsAnswer<string> = { kind: 'no-data', ttlMs: Number.POSITIVE_INFINITY };
 
 /** Returns the time for which an answer remains valid. A failed lookup counts as 0, so that it is repeated soon. */
 function holdsMs(answer: DnsAnswer<string>): number {

@@ -39,7 +39,7 @@ test('a check can be silenced by its name alone', async () => {
   assert.equal((await run('--unsilence', 'reverse-dns')).output, 'No check is silenced.\n');
   const unknown = await run('--silence', 'weather');
   assert.equal(unknown.code, 1);
-  assert.match(unknown.errors, /there is no check "weather", only disk, clock, /);
+  assert.match(unknown.errors, /there is no check "weather", only disk, memory, clock, /);
 });
 
 test('a domain that no tenant has is named', async () => {

@@ -78,6 +78,13 @@ test('hosts come in order of preference, each with both families in turn', async
   });
 });
 
+test('without IPv6, hosts have the addresses of IPv4 alone', async () => {
+  const dns = zoneDns('example.com A 192.0.2.1\nexample.com AAAA 2001:db8::1');
+  const world = { clock: createFakeClock(0), dns, random: () => 0.5, targets };
+  const plan = await planMx({ ...world, config: { ...config, outbound: { ipv6: false } } }, 'example.com');
+  assert.deepEqual(plan.kind === 'hosts' && plan.hosts, [{ name: 'example.com', addresses: ['192.0.2.1'] }]);
+});
+
 test('hosts of equal preference change places, others never do', async () => {
   const orders = new Set<string>();
   for (const value of [0, 0.3, 0.6, 0.999]) {

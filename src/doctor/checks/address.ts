@@ -1,14 +1,16 @@
 /** Checks that the hostname leads to this machine. */
-import type { DnsAnswer } from '../../system/dns.ts';
-import { type Check, type Finding, findingsOf } from '../check.ts';
+import type { DnsAnswer, DnsLookups } from '../../system/dns.ts';
+import { type Check, type CheckContext, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('address');
 
+type AddressContext = Pick<CheckContext, 'config'> & { dns: { fresh: Pick<DnsLookups, 'a' | 'aaaa'> } };
+
 const PUBLISH = 'publish A and AAAA records for it, as "postrider domain records" prints them';
 
-export const address: Check = {
+export const address = {
   name: 'address',
-  async run({ dns, config }) {
+  async run({ dns, config }: AddressContext) {
     const { hostname } = config;
     const answers = await Promise.all([dns.fresh.a(hostname), dns.fresh.aaaa(hostname)]);
     const failure = answers.find((answer) => answer.kind === 'failed');
@@ -22,7 +24,7 @@ export const address: Check = {
     if (found.length === 0) return [fail(hostname, 'it has no address in DNS', PUBLISH)];
     return compare(hostname, found, config.domains.addresses);
   },
-};
+} satisfies Check;
 
 /** Compares the addresses of DNS with those of the configuration, which say where mail leaves from. */
 function compare(hostname: string, found: readonly string[], configured: readonly string[]): Finding[] {

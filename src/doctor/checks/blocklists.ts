@@ -5,7 +5,7 @@
 import { blockList } from '../../system/blocklist.ts';
 import { reverseLabels } from '../../system/dns/reverse-name.ts';
 import type { DnsAnswer, DnsLookups } from '../../system/dns.ts';
-import { type Check, type Finding, findingsOf } from '../check.ts';
+import { type Check, type CheckContext, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('blocklists');
 
@@ -27,9 +27,9 @@ const PUBLIC_RESOLVERS = blockList([
 
 type Answer = 'listed' | 'clear' | 'unknown';
 
-export const blocklists: Check = {
+export const blocklists = {
   name: 'blocklists',
-  async run(context) {
+  async run(context: Pick<CheckContext, 'dns' | 'addresses' | 'resolvers'>) {
     const addresses = await context.addresses();
     if (addresses.length === 0) return [];
     const resolver = findPublicResolver(context.resolvers());
@@ -37,7 +37,7 @@ export const blocklists: Check = {
       return [notKnown('resolver', `${resolver} is a public resolver, which the lists do not answer`)];
     return (await Promise.all(ZONES.map((zone) => checkZone(context.dns.fresh, zone, addresses)))).flat();
   },
-};
+} satisfies Check;
 
 async function checkZone(
   dns: Pick<DnsLookups, 'a'>,

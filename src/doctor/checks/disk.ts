@@ -1,5 +1,5 @@
 /** Checks that the disk of the data directory has room. */
-import { type Check, findingsOf } from '../check.ts';
+import { type Check, type CheckContext, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('disk');
 
@@ -9,9 +9,9 @@ const MIN_RESERVES = 4;
 /** Minimum free space as a share of the disk. */
 const MIN_SHARE = 0.1;
 
-export const disk: Check = {
+export const disk = {
   name: 'disk',
-  async run({ statDisk, config }) {
+  async run({ statDisk, config }: Pick<CheckContext, 'statDisk' | 'config'>) {
     const { dataDir, storage } = config;
     const { freeBytes, totalBytes } = await statDisk(dataDir);
     const free = `${Math.floor(freeBytes / BYTES_PER_MEGABYTE)} MB of ${Math.floor(totalBytes / BYTES_PER_MEGABYTE)} MB are free`;
@@ -22,4 +22,4 @@ export const disk: Check = {
       return [warn(dataDir, free, todo)];
     return [ok(dataDir, free)];
   },
-};
+} satisfies Check;

@@ -6,20 +6,20 @@ import { isIPv6 } from 'node:net';
 import { reverseName } from '../../system/dns/reverse-name.ts';
 import type { DnsLookups } from '../../system/dns.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
-import { type Check, type Finding, findingsOf } from '../check.ts';
+import { type Check, type CheckContext, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('reverse-dns');
 
 /** Maximum number of names of an address that are looked up. */
 const MAX_NAMES = 5;
 
-export const reverseDns: Check = {
+export const reverseDns = {
   name: 'reverse-dns',
-  async run({ dns, addresses, config }) {
+  async run({ dns, addresses, config }: Pick<CheckContext, 'dns' | 'addresses' | 'config'>) {
     const hostname = config.hostname.toLowerCase();
     return Promise.all((await addresses()).map((one) => check(dns.fresh, one, hostname)));
   },
-};
+} satisfies Check;
 
 async function check(
   dns: Pick<DnsLookups, 'ptr' | 'a' | 'aaaa'>,

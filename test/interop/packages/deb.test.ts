@@ -51,7 +51,7 @@ async function whileServing(use: (daemon: DaemonProcess) => Promise<void>): Prom
 
 test('the package is installed, enables its service, and asks for a configuration', async () => {
   const printed = await install(buildPackage({ arch: 'x64', kind: 'deb' }));
-  assert.match(printed, /write \/etc\/postrider\/config\.yaml/);
+  assert.match(printed, /set it up with: postrider setup you@example\.com/);
   assert.match(await runIn(root, 'postrider', 'version'), /^postrider \d+\.\d+\.\d+ /);
   assert.equal(await runIn(root, 'dpkg', '--verify', 'postrider'), '');
   assert.equal(statSync(join(root, 'var/lib/postrider')).mode & 0o777, 0o700);

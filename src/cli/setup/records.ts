@@ -1,0 +1,104 @@
+/**
+ * Lists the DNS records of the machine and of the domain, and says which of them publish themselves: those of the machine, where the
+ * name server or dynamic updates are configured.
+ */
+import type { Config } from '../../config/config.ts';
+import type { UpdateReport } from '../../dns-updates/updates.ts';
+import { type Finding, findingsOf } from '../../doctor/check.ts';
+import type { OperatorDomain } from '../../domains/admin-api.ts';
+import type { OperatorRecord, OperatorRecords } from '../../domains/operator-records.ts';
+import type { RecordValue } from '../../domains/published.ts';
+import type { NameServerReport } from '../../nameserver/name-server.ts';
+import type { ControlClient } from '../control-client.ts';
+import { type ZoneRecord, zoneFile } from '../domain-records.ts';
+
+const { ok, warn } = findingsOf('records');
+
+/** Names that mail leaves without: reports and policies of other servers need them. */
+const FOR_REPORTS = /^(?:\*\._report|_smtp\._tls|_mta-sts)\./;
+
+export type Records = {
+  /** Records that the operator has to publish, each with its purpose. */
+  toPublish: readonly ZoneRecord[];
+  /** Records without which no mail leaves well, whoever publishes them. */
+  needed: readonly RecordValue[];
+  findings: Finding[];
+};
+
+/** Returns the records, after the daemon has published those that it can. */
+export async function listRecords(
+  control: Pick<ControlClient, 'request'>,
+  config: Config,
+  domain: OperatorDomain,
+): Promise<Records> {
+  const { records, warnings } = await control.request<OperatorRecords>('GET', '/dns-records');
+  const ofMachine = records.filter(({ isOptional }) => isOptional !== true);
+  const ofDomain = domain.records.map(
+    ({ record, type, name, value }): OperatorRecord => ({
+      type,
+      name,
+      value,
+      purpose: `${record} of ${domain.name}`,
+    }),
+  );
+  const optional = domain.optionalRecords.map(
+    ({ note, ...record }): ZoneRecord => ({ ...record, value: dataOf(record), purpose: note }),
+  );
+  const published = await publish(control, config, ofMachine);
+  const toPublish = [...published.left, ...ofDomain, ...optional];
+  const missing = warnings.map((warning) => warn('machine', warning, 'give --address, and run this again'));
+  const left = ok(domain.name, `${toPublish.length} records belong into its zone`);
+  return {
+    toPublish,
+    needed: [...ofMachine.filter(({ name }) => !FOR_REPORTS.test(name)), ...ofDomain],
+    findings: [...missing, ...published.findings, left],
+  };
+}
+
+/** Returns the records as the lines of a zone file. */
+export function zoneText({ toPublish }: Records): string {
+  return `${zoneFile(toPublish)}\n; merge SPF and DMARC with a record that is there already: a name has one of each\n`;
+}
+
+type Optional = Omit<OperatorDomain['optionalRecords'][number], 'note'>;
+
+function dataOf({ type, value, ...numbers }: Optional): string {
+  const {
+    priority = 0,
+    weight = 0,
+    port = 0,
+  } = numbers as Partial<Record<'priority' | 'weight' | 'port', number>>;
+  switch (type) {
+    case 'MX':
+      return `${priority} ${value}`;
+    case 'SRV':
+      return `${priority} ${weight} ${port} ${value === '.' ? '.' : `${value}.`}`;
+    default:
+      return value;
+  }
+}
+
+type Publishing = { left: readonly ZoneRecord[]; findings: Finding[] };
+
+async function publish(
+  control: Pick<ControlClient, 'request'>,
+  { nameserver, dns, hostname }: Config,
+  ofMachine: readonly OperatorRecord[],
+): Promise<Publishing> {
+  if (nameserver.enabled) {
+    const { delegation, zone } = await control.request<NameServerReport>('GET', '/nameserver');
+    const says = `the name server answers with the ${ofMachine.length} records of ${zone}`;
+    return { left: delegation, findings: [ok(hostname, says)] };
+  }
+  if (dns.update.server === '') return { left: ofMachine, findings: [] };
+  const { records, problem } = await control.request<UpdateReport>('POST', '/dns-updates/run');
+  const isDone = ({ name, type }: ZoneRecord) =>
+    records.some(
+      (one) => one.name === name && one.type === type && ['in_place', 'written'].includes(one.state),
+    );
+  const left = ofMachine.filter((record) => !isDone(record));
+  const says = `${ofMachine.length - left.length} of ${ofMachine.length} records are written by dynamic updates`;
+  if (left.length === 0) return { left, findings: [ok(hostname, says)] };
+  const todo = `"postrider dns status" says why${problem === null ? '' : ` (${problem})`}; publish the others below`;
+  return { left, findings: [warn(hostname, says, todo)] };
+}

@@ -1,0 +1,48 @@
+/**
+ * A set-up that is killed in every step, and goes on each time. The world is on loopback, and the daemon listens on ports without
+ * privilege. The tests follow each other.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { temporaryDirectory } from '../support/daemon.ts';
+import { startSetupWorld } from '../support/setup-world.ts';
+
+const world = await startSetupWorld();
+after(() => world[Symbol.asyncDispose]());
+const config = ['--config', join(temporaryDirectory('setup'), 'postrider.yaml')];
+
+/** What the output has when a step has just ended. */
+const STEPS = [
+  ...[
+    'configuration',
+    'ports',
+    'reverse-dns',
+    'service',
+    'outbound-port',
+    'accounts       tenant',
+    'accounts       domain',
+  ],
+  ...['live key', 'test key', 'records are published', 'dns  ', 'accounts       mailbox', 'certificate'],
+];
+
+for (const step of STEPS)
+  test(`a set-up is killed after "${step}"`, async () => {
+    const { signal, output, errors } = await world.run(config, step);
+    assert.equal(signal, 'SIGKILL', `${output}${errors}`);
+  });
+
+test('the last set-up completes one installation, with one message', async () => {
+  const { code, output, errors } = await world.run([...config, '--json']);
+  assert.equal(code, 0, `${output}${errors}`);
+  const { domain, findings } = JSON.parse(output) as {
+    domain: { status: string };
+    findings: { check: string; level: string }[];
+  };
+  assert.equal(domain.status, 'verified');
+  assert.deepEqual(
+    findings.filter(({ level }) => level === 'fail'),
+    [],
+  );
+  assert.equal(world.sink.messages.length, 1);
+});
