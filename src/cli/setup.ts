@@ -40,7 +40,9 @@ export function addSetupCommand(program: Command, terminal: Terminal): void {
     .option('--yes', 'ask nothing, and accept the terms of the certificate authority')
     .action(async (address: string, options: SetupOptions, command: Command) => {
       const { json, config } = globalOptions(command);
-      const answers = readAnswers(address, withoutDefaults(options), terminal);
+      // Questions would stand between the lines of the JSON.
+      const asking = { ...terminal, interactive: terminal.interactive && !json };
+      const answers = readAnswers(address, withoutDefaults(options), asking);
       const report = new Report(terminal, { isJson: json === true });
       // The import is deferred because it loads the database code, which takes most of the start-up time of a command.
       const { setUp } = await import('./setup/run.ts');
