@@ -35,7 +35,10 @@ test('bash completes commands, options and the values of options', async () => {
 test('the scripts for zsh and fish have every command and option of the one for bash', async () => {
   const [zsh, fish] = [await run(['completion', 'zsh']), await run(['completion', 'fish'])];
   assert.match(zsh, /^#compdef postrider\n/);
-  assert.match(zsh, /^ {4}'domain add'\) echo --tenant --product-type --region --ed25519 --config --json --help ;;$/m);
+  assert.match(
+    zsh,
+    /^ {4}'domain add'\) echo --tenant --product-type --region --ed25519 --config --json --help ;;$/m,
+  );
   assert.match(
     fish,
     /^complete -c postrider -n '__postrider_at domain' -f -a 'add list show verify rotate-dkim delete records'$/m,
