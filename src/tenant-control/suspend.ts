@@ -58,7 +58,9 @@ export const resumeTenant = defineWrite(
     requireNotDeleting(tenant);
     if (tenant.status === 'active') return tenant;
     await setTenantStatus(tx, tenant.id, 'active');
-    const task = { kind: RESUMPTIONS, reference: tenant.id, queueKey: tenant.id, tenantId: tenant.id };
+    // Each resumption has a queue of its own, by which its run knows that the cursor in memory is not that of an earlier one.
+    const queueKey = `${tenant.id} ${now}`;
+    const task = { kind: RESUMPTIONS, reference: tenant.id, queueKey, tenantId: tenant.id };
     await scheduleTask(tx, { ...task, dueAt: now });
     return { ...tenant, status: 'active' };
   },
@@ -90,10 +92,13 @@ const resumeSlice = defineWrite(
   { priority: 'bulk' },
 );
 
-/** Returns the resumptions as a kind of task: each run makes one slice. After a restart, a pass begins anew. */
+/**
+ * Returns the resumptions as a kind of task: each run makes one slice. After a restart, a pass begins anew, as it does when the tenant was
+ * suspended and resumed meanwhile: the claim may have parked mail behind the cursor.
+ */
 export function createResumptionKind(app: Pick<App, 'db' | 'clock' | 'wakeups'>): TaskKind {
   const size = new SliceSize(ROWS);
-  const cursors = new Map<string, UnparkCursor>();
+  const cursors = new Map<string, { queueKey: string; at: UnparkCursor }>();
   let pauseMs = 0;
   return {
     name: RESUMPTIONS,
@@ -103,11 +108,13 @@ export function createResumptionKind(app: Pick<App, 'db' | 'clock' | 'wakeups'>)
     backOff: () => RETRY_MS,
     async run(task) {
       const begunAt = app.clock.elapsed();
+      const { queueKey } = task;
       const tenantId = task.reference as TenantRow['id'];
-      const after = cursors.get(tenantId);
+      const known = cursors.get(tenantId);
+      const after = known?.queueKey === queueKey ? known.at : undefined;
       const slice = { tenantId, after, now: app.clock.now(), rows: size.rows, pauseMs };
       const { end, next } = await app.db.commit(resumeSlice, { ...slice, lease: leaseOf(task) });
-      if (next && end !== 'stale') cursors.set(tenantId, next);
+      if (next && end !== 'stale') cursors.set(tenantId, { queueKey, at: next });
       else cursors.delete(tenantId);
       for (const name of ['queue', 'suspects']) app.wakeups.notify(name);
       const tookMs = app.clock.elapsed() - begunAt;

@@ -193,6 +193,34 @@ test('a suspension that comes during a resumption ends it', async () => {
   assert.deepEqual(await claimed(), [id]);
 });
 
+test('mail that is parked behind a resumption which a suspension has ended is due again after the next one', async () => {
+  const ids = [...(await spool.acceptMany(130, 'many.example'))].sort();
+  await suspend();
+  while ((await spool.claim()).length > 0);
+  for (let round = 0; round < 5; round++) await spool.claim();
+  const kind = createResumptionKind(app);
+  await resume();
+  assert.equal((await runDueTasks(app, kind)).length, 1, 'one slice of several');
+  await suspend();
+  for (let round = 0; round < 5; round++) await spool.claim();
+  await clock.advance(1);
+  await resume();
+  for (let slices = 0; slices < 20; slices++) {
+    await clock.advance(1_000);
+    await runDueTasks(app, kind);
+  }
+  const rows = await app.db.read
+    .selectFrom('recipients')
+    .select(['messageId', 'dueAt'])
+    .where('domain', '=', 'many.example')
+    .execute();
+  assert.deepEqual(rows.map(({ messageId }) => messageId).sort(), ids);
+  assert.deepEqual(
+    rows.filter(({ dueAt }) => dueAt === null),
+    [],
+  );
+});
+
 test('the broadcasts of a suspended tenant wait', async () => {
   const rules = () => createBroadcastKind(app).rules?.(tenantId);
   assert.deepEqual(await rules(), {});
