@@ -1,10 +1,11 @@
 /**
  * Lists the records of tenants' domains that updates publish: of verified domains inside the zones, what DNS does not have yet. A tenant
- * reaches only names inside its verified domains, and none that another verified domain or this installation has.
+ * reaches only names inside its verified domains, and none that another verified domain or this installation has. The keys of a deleted domain
+ * that were published here stay until its mail has ended.
  */
 import type { App } from '../app.ts';
 import { type MoreRecord, moreRecordKey, moreRecordsToPublish } from '../domains/more-records.ts';
-import { listReceiversIn } from '../domains/operator-store.ts';
+import { listEndedIn, listReceiversIn } from '../domains/operator-store.ts';
 import {
   type OptionalRecordToPublish,
   optionalRecordsToPublish,
@@ -33,8 +34,15 @@ export async function listTenantRecords(
   { zones, taken, isWritten }: Listing,
 ): Promise<TenantRecord[]> {
   const domains = await db.query(listReceiversIn, { zones, now: clock.now() });
+  const ended = await db.query(listEndedIn, { zones });
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
-  return domains.flatMap((domain) => {
+  const kept = ended.flatMap((domain) =>
+    keysToPublish(config, domain)
+      .filter((record) => isWritten(record) && !taken.has(record.name))
+      .filter((record) => isFree(ownerOf(byName, record.name), domain))
+      .map((record) => ({ name: record.name, type: record.type, value: recordValue(record) })),
+  );
+  const published = domains.flatMap((domain) => {
     const { parentPolicy } = domain.findings.DMARC;
     const all: AnyRecord[] = [
       ...recordsToPublish(config, domain, parentPolicy?.policy),
@@ -47,6 +55,21 @@ export async function listTenantRecords(
       .filter((record) => isWritten(record) || !isFound(domain, record))
       .map((record) => ({ name: record.name, type: record.type, value: recordValue(record) }));
   });
+  return [...kept, ...published];
+}
+
+/** Returns the records of the keys with which mail of a deleted domain was signed. */
+function keysToPublish(config: Parameters<typeof moreRecordsToPublish>[0], domain: Domain) {
+  const others = moreRecordsToPublish(config, domain);
+  return [
+    ...recordsToPublish(config, domain).filter(({ record }) => record === 'DKIM'),
+    ...others.filter(({ purpose }) => purpose === 'dkim_next' || purpose === 'dkim_ed25519'),
+  ];
+}
+
+/** Returns true unless another tenant has the name of a deleted domain now. */
+function isFree(owner: Domain | undefined, { tenantId }: Domain): boolean {
+  return owner === undefined || owner.tenantId === tenantId;
 }
 
 /** Returns true for a record that does no harm where nobody has asked for it. */

@@ -45,20 +45,35 @@ export async function listDomainsOfAll(
 /** Maximum number of domains that one query names. */
 const MAX_IDS = 500;
 
+type InZones = { zones: readonly string[] };
+
 /** Returns the domains inside these zones that are verified, one for each name. `now` is in Unix milliseconds. */
 export const listReceiversIn = defineRead(
   'domains.listReceiversIn',
-  async (tx, { zones, now }: { zones: readonly string[]; now: number }): Promise<Domain[]> => {
-    const receivers = await listReceivers(tx, now);
-    const ids = receivers
-      .filter(({ name }) => zones.some((zone) => isSameOrBelow(name, zone)))
-      .map(({ id }) => id);
-    const domains: Domain[] = [];
-    for (let start = 0; start < ids.length; start += MAX_IDS) {
-      const part = ids.slice(start, start + MAX_IDS);
-      const rows = await tx.selectFrom('domains').selectAll().where('id', 'in', part).execute();
-      domains.push(...(await toDomains(tx, rows)));
-    }
-    return domains;
+  async (tx, { zones, now }: InZones & { now: number }): Promise<Domain[]> =>
+    readIn(tx, zones, await listReceivers(tx, now)),
+);
+
+/** Returns the deleted domains inside these zones, which stay until no mail needs their keys. */
+export const listEndedIn = defineRead(
+  'domains.listEndedIn',
+  async (tx, { zones }: InZones): Promise<Domain[]> => {
+    const ended = tx.selectFrom('domains').select(['id', 'name']).where('deletedAt', 'is not', null);
+    return readIn(tx, zones, await ended.execute());
   },
 );
+
+async function readIn(
+  tx: Tx,
+  zones: readonly string[],
+  named: readonly Pick<Domain, 'id' | 'name'>[],
+): Promise<Domain[]> {
+  const ids = named.filter(({ name }) => zones.some((zone) => isSameOrBelow(name, zone))).map(({ id }) => id);
+  const domains: Domain[] = [];
+  for (let start = 0; start < ids.length; start += MAX_IDS) {
+    const part = ids.slice(start, start + MAX_IDS);
+    const rows = await tx.selectFrom('domains').selectAll().where('id', 'in', part).execute();
+    domains.push(...(await toDomains(tx, rows)));
+  }
+  return domains;
+}

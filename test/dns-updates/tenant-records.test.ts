@@ -124,3 +124,22 @@ test('mail is led here only for a domain with mailboxes, and a policy is publish
     later.includes('_smtp._tls.some.example.com TXT') && !later.includes('mta-sts.some.example.com CNAME'),
   );
 });
+
+test('the keys of a deleted domain stay published until it is removed, unless another tenant has its name', async () => {
+  const key = 'prabcdefgh._domainkey.shop.example.com CNAME';
+  const names = async (written: readonly string[]) =>
+    (await list({ written })).map((line) => line.split(' ', 2).join(' ')).filter((name) => name === key);
+  const { id } = await addVerified('shop.example.com', { findings: NEW });
+  const written = ['CNAME prabcdefgh._domainkey.shop.example.com', 'TXT shop.example.com'];
+  assert.deepEqual(await names(written), [key]);
+  change('UPDATE domains SET "deletedAt" = 1, "verifiedSince" = NULL WHERE id = ?', id);
+  assert.deepEqual(
+    (await list({ written })).map((line) => line.split(' ', 2).join(' ')),
+    [key],
+  );
+  assert.deepEqual(await names([]), [], 'a record of somebody else is not taken over');
+  await addVerified('shop.example.com', { tenantId: other.tenantId, selector: 'prother222' });
+  assert.deepEqual(await names(written), []);
+  change('DELETE FROM domains WHERE id = ?', id);
+  assert.deepEqual(await names(written), []);
+});
