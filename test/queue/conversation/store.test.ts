@@ -138,6 +138,26 @@ test('a host that refuses connections is named', async () => {
   );
 });
 
+test('what a server says to all attempts of a message has a limit, beyond which the oldest conversations go', async () => {
+  const long = (code: number) => `${`${code}-${'x'.repeat(500)}\r\n`.repeat(7)}${code} end`;
+  const domain = await addDomain(() => long(250), long(450));
+  const id = await spool.accept(`bob@${domain}`);
+  const attemptedAt: number[] = [];
+  for (let attempt = 0; attempt < 16; attempt++) {
+    await spool.deliverDue();
+    attemptedAt.push(spool.clock.now());
+    await spool.clock.advance((attempt < 6 ? 1.2 : 4.5) * 3_600_000);
+  }
+  const kept = await listConversations(spool.app.db.read, spool.tenantId, id);
+  const characters = kept.reduce((sum, { lines }) => sum + lines.length, 0);
+  assert.ok(characters > 48 * 1024 && characters <= 64 * 1024, String(characters));
+  assert.ok(kept.length < attemptedAt.length);
+  assert.deepEqual(
+    kept.map(({ at }) => at),
+    attemptedAt.slice(-kept.length),
+  );
+});
+
 test('conversations are deleted after seven days, and not earlier', async () => {
   const domain = await addDomain(() => '450 4.2.0 later');
   const id = await spool.accept(`bob@${domain}`);
