@@ -29,6 +29,7 @@ import { createMailboxes, type Mailboxes } from './mailbox-access/service.ts';
 import { createImportReader } from './mailbox-imports/reader.ts';
 import type { ImportCalls } from './mailbox-imports/run.ts';
 import { createNameServer, type NameServer } from './nameserver/name-server.ts';
+import { forgetZoneTexts } from './nameserver/texts.ts';
 import { Censuses } from './queue/control/census.ts';
 import { watchQueue } from './queue/control/queue-metrics.ts';
 import { DeliveryTrace } from './queue/conversation/trace.ts';
@@ -131,6 +132,7 @@ export async function startDaemon(
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
   await threads.mailboxes.startIfNeeded();
+  await forgetZoneTexts(app);
   await threads.nameServer.start();
   const watched = {
     censuses: new Censuses(app),
@@ -277,7 +279,7 @@ const EXPORTS = {
 
 function startWorkers(
   app: App,
-  { backups, inbound, routes, mailboxes, imports, certificates, dnsUpdates, ...watched }: Parts,
+  { backups, inbound, routes, mailboxes, imports, certificates, dnsUpdates, nameServer, ...watched }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const { censuses, monitor, trace, replies } = watched;
@@ -298,6 +300,7 @@ function startWorkers(
     certificates,
     moreRecords: [certificates.records, mtaStsRecords(app.config)],
     dnsUpdates,
+    nameServer,
     resolvers: () => resolversInUse(app.config.dns.servers),
   };
   watchTasks(app);

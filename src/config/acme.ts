@@ -41,11 +41,11 @@ export const acmeSection = section(
       description:
         'Profile of the certificates, such as shortlived, if the authority has some. Empty: its usual one.',
     }),
-    challenges: Type.Array(Type.Enum(['dns-persist-01', 'http-01', 'tls-alpn-01']), {
+    challenges: Type.Array(Type.Enum(['dns-persist-01', 'http-01', 'tls-alpn-01', 'dns-01']), {
       minItems: 1,
-      default: ['dns-persist-01', 'http-01', 'tls-alpn-01'],
+      default: ['dns-persist-01', 'http-01', 'tls-alpn-01', 'dns-01'],
       description:
-        'Ways to prove the names, in the order in which they are tried: a record that stays in DNS (used where it is published), port 80, port 443.',
+        'Ways to prove the names, in the order in which they are tried: a record that stays in DNS (used where it is published), port 80, port 443, a record that is written for the order (where nameserver or dns.update has the name).',
     }),
     reuseKeys: Type.Boolean({
       default: true,

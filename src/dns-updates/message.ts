@@ -7,7 +7,13 @@ import { plainAddress } from '../system/address-block.ts';
 export type UpdateType = Exclude<RecordValue['type'], 'TLSA' | 'CAA'> | 'SRV';
 
 /** The records of one name and one type, by their values in the form of `RecordValue`. SRV is `<priority> <weight> <port> <target>`. */
-export type ValueSet = { name: string; type: UpdateType; values: readonly string[] };
+export type ValueSet = {
+  name: string;
+  type: UpdateType;
+  values: readonly string[];
+  /** TTL of values that are added, in seconds, where it is not the usual one. */
+  ttlSeconds?: number;
+};
 
 export type Update = {
   zone: string;
@@ -26,7 +32,7 @@ type SrvValue = { priority?: number; weight?: number; port: number; target: stri
 const OPCODE_UPDATE = 0x2800;
 const TYPES = { A: 1, SOA: 6, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, SRV: 33, ANY: 255 } as const;
 const CLASSES = { IN: 1, NONE: 254 } as const;
-/** TTL of the records, in seconds. */
+/** Usual TTL of the records, in seconds. */
 const TTL_SECONDS = 3_600;
 /** Maximum length of a character-string in octets (RFC 1035 section 3.3). */
 const MAX_CHARACTER_STRING = 255;
@@ -47,7 +53,7 @@ export function writeUpdate({ zone, expected, unused, added, removed }: Update, 
   ];
   const updates = [
     ...removed.flatMap((set) => records(set, CLASSES.NONE, 0)),
-    ...added.flatMap((set) => records(set, CLASSES.IN, TTL_SECONDS)),
+    ...added.flatMap((set) => records(set, CLASSES.IN, set.ttlSeconds ?? TTL_SECONDS)),
   ];
   const header = Buffer.alloc(12);
   [id, OPCODE_UPDATE, 1, prerequisites.length, updates.length, 0].forEach((value, index) => {

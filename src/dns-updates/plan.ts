@@ -65,16 +65,19 @@ export function planUpdate(situation: Situation): Plan {
 type Changes = { found: readonly string[]; missing: readonly string[]; obsolete: readonly string[] };
 
 function updateOf({ zone, mark, wanted, marks }: Situation, { found, missing, obsolete }: Changes): Update {
-  const { name, type } = wanted;
-  const set = (values: readonly string[]): ValueSet => ({ name, type, values });
-  const markSet = (values: readonly string[]): ValueSet => ({ name: markName(name), type: 'TXT', values });
+  const set = (values: readonly string[]): ValueSet => ({ ...wanted, values });
+  const markSet = (values: readonly string[]): ValueSet => ({
+    name: markName(wanted.name),
+    type: 'TXT',
+    values,
+  });
   const staysOwned = wanted.values.length > 0;
-  const isNewAlias = type === 'CNAME' && found.length === 0 && missing.length > 0;
+  const isNewAlias = wanted.type === 'CNAME' && found.length === 0 && missing.length > 0;
   return {
     zone,
     // The server makes sure that nothing has changed since it was asked.
     expected: [set(found), markSet(marks)],
-    ...(isNewAlias && { unused: name }),
+    ...(isNewAlias && { unused: wanted.name }),
     added: [set(missing), markSet(staysOwned && !marks.includes(mark) ? [mark] : [])],
     removed: [set(obsolete), markSet(!staysOwned && marks.includes(mark) ? [mark] : [])],
   };

@@ -4,6 +4,7 @@
  */
 import type { App } from '../app.ts';
 import { listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import { type TextPlace, zoneTextRecords } from '../nameserver/texts.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { periodicOrWoken, type Work } from '../system/worker.ts';
 import type { UpdateType, ValueSet } from './message.ts';
@@ -31,7 +32,7 @@ export type UpdateReport = {
   records: readonly RecordState[];
 };
 
-export type DnsUpdates = {
+export type DnsUpdates = TextPlace & {
   readonly report: UpdateReport;
   /** Makes a pass that begins from now on, and returns its report. Calls that wait share one. */
   run(): Promise<UpdateReport>;
@@ -44,10 +45,11 @@ const MIN_INTERVAL_MS = 5_000;
 
 type UpdatesApp = Pick<App, 'config' | 'db' | 'clock' | 'dns' | 'sealer' | 'log' | 'egress'>;
 
-/** Returns the updates of this installation, which do nothing until `run` is called. */
-export function createDnsUpdates(app: UpdatesApp, more: readonly MoreRecords[]): DnsUpdates {
+/** Returns the updates of this installation, which do nothing until `run` or `publishText` is called. `printed` are records besides those of domains. */
+export function createDnsUpdates(app: UpdatesApp, printed: readonly MoreRecords[]): DnsUpdates {
   const { server, zones } = app.config.dns.update;
   const enabled = server !== '';
+  const more = [...printed, () => zoneTextRecords(app)];
   let report: UpdateReport = { enabled, server, zones, finishedAt: null, problem: null, records: [] };
   let last: Promise<unknown> = Promise.resolve();
   /** The pass that begins when the running one has ended. */
@@ -69,20 +71,29 @@ export function createDnsUpdates(app: UpdatesApp, more: readonly MoreRecords[]):
     return report;
   }
 
+  async function run(): Promise<UpdateReport> {
+    if (!enabled) return report;
+    if (next) return next;
+    const begun = last.then(() => {
+      next = undefined;
+      return pass();
+    });
+    next = begun;
+    last = begun.catch(() => {});
+    return begun;
+  }
+
   return {
     get report() {
       return report;
     },
-    async run() {
-      if (!enabled) return report;
-      if (next) return next;
-      const begun = last.then(() => {
-        next = undefined;
-        return pass();
-      });
-      next = begun;
-      last = begun.catch(() => {});
-      return begun;
+    run,
+    hasName: (name) => enabled && zoneOf(name, lowerCase(zones)) !== undefined,
+    async publishText(name) {
+      const { problem, records } = await run();
+      const found = records.find((record) => record.name === name && record.type === 'TXT');
+      if (found?.state === 'written' || found?.state === 'in_place') return undefined;
+      return problem ?? found?.detail ?? 'it was not reached';
     },
   };
 }
@@ -106,14 +117,14 @@ async function updateAll(
   more: readonly MoreRecords[],
   states: RecordState[],
 ): Promise<void> {
-  const zones = app.config.dns.update.zones.map((zone) => zone.toLowerCase());
+  const zones = lowerCase(app.config.dns.update.zones);
   const [{ records }, rows] = await Promise.all([
     listOperatorRecords(app, more),
     app.db.query(listWritten, {}),
   ]);
-  const printed = records.flatMap(({ name, type, value }) =>
+  const printed = records.flatMap(({ name, type, value, ttlSeconds }) =>
     // TLSA and CAA depend on what else the zone has: whether it is signed, and which other authorities are in use.
-    type === 'TLSA' || type === 'CAA' ? [] : [{ name, type, value }],
+    type === 'TLSA' || type === 'CAA' ? [] : [{ name, type, value, ttlSeconds }],
   );
   const written = setsOf(rows);
   const tenants = await listTenantRecords(app, {
@@ -129,7 +140,7 @@ async function updateAll(
     const zone = zoneOf(name, zones);
     if (zone === undefined) continue;
     const before = written.get(key)?.values ?? [];
-    states.push(await updateSet(app, primary, { zone, wanted: { name, type, values: set.values }, before }));
+    states.push(await updateSet(app, primary, { zone, wanted: { ...set, name, type }, before }));
   }
 }
 
@@ -165,6 +176,10 @@ async function updateSet(
 
 type Sets = ReadonlyMap<string, ValueSet>;
 
+function lowerCase(names: readonly string[]): string[] {
+  return names.map((name) => name.toLowerCase());
+}
+
 /** Returns the keys of all sets. Those that are not as they were written come first, because a pass through thousands takes minutes. */
 export function changesFirst(wanted: Sets, written: Sets): string[] {
   const valuesOf = (sets: Sets, key: string) => sets.get(key)?.values.join('\n');
@@ -173,17 +188,20 @@ export function changesFirst(wanted: Sets, written: Sets): string[] {
   return keys.toSorted((one, other) => Number(isWritten(one)) - Number(isWritten(other)));
 }
 
+type ListedRecord = { name: string; type: UpdateType; value: string; ttlSeconds?: number | undefined };
+
 /** Returns the records by name and type, their values in a fixed order, and each address in one spelling, as answers are read. */
-export function setsOf(
-  records: readonly { name: string; type: UpdateType; value: string }[],
-): Map<string, ValueSet> {
+export function setsOf(records: readonly ListedRecord[]): Map<string, ValueSet> {
   const groups = Map.groupBy(records, ({ name, type }) => `${type} ${name}`);
   return new Map(
     [...groups].map(([key, group]) => {
-      const { name = '', type = 'TXT' } = group[0] ?? {};
+      const { name = '', type = 'TXT', ttlSeconds } = group[0] ?? {};
       // A text that is no address stays as it is.
       const values = new Set(group.map(({ value }) => (type === 'TXT' ? value : plainAddress(value))));
-      return [key, { name, type, values: [...values].toSorted() }];
+      return [
+        key,
+        { name, type, values: [...values].toSorted(), ...(ttlSeconds !== undefined && { ttlSeconds }) },
+      ];
     }),
   );
 }

@@ -21,6 +21,8 @@ export type OperatorRecord = RecordValue & {
   purpose: string;
   /** True for a record that nothing needs, such as one that only makes sense in a zone with DNSSEC. A wrong one does harm. */
   isOptional?: true;
+  /** TTL in seconds, where it is not the usual one. */
+  ttlSeconds?: number;
 };
 
 /** `published` says what DNS has, when that was asked for. */

@@ -2,13 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { listKeyRecords, listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import { isSameOrBelow } from '../mail/domain-names.ts';
 import type { PartThread } from '../system/thread.ts';
 import { createSystemPart } from '../thread-app.ts';
 import { type KeyStart, NAME_SERVER_PART, type NameServerCalls, type NameServerStatus } from './part.ts';
-import { createZoneTexts, type ZoneTexts, zoneTextRecords } from './texts.ts';
+import { type TextPlace, zoneTextRecords } from './texts.ts';
 import { delegationRecords, zoneName } from './zone/records.ts';
 
-export type NameServer = PartThread<NameServerCalls> & { texts: ZoneTexts };
+export type NameServer = PartThread<NameServerCalls> & TextPlace;
 
 /** The state of the name server, as the operator sees it. */
 export type NameServerReport = {
@@ -40,7 +41,11 @@ export function createNameServer(
     // Without the setting the thread does not exist.
     start: async () => (app.config.nameserver.enabled ? part.start() : undefined),
     stop: (graceMs) => part.stop(graceMs),
-    texts: createZoneTexts(app, part.calls),
+    hasName: (name) => app.config.nameserver.enabled && isSameOrBelow(name, zoneName(app.config)),
+    async publishText() {
+      await part.calls.reload();
+      return undefined;
+    },
   };
 }
 

@@ -25,6 +25,15 @@ export const removeZoneText = defineWrite(
   },
 );
 
+/** Removes all text records. */
+export const removeAllZoneTexts = defineWrite(
+  'nameserver.removeAllTexts',
+  async (tx, _input: object): Promise<void> => {
+    await tx.deleteFrom('zoneTexts').execute();
+    wakeAfterCommit('zone', '');
+  },
+);
+
 /** Returns the text records that have not expired. */
 export function listZoneTexts(tx: Tx, now: number): Promise<ZoneText[]> {
   return tx.selectFrom('zoneTexts').select(['name', 'value']).where('expiresAt', '>', now).execute();

@@ -14,11 +14,13 @@ test('a restored installation that is not released asks and changes nothing, and
       POSTRIDER_DNS_UPDATE_ZONES: 'postrider.example',
     },
   });
-  const { run } = createDnsUpdates(t.app, []);
+  const { run, hasName, publishText } = createDnsUpdates(t.app, []);
   assert.match((await run()).problem ?? '', /the key cannot be used/);
   t.app.egress.hold();
   const { problem, records } = await run();
   assert.match(problem ?? '', /restore release/);
+  assert.match((await publishText('_acme-challenge.postrider.example', 'x')) ?? '', /restore release/);
+  assert.deepEqual(['a.postrider.example', 'a.example'].map(hasName), [true, false]);
   assert.deepEqual(records, []);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Certificates by ACME: pebble, the test authority of Let's Encrypt, issues them by HTTP-01 and by TLS-ALPN-01, and the small authority of
+ * Certificates by ACME: pebble, the test authority of Let's Encrypt, issues them by HTTP-01, by TLS-ALPN-01 and by DNS-01, and the small authority of
  * the tests by what pebble lacks. openssl judges what comes of it.
  */
 import assert from 'node:assert/strict';
@@ -22,6 +22,7 @@ import { startAuthority } from '../support/acme-authority.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
 import { startDaemonProcess } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { NO_TEXTS, PublishedTexts } from '../support/published-texts.ts';
 import { runDueTasks } from '../support/tasks.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -69,8 +70,16 @@ async function startListeners(t: TestContext) {
 
 type Authority = { directory: string; serverCertificate?: string };
 
+/** Shows lines beside the zone of these tests to everybody who looks names up. */
+type ShowTexts = (texts: readonly string[]) => void;
+
 /** Opens an app that orders from an authority, with the listeners of the test in front. */
-async function openHost(t: TestContext, authority: Authority, env: Record<string, string>) {
+async function openHost(
+  t: TestContext,
+  authority: Authority,
+  env: Record<string, string>,
+  show: ShowTexts = () => {},
+) {
   const dns = zoneDns(ZONE);
   const { directory, serverCertificate } = authority;
   const trusted = serverCertificate === undefined ? {} : { certificateAuthorities: serverCertificate };
@@ -86,7 +95,14 @@ async function openHost(t: TestContext, authority: Authority, env: Record<string
   t.after(() => host.close());
   const certificates = await openCertificates(host.app);
   t.after(() => certificates[Symbol.asyncDispose]());
-  const parts = { ...host.app, certificates };
+  const nameServer = new PublishedTexts(host.app, {
+    suffix: `.${HOSTNAME}`,
+    show(texts) {
+      dns.setZone([ZONE, ...texts].join('\n'));
+      show(texts);
+    },
+  });
+  const parts = { ...host.app, certificates, nameServer, dnsUpdates: NO_TEXTS };
   const kind = createOrderKind(parts);
   return {
     app: host.app,
@@ -120,12 +136,13 @@ async function judge(root: string, port: number): Promise<string> {
   return (await x509).stdout;
 }
 
-for (const challenge of ['http-01', 'tls-alpn-01'])
+for (const challenge of ['http-01', 'tls-alpn-01', 'dns-01'])
   test(`pebble issues a certificate by ${challenge}, renews it with the same key, and openssl accepts it`, async (t) => {
     await using dns = await startDnsServer(ZONE);
     const listeners = await startListeners(t);
     await using pebble = await startPebble({ dns: dns.address, ...listeners });
-    const host = await openHost(t, pebble, { POSTRIDER_ACME_CHALLENGES: challenge });
+    const env = { POSTRIDER_ACME_CHALLENGES: challenge };
+    const host = await openHost(t, pebble, env, (texts) => dns.setZone([ZONE, ...texts].join('\n')));
     listeners.serve(host.certificates);
     const first = await host.order();
     const text = await judge(await pebble.root(), listeners.tlsPort);

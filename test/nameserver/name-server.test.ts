@@ -8,6 +8,7 @@ import { comparePublished } from '../../src/domains/published.ts';
 import { dkimTarget } from '../../src/domains/records.ts';
 import { endDomain, purgeDomains } from '../../src/domains/store.ts';
 import { createNameServer } from '../../src/nameserver/name-server.ts';
+import { createZoneTexts, forgetZoneTexts } from '../../src/nameserver/texts.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { createDns } from '../../src/system/dns.ts';
 import { addDomain } from '../domains/fixtures.ts';
@@ -66,7 +67,7 @@ test('the key of a new domain is answered with soon, and that of a removed one n
 
 test('a text is answered with once it is set, several values side by side, until it is removed', async () => {
   const name = `_acme-challenge.track.${HOST}`;
-  const { setTxt, removeTxt } = nameServer.texts;
+  const { setTxt, removeTxt } = createZoneTexts(t.app, [nameServer]);
   assert.equal(await setTxt(name.toUpperCase(), 'one'), true);
   await setTxt(name, 'two');
   const found = await dns.fresh.txt(name);
@@ -76,6 +77,21 @@ test('a text is answered with once it is set, several values side by side, until
   await waitUntil(async () => (await dns.fresh.txt(name)).kind === 'no-name');
   assert.equal(await setTxt('_acme-challenge.example.com', 'one'), false);
   assert.equal(await setTxt(`_acme-challenge.x${HOST}`, 'one'), false);
+});
+
+test('texts that a killed process has left are removed at the start', async () => {
+  const name = `_acme-challenge.${HOST}`;
+  await createZoneTexts(t.app, [nameServer]).setTxt(name, 'left');
+  assert.equal((await dns.fresh.txt(name)).kind, 'found');
+  await forgetZoneTexts(t.app);
+  await waitUntil(async () => (await dns.fresh.txt(name)).kind === 'no-name');
+});
+
+test('a text that one place cannot publish is not kept', async () => {
+  const name = `_acme-challenge.${HOST}`;
+  const broken = { hasName: () => true, publishText: async () => 'the server refuses' };
+  assert.equal(await createZoneTexts(t.app, [nameServer, broken]).setTxt(name, 'half'), false);
+  await waitUntil(async () => (await dns.fresh.txt(name)).kind === 'no-name');
 });
 
 test('the serial number stays while nothing changes', async () => {
@@ -106,7 +122,7 @@ test('without the setting no thread starts, and the operator is told of the sett
   const unused = createNameServer(off.app, [], { inThreads: true });
   await unused.start();
   assert.equal(unused.isRunning, true);
-  assert.equal(await unused.texts.setTxt(`_acme-challenge.${HOST}`, 'one'), false);
+  assert.equal(await createZoneTexts(off.app, [unused]).setTxt(`_acme-challenge.${HOST}`, 'one'), false);
   const socket = await openControlSocket(off.app);
   const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: off.dataDir });
   assert.equal(await runProgram(['nameserver'], terminal), 0);

@@ -3,11 +3,13 @@
  * order runs at a time; those of the operator have their own.
  */
 import type { App } from '../../app.ts';
+import { createZoneTexts, type TextPlace } from '../../nameserver/texts.ts';
 import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, retryTask } from '../../tasks/store.ts';
 import { attemptOrder } from './attempt.ts';
 import { Authority } from './authority.ts';
 import type { OfferedChallenges } from './challenges.ts';
+import { createDnsSolver } from './dns-solver.ts';
 import { createPersistentRecordSolver } from './persistent-record.ts';
 import { createAlpnSolver, createHttpSolver, type Solver } from './solver.ts';
 import { CERTIFICATE_ORDERS, findCertificate, settleOrder } from './store.ts';
@@ -17,7 +19,11 @@ const CONCURRENCY = 4;
 /** Delay after an attempt that a bug ended, and between looks while no authority is configured, in milliseconds. */
 const RETRY_MS = 3_600_000;
 
-type KindApp = App & { certificates: { challenges: OfferedChallenges } };
+type KindApp = App & {
+  certificates: { challenges: OfferedChallenges };
+  nameServer: TextPlace;
+  dnsUpdates: TextPlace;
+};
 
 /** Returns the kind. While no authority is configured, its tasks wait. */
 export function createOrderKind(app: KindApp): TaskKind {
@@ -55,6 +61,7 @@ function createSolvers(app: KindApp): Solver[] {
     createPersistentRecordSolver(app.dns.fresh, app.clock),
     createHttpSolver(challenges),
     createAlpnSolver(challenges, app.clock),
+    createDnsSolver(app, createZoneTexts(app, [app.nameServer, app.dnsUpdates])),
   ];
   return app.config.acme.challenges.flatMap((type) => known.filter((solver) => solver.type === type));
 }

@@ -105,7 +105,7 @@ async function postOrder(
 
 /** Proves control of the name, and returns the order once the authority is convinced. */
 async function proveName(app: OrderApp, request: OrderRequest, order: Order): Promise<Order> {
-  using offers = new DisposableStack();
+  await using offers = new AsyncDisposableStack();
   for (const url of order.authorizations) await answerChallenge(app, { request, url, offers });
   // The answers stay until the authority has looked at them.
   return await waitFor(app, request, {
@@ -118,7 +118,7 @@ async function proveName(app: OrderApp, request: OrderRequest, order: Order): Pr
   });
 }
 
-type Answer = { request: OrderRequest; url: string; offers: DisposableStack };
+type Answer = { request: OrderRequest; url: string; offers: AsyncDisposableStack };
 
 async function answerChallenge(app: OrderApp, { request, url, offers }: Answer): Promise<void> {
   const { authority, account } = app;
@@ -129,9 +129,10 @@ async function answerChallenge(app: OrderApp, { request, url, offers }: Answer):
   for (const solver of request.solvers) {
     const challenge = challenges.find(({ type }) => type === solver.type);
     if (challenge === undefined) continue;
-    const { accountUrl } = account;
     const keyAuthorization = keyAuthorizationOf(challenge.token, account.key);
-    const offer = await solver.offer({ name: request.name, challenge, keyAuthorization, accountUrl });
+    const { accountUrl } = account;
+    const { name, signal } = request;
+    const offer = await solver.offer({ name, challenge, keyAuthorization, accountUrl, signal });
     if (offer === undefined) continue;
     offers.use(offer);
     // A challenge that is being processed was answered before, by a run that has ended.

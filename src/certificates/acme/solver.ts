@@ -1,6 +1,6 @@
 /**
  * The ways to prove control of a name. A solver makes one kind of challenge answerable for the time of an order; the
- * order itself knows only this interface, so another way, such as DNS-01, is another value in the list.
+ * order itself knows only this interface, so another way is another value in the list.
  */
 import { createHash, createPrivateKey } from 'node:crypto';
 import { DAY_MS } from '../../system/clock.ts';
@@ -24,6 +24,8 @@ type Proof = {
   /** The token with the thumbprint of the account key. */
   keyAuthorization: string;
   accountUrl: string;
+  /** Aborted when the run is to end. */
+  signal: AbortSignal;
 };
 
 export type Solver = {
@@ -33,7 +35,7 @@ export type Solver = {
    * Makes the answer visible. Disposing of the result withdraws it. The result is undefined when this way cannot prove the
    * name at present, so that another way is chosen.
    */
-  offer(proof: Proof): Promise<Disposable | undefined>;
+  offer(proof: Proof): Promise<Disposable | AsyncDisposable | undefined>;
 };
 
 /** Returns the solver that answers on port 80 (RFC 8555 section 8.3). */

@@ -46,12 +46,12 @@ export function zoneRecords(config: ZoneConfig, printed: readonly OperatorRecord
   const zone = zoneName(config);
   const names = serverNames(config);
   const records = [
-    ...printed.flatMap(({ type, name, value }) => {
+    ...printed.flatMap(({ type, name, value, ttlSeconds }) => {
       // A zone that is not signed has no use for TLSA (RFC 6698 section 4.1).
       if (type === 'TLSA') return [];
       // A proxy that has the ports of HTTPS orders certificates with an account of its own, which CAA would refuse.
       if (type === 'CAA' && !config.https.enabled) return [];
-      return [{ type, name: name.toLowerCase(), value }];
+      return [{ type, name: name.toLowerCase(), value, ttlSeconds: ttlSeconds ?? TTL_SECONDS }];
     }),
     ...names.map((value) => ({ type: 'NS' as const, name: zone, value })),
   ];
@@ -62,7 +62,7 @@ export function zoneRecords(config: ZoneConfig, printed: readonly OperatorRecord
   const unique = new Map(all.map((record) => [`${record.name} ${record.type} ${record.value}`, record]));
   return [...unique.values()]
     .filter(({ name }) => isSameOrBelow(name, zone))
-    .map((record) => ({ ...record, ttlSeconds: TTL_SECONDS }));
+    .map((record) => ({ ttlSeconds: TTL_SECONDS, ...record }));
 }
 
 /** Returns the hosts of the public URLs. Below a delegated hostname, nobody else can publish their addresses. */

@@ -8,6 +8,7 @@ import { createFetch } from '../../../src/system/fetch.ts';
 import { type AcmeAuthority, type Behaviour, startAuthority } from '../../support/acme-authority.ts';
 import { ANY_TARGET } from '../../support/any-target.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import { NO_TEXTS, PublishedTexts } from '../../support/published-texts.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { runDueTasks } from '../../support/tasks.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
@@ -27,6 +28,8 @@ export type OrderingHost = AsyncDisposable & {
   dns: ZoneDns;
   authority: AcmeAuthority;
   challenges: OfferedChallenges;
+  /** Texts in the part of DNS that is written here: the zone of the hostname, if the test says so. */
+  published: PublishedTexts;
   lines: ReturnType<typeof recordLog>['lines'];
   /** Brings the list of names up to date. */
   updateNames(): Promise<void>;
@@ -41,12 +44,15 @@ type Options = {
   env?: Record<string, string>;
   behaviour?: Partial<Behaviour>;
   configured?: readonly string[];
+  /** True when texts of the zone of the hostname are published here. */
+  writesDns?: boolean;
 };
 
 export async function openOrderingHost({
   env,
   behaviour,
   configured = [PAGES],
+  writesDns = false,
 }: Options = {}): Promise<OrderingHost> {
   const clock = createFakeClock(START);
   const challenges = createChallenges();
@@ -68,10 +74,15 @@ export async function openOrderingHost({
     },
   });
   const certificates = { challenges, isConfigured: (name: string) => configured.includes(name) };
-  const parts = { ...test.app, random: () => 0, certificates };
+  const published = new PublishedTexts(test.app, {
+    suffix: `.${HOSTNAME}`,
+    show: (texts) => dns.setZone([ZONE, ...texts].join('\n')),
+  });
+  const places = { nameServer: writesDns ? published : NO_TEXTS, dnsUpdates: NO_TEXTS };
+  const parts = { ...test.app, ...places, random: () => 0, certificates };
   const kind = createOrderKind(parts);
   return {
-    ...{ test, clock, dns, authority, challenges, lines },
+    ...{ test, clock, dns, authority, challenges, published, lines },
     app: test.app,
     updateNames: () => updateNames(parts),
     run: () => runDueTasks(test.app, kind),
