@@ -7,7 +7,7 @@ import { isoTime, realClock } from '../system/clock.ts';
 import { contextOf, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { addBackupRestore, folderOption, identitiesOf, identityOption } from './restore.ts';
-import { formatList } from './table.ts';
+import { counted, formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -18,7 +18,9 @@ type VerifyOptions = { folder?: string; identity?: string; dir?: string };
 export function addBackupCommands(program: Command, terminal: Terminal): void {
   const backup = program
     .command('backup')
-    .description('Back up the data directory while the daemon runs. "postrider restore" puts a backup back.');
+    .description(
+      'Back up the data directory while the daemon runs. "postrider backup restore" puts a backup back.',
+    );
   backup
     .command('create')
     .description('Make a backup now. The daemon goes on; without one, the command makes it by itself.')
@@ -125,7 +127,7 @@ function readKeep(text: string | undefined): number | undefined {
 function describe({ facts }: Pick<MadeBackup, 'facts'>): string {
   const { files, bytes, mailboxes, damagedMailboxes, takenAt, tookMs } = facts;
   const damaged = damagedMailboxes.length === 0 ? '' : ` Damaged mailboxes: ${damagedMailboxes.join(', ')}.`;
-  return `${files} files, ${megabytes(bytes)}, ${mailboxes} mailboxes, taken at ${isoTime(takenAt)} in ${(tookMs / 1_000).toFixed(1)} s.${damaged}`;
+  return `${counted(files, 'file')}, ${megabytes(bytes)}, ${counted(mailboxes, 'mailbox', 'mailboxes')}, taken at ${isoTime(takenAt)} in ${(tookMs / 1_000).toFixed(1)} s.${damaged}`;
 }
 
 function megabytes(bytes: number): string {

@@ -6,11 +6,16 @@ import { CommandError, UsageError } from './errors.ts';
 import { formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Maximum length of a value that is shown though there is nothing to do about it, in characters. */
+const MAX_SHOWN_VALUE = 60;
+
 /** Adds the command to those of domains. */
 export function addDomainRecords(domain: Command, terminal: Terminal): void {
   domain
     .command('records')
-    .description('Print the DNS records to publish in the zone of the hostname, for all domains.')
+    .description(
+      'Print the DNS records to publish in the zone of the hostname, for all domains. "postrider domain show" prints those of one domain.',
+    )
     .option('--zone', 'print lines for a zone file')
     .option(
       '--check',
@@ -42,12 +47,19 @@ function table({ records }: OperatorRecords): string {
 function checkedTable({ records }: OperatorRecords): string {
   const rows = records
     .toSorted((one, other) => Number(isRight(one)) - Number(isRight(other)))
-    .map(({ type, name, value, published }) => {
+    .map(({ type, name, value, published, isOptional }) => {
       const found = published?.found.map(printable).join(' | ') ?? '';
       const state = published?.state ?? '';
-      return [state, type, name, value, state === 'published' ? '' : (published?.reason ?? found)];
+      const note = isOptional && state === 'missing' ? `${state} (optional)` : state;
+      if (state === 'published') return [note, type, name, shortened(value), ''];
+      return [note, type, name, value, published?.reason ?? found];
     });
   return formatTable(['state', 'type', 'name', 'expected', 'found instead'], rows);
+}
+
+/** Nobody copies a value that is published already, and a key would make every line of the table longer than a terminal is wide. */
+function shortened(value: string): string {
+  return value.length <= MAX_SHOWN_VALUE ? value : `${value.slice(0, MAX_SHOWN_VALUE - 1)}…`;
 }
 
 /** An optional record may be missing, but not be wrong. */
@@ -61,7 +73,15 @@ function requirePublished({ records }: OperatorRecords): void {
     throw new CommandError(`${count} of ${records.length} records are not published as they should be`);
 }
 
-/** A line of a zone file. Values of SRV records are complete; other host names get their final dot. */
+type RecordParts = { type: string; value: string } & { [Part in 'priority' | 'weight' | 'port']?: unknown };
+
+/** Returns the data of a record as zone files have them, without the final dot of a host name. */
+export function recordData({ type, value, priority = 0, weight = 0, port = 0 }: RecordParts): string {
+  if (type === 'MX') return `${priority} ${value}`;
+  return type === 'SRV' ? `${priority} ${weight} ${port} ${value}` : value;
+}
+
+/** A line of a zone file, with the data of `recordData`. Host names get their final dot. */
 export type ZoneRecord = { type: string; name: string; value: string; purpose: string };
 
 /** TTL of the records: one hour, so that a change takes effect soon. */
@@ -86,6 +106,8 @@ function rdata({ type, value }: ZoneRecord): string {
     case 'MX':
     case 'CNAME':
       return `${value}.`;
+    case 'SRV':
+      return value.endsWith('.') ? value : `${value}.`;
     default:
       return value;
   }

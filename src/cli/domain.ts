@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { OperatorDomain } from '../domains/admin-api.ts';
 import { requestAction, withControl } from './context.ts';
-import { addDomainRecords } from './domain-records.ts';
+import { addDomainRecords, recordData } from './domain-records.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -102,9 +102,7 @@ function details({ id, name, status, tenantId, records, optionalRecords }: Opera
     record.required ? record.status : `${record.status} (optional)`,
     record.type,
     record.name,
-    'priority' in record && record.priority !== undefined
-      ? `${record.priority} ${record.value}`
-      : record.value,
+    recordData(record),
   ]);
   const errors = records.flatMap(({ record, error }) =>
     error === null ? [] : [`${record}: ${printable(error)}`],
@@ -122,7 +120,7 @@ function rotation({ name, dkimKeys, optionalRecords }: OperatorDomain): string {
   const waiting = dkimKeys.filter(({ state }) => state === 'waiting');
   const lines = waiting.flatMap(({ selector, algorithm }) => {
     const record = optionalRecords.find((one) => one.name.startsWith(`${selector}.`));
-    const begin = `The next ${algorithm} key of ${name} has the selector ${selector}`;
+    const begin = `The next ${algorithm === 'rsa' ? 'RSA' : 'Ed25519'} key of ${name} has the selector ${selector}`;
     if (!record) return [begin];
     // A CNAME that leads here was found before, with or without a key at its end.
     if (record.status === 'verified' || record.found.includes(record.value))

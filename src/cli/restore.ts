@@ -8,6 +8,7 @@ import { isoTime, realClock } from '../system/clock.ts';
 import { confirm } from './confirm.ts';
 import { contextOf, requestAction, withControl } from './context.ts';
 import { explainStartFailure } from './start-failure.ts';
+import { counted } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Returns the option of all commands that look for backups. */
@@ -88,7 +89,7 @@ function describeRestored({ dataDir, facts, mailboxes, replaced }: Restored): st
     ...(replaced === null
       ? []
       : [`The data that was there is in ${replaced}; remove it when you no longer need it.`]),
-    `${mailboxes} mailboxes get new UIDVALIDITYs when they are next opened.`,
+    `${counted(mailboxes, 'mailbox gets', 'mailboxes get')} new UIDVALIDITYs when next opened, so that mail programs read them anew.`,
     'Nothing leaves this installation until "postrider restore release", which first shows what would leave.',
   ].join('\n');
 }
@@ -135,7 +136,7 @@ function describeWaiting({ mail: { due, later, oldestDueAt }, tasks }: Restorati
   const since = oldestDueAt === null || due === 0 ? '' : `, the oldest since ${isoTime(oldestDueAt)}`;
   const lines = tasks.map(({ kind, waiting }) => `  ${kind}: ${waiting}`);
   return [
-    `Mail to ${due} recipients is due${since}; mail to ${later} more is due later.`,
+    `Mail to ${counted(due, 'recipient')} is due${since}; mail to ${later} more is due later.`,
     ...(lines.length === 0 ? [] : ['Background work that waits:', ...lines]),
   ].join('\n');
 }

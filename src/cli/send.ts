@@ -33,7 +33,10 @@ export function addSendCommand(program: Command, terminal: Terminal): void {
         const text = isEmpty ? await readText(terminal) : options.text;
         const body = { ...options, mode: test ? 'test' : 'live', ...(text !== undefined && { text }) };
         const sent = await control.request<{ id: string }>('POST', '/emails', body);
-        show(sent, () => `Email ${sent.id} is accepted`);
+        show(
+          sent,
+          () => `Email ${sent.id} is accepted. "postrider email show ${sent.id}" shows what becomes of it.`,
+        );
       }),
     );
 }

@@ -25,6 +25,7 @@ function lines(status: Status, running: boolean): string {
   const domains = Object.entries(status.domains).map(([word, count]) => `${count} ${word}`);
   const rows: [string, string][] = [
     ['daemon', running ? `running, version ${status.version}` : 'not running'],
+    ...restored(status),
     ['hostname', status.hostname],
     ['data', status.dataDir],
     ['free space', freeBytes === null ? 'not known' : `${(freeBytes / BYTES_PER_GIGABYTE).toFixed(1)} GB`],
@@ -37,4 +38,10 @@ function lines(status: Status, running: boolean): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** Whoever wonders why no mail leaves looks here first. */
+function restored({ restoredAt }: Status): [string, string][] {
+  if (restoredAt === null) return [];
+  return [['restored', `${restoredAt}; nothing leaves until "postrider restore release"`]];
 }

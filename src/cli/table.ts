@@ -32,3 +32,8 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
 export function printable(text: string): string {
   return text.replace(CONTROLS, '\ufffd');
 }
+
+/** Returns a number with its noun, such as `1 file` and `2 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

@@ -77,5 +77,5 @@ function describe(holdings: Holdings): string {
   const parts = (Object.keys(WORDS) as (keyof Holdings)[])
     .filter((name) => holdings[name] > 0)
     .map((name) => `${holdings[name]} ${WORDS[name][holdings[name] === 1 ? 0 : 1]}`);
-  return parts.length === 0 ? 'no data of the larger kinds' : parts.join(', ');
+  return parts.length === 0 ? 'no domains, keys or mail' : parts.join(', ');
 }

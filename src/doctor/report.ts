@@ -7,7 +7,10 @@ import { postmasterOf } from '../mail/postmaster.ts';
 import { DAY_MS, isoTime } from '../system/clock.ts';
 import { worstOf } from './check.ts';
 
-/** Minimum age of a warning that is mailed, in milliseconds: the next run has seen it too. Failures are mailed at once. */
+/**
+ * Minimum age of a warning that is mailed, in milliseconds: the next run has seen it too. Failures are mailed at once, except in the first
+ * mail of an installation: while it is set up, its records and certificates cannot be there yet.
+ */
 const MIN_WARNING_AGE_MS = 1_800_000;
 
 type State = { findings: readonly DoctorFindingRow[]; states: readonly DoctorCheckRow[]; now: number };
@@ -17,6 +20,7 @@ type State = { findings: readonly DoctorFindingRow[]; states: readonly DoctorChe
  * told of every day while it lasts, and a warning once after it has turned.
  */
 export function findingsToReport({ findings, states, now }: State): DoctorFindingRow[] {
+  const isFirstMail = states.every(({ mailedAt }) => mailedAt === null);
   const names = [...new Set(findings.map(({ checkName }) => checkName))];
   return names.flatMap((name) => {
     const rows = findings.filter(({ checkName }) => checkName === name);
@@ -25,7 +29,7 @@ export function findingsToReport({ findings, states, now }: State): DoctorFindin
     const isNews = rows.some(
       ({ since }) => now - since >= MIN_WARNING_AGE_MS && (mailedAt === null || since > mailedAt),
     );
-    return worstOf(rows) === 'fail' || isNews ? rows : [];
+    return isNews || (!isFirstMail && worstOf(rows) === 'fail') ? rows : [];
   });
 }
 

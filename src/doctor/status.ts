@@ -1,6 +1,8 @@
 /** Sums up the state of the installation for the operator, from what is stored. Nothing is looked up. */
 import type { App } from '../app.ts';
+import { findRestoredAt } from '../db/installation/store.ts';
 import { countHeld } from '../queue/held/store.ts';
+import { isoTime } from '../system/clock.ts';
 import { countTasks } from '../tasks/read-store.ts';
 import { listTenants } from '../tenants/store.ts';
 import { VERSION } from '../version.ts';
@@ -21,18 +23,21 @@ export type Status = {
   /** Time at which the first of the certificates in use expires; null when there is none. */
   certificatesExpireAt: string | null;
   findings: { warn: number; fail: number };
+  /** Time of the restoration from a backup; null when nothing is kept back. */
+  restoredAt: string | null;
 };
 
 /** Returns the state of the installation. */
 export async function readStatus(app: App & CheckApp): Promise<Status> {
   const { db, config } = app;
-  const [tasks, certificates, findings, domains, tenants, held] = await Promise.all([
+  const [tasks, certificates, findings, domains, tenants, held, restoredAt] = await Promise.all([
     db.query(countTasks, undefined),
     app.certificates.list(),
     listFindings(db.read),
     db.query(countDomainsByStatus, {}),
     listTenants(db.read),
     countHeld(db.read),
+    findRestoredAt(db.read),
   ]);
   const expiries = certificates.flatMap(({ expiresAt }) => expiresAt ?? []);
   const countLevel = (level: 'warn' | 'fail') => findings.filter((finding) => finding.level === level).length;
@@ -48,6 +53,7 @@ export async function readStatus(app: App & CheckApp): Promise<Status> {
     failedTasks: sum(tasks.map(({ failed }) => failed)),
     certificatesExpireAt: expiries.toSorted()[0] ?? null,
     findings: { warn: countLevel('warn'), fail: countLevel('fail') },
+    restoredAt: restoredAt === null ? null : isoTime(restoredAt),
   };
 }
 

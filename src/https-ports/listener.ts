@@ -110,7 +110,8 @@ class Ports {
     try {
       const listener = await listenAt(this.#app.config.https.address, listen);
       this.#listeners[port] = listener;
-      this.#app.log.info({ address: listener.address }, 'serving HTTPS');
+      const says = port === 'https' ? 'serving HTTPS' : 'redirecting HTTP to HTTPS';
+      this.#app.log.info({ address: listener.address }, says);
     } catch (error) {
       if (!isListenError(error)) throw error;
       if (this.#failures[port] !== error.message)

@@ -47,6 +47,11 @@ test('--check shows what DNS has instead of each record, and fails until all are
     complete.output,
     /^published +MX +bounce\.mx\.postrider\.example +10 mx\.postrider\.example$/m,
   );
+  const keys = complete.output.split('\n').filter((line) => line.includes('v=DKIM1'));
+  assert.ok(
+    keys.length > 0 && keys.every((line) => /v=DKIM1; .{50}…$/.test(line.trimEnd())),
+    keys.join('\n'),
+  );
 
   const lines = published.split('\n').filter((line) => !line.startsWith('_smtp._tls.mx.'));
   dns.setZone(lines.join('\n').replace('MX 10 mx.postrider.example.', 'MX 10 old.example.'));
@@ -84,7 +89,7 @@ test('rotate-dkim says what the owner publishes, and that nothing is left to do 
   const first = await runDomain('rotate-dkim', 'turn.example');
   assert.equal(first.code, 0, first.errors);
   assert.ok(
-    first.output.includes(`The next rsa key of turn.example has the selector ${next.name.split('.')[0]}`),
+    first.output.includes(`The next RSA key of turn.example has the selector ${next.name.split('.')[0]}`),
   );
   assert.match(first.output, new RegExp(`^CNAME +${next.name} +${next.value}$`, 'm'));
   assert.match(first.output, new RegExp(`^TXT +${next.name} +v=DKIM1; k=rsa; p=`, 'm'));

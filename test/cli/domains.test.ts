@@ -29,6 +29,10 @@ test('a domain is added, shown with its records, verified and deleted', async ()
     /^SPF +pending +TXT +shop\.example +v=spf1 include:_spf\.mx\.postrider\.example ~all$/m,
   );
   assert.match(added.output, /^RETURN_PATH +pending \(optional\) +CNAME +bounce\.shop\.example /m);
+  assert.match(
+    added.output,
+    /^SRV +pending \(optional\) +SRV +_imaps\._tcp\.shop\.example +0 1 \d+ mx\.postrider\.example$/m,
+  );
   const { records } = JSON.parse((await run('show', 'shop.example', '--json')).output);
   const zone = (
     records as { name: string; type: string; value: string; alternative?: { type: string; value: string } }[]

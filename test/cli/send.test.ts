@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
+import { recordRestored } from '../../src/db/installation/store.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -27,7 +28,10 @@ test('an email is sent as a tenant, with its text from standard input', async ()
   const { id } = JSON.parse(sent.output);
   const { body } = await daemon.request('GET', `/v1/emails/${id}`);
   assert.deepEqual([body.subject, body.text, body.to.length], ['Hello', 'one\ntwo\n', 2]);
-  assert.match((await run([...SEND, ...to, '--test', '--text', 'hi'])).output, /^Email em_\w+ is accepted$/m);
+  assert.match(
+    (await run([...SEND, ...to, '--test', '--text', 'hi'])).output,
+    /^Email em_\w+ is accepted\. "postrider email show em_\w+" /m,
+  );
 });
 
 test('the rules of the API hold', async () => {
@@ -56,4 +60,13 @@ test('the status sums up the installation, and says whether a daemon runs', asyn
   assert.match(output, /^tasks +\d+ waiting, 0 failed$/m);
   const { running, tenants } = JSON.parse((await run(['status', '--json'])).output);
   assert.deepEqual([running, tenants], [true, 1]);
+});
+
+test('the status of a restored installation says that nothing leaves', async () => {
+  assert.doesNotMatch((await run(['status'])).output, /^restored/m);
+  await daemon.app.db.commit(recordRestored, { now: Date.parse('2026-11-29T08:00:00Z') });
+  assert.match(
+    (await run(['status'])).output,
+    /^restored +2026-11-29T08:00:00\.000Z; nothing leaves until "postrider restore release"$/m,
+  );
 });

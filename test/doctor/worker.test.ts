@@ -41,6 +41,22 @@ async function silenceAllBut({ app }: Awaited<ReturnType<typeof openOperated>>, 
     await app.db.commit(silenceCheck, { name, silencedAt: START });
 }
 
+test('what fails in the first run of an installation that is being set up is mailed only if it still fails an hour later', async () => {
+  await using world = await openOperated();
+  await silenceAllBut(world, 'address');
+  await world.run();
+  assert.deepEqual(await world.mails(), []);
+  world.dns.setZone('mx.postrider.example A 192.0.2.1');
+  await world.clock.advance(HOUR_MS);
+  await world.run();
+  assert.deepEqual(await world.mails(), []);
+  world.dns.setZone('');
+  await world.run();
+  await world.clock.advance(HOUR_MS);
+  await world.run();
+  assert.deepEqual(await world.mails(), [{ address: 'ops@admin.example' }]);
+});
+
 test('a check is logged when it turns, and mailed at most once a day while it fails', async () => {
   await using world = await openOperated();
   const { clock, run, mails, dns, logged } = world;
@@ -48,6 +64,8 @@ test('a check is logged when it turns, and mailed at most once a day while it fa
   const turned = () => logged.filter(({ check }) => check === 'address').map(({ msg }) => msg);
   await run();
   assert.deepEqual(turned(), ['a check has failed']);
+  await clock.advance(HOUR_MS);
+  await run();
   assert.deepEqual(await mails(), [{ address: 'ops@admin.example' }]);
   await clock.advance(HOUR_MS);
   await run();
@@ -84,12 +102,15 @@ test('a silenced check sends no mail, and is still logged', async () => {
   assert.deepEqual(await world.mails(), []);
   assert.ok(world.logged.some(({ msg, check }) => msg === 'a check has failed' && check === 'address'));
   await world.app.db.commit(silenceCheck, { name: 'address', silencedAt: null });
+  await world.clock.advance(HOUR_MS);
   await world.run();
   assert.equal((await world.mails()).length, 1);
 });
 
 test('the mail names each finding with what to do', async () => {
   await using world = await openOperated();
+  await world.run();
+  await world.clock.advance(HOUR_MS);
   await world.run();
   const [message] = await world.app.db.read.selectFrom('messages').selectAll().execute();
   assert.ok(message?.blobId);

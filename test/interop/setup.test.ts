@@ -23,7 +23,14 @@ const STEPS = [
     'accounts       tenant',
     'accounts       domain',
   ],
-  ...['live key', 'test key', 'records are published', 'dns  ', 'accounts       mailbox', 'certificate'],
+  ...[
+    'live key',
+    'test key',
+    'needed records are published',
+    'dns  ',
+    'accounts       mailbox',
+    'certificate',
+  ],
 ];
 
 for (const step of STEPS)

@@ -36,7 +36,7 @@ async function follow(line: string): Promise<{ status: number; body: { id: strin
 let liveKey = '';
 
 test('a set-up is killed while it waits for DNS', async () => {
-  const { signal, output, errors } = await world.run(config, 'records are published');
+  const { signal, output, errors } = await world.run(config, 'needed records are published');
   assert.equal(signal, 'SIGKILL', `${output}${errors}`);
   liveKey = /^ +its token, shown only once: (svc_prd_\w{40})$/m.exec(output)?.[1] ?? '';
   assert.notEqual(liveKey, '');

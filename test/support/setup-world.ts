@@ -18,7 +18,7 @@ outlook.com MX 10 mx.receiver.example
 receiver.example MX 10 mx.receiver.example
 mx.receiver.example A 127.0.0.1`;
 /** Text that a set-up shows while it waits for the records. */
-const WAITS = 'records are published';
+const WAITS = 'needed records are published';
 const PORTS = [
   ...[
     'HTTP_PORT',

@@ -28,7 +28,8 @@ export async function awaitCertificate({ control, config, waitMs }: Ordering): P
       asked = order.order?.lastErrorAt ?? 'never';
     }
     const error = order?.order?.lastErrorAt === asked ? undefined : order?.order?.lastError;
-    if (asked !== undefined && error) return [fail(hostname, `no certificate: ${error}`, RENEW)];
+    if (asked !== undefined && error)
+      return [fail(hostname, `no certificate: ${error}`, `${RENEW} ${hostname}`)];
     if (realClock.elapsed() + PAUSE_MS > until)
       return [
         warn(

@@ -10,7 +10,7 @@ import type { OperatorRecord, OperatorRecords } from '../../domains/operator-rec
 import type { RecordValue } from '../../domains/published.ts';
 import type { NameServerReport } from '../../nameserver/name-server.ts';
 import type { ControlClient } from '../control-client.ts';
-import { type ZoneRecord, zoneFile } from '../domain-records.ts';
+import { recordData, type ZoneRecord, zoneFile } from '../domain-records.ts';
 
 const { ok, warn } = findingsOf('records');
 
@@ -42,40 +42,32 @@ export async function listRecords(
     }),
   );
   const optional = domain.optionalRecords.map(
-    ({ note, ...record }): ZoneRecord => ({ ...record, value: dataOf(record), purpose: note }),
+    ({ note, ...record }): ZoneRecord => ({ ...record, value: recordData(record), purpose: note }),
   );
   const published = await publish(control, config, ofMachine);
   const toPublish = [...published.left, ...ofDomain, ...optional];
   const missing = warnings.map((warning) => warn('machine', warning, 'give --address, and run this again'));
-  const left = ok(domain.name, `${toPublish.length} records belong into its zone`);
+  const needed = [...ofMachine.filter(({ name }) => !FOR_REPORTS.test(name)), ...ofDomain];
+  const left = ok(
+    domain.name,
+    `${toPublish.length} records are to be published, of which sending needs ${countOf(toPublish, needed)}`,
+  );
   return {
     toPublish,
-    needed: [...ofMachine.filter(({ name }) => !FOR_REPORTS.test(name)), ...ofDomain],
+    needed,
     findings: [...missing, ...published.findings, left],
   };
+}
+
+/** Returns how many of the records to publish are needed. Those of the machine may publish themselves. */
+function countOf(toPublish: readonly ZoneRecord[], needed: readonly RecordValue[]): number {
+  const keys = new Set(needed.map(({ name, type }) => `${type} ${name}`));
+  return toPublish.filter(({ name, type }) => keys.has(`${type} ${name}`)).length;
 }
 
 /** Returns the records as the lines of a zone file. */
 export function zoneText({ toPublish }: Records): string {
   return `${zoneFile(toPublish)}\n; merge SPF and DMARC with a record that is there already: a name has one of each\n`;
-}
-
-type Optional = Omit<OperatorDomain['optionalRecords'][number], 'note'>;
-
-function dataOf({ type, value, ...numbers }: Optional): string {
-  const {
-    priority = 0,
-    weight = 0,
-    port = 0,
-  } = numbers as Partial<Record<'priority' | 'weight' | 'port', number>>;
-  switch (type) {
-    case 'MX':
-      return `${priority} ${value}`;
-    case 'SRV':
-      return `${priority} ${weight} ${port} ${value === '.' ? '.' : `${value}.`}`;
-    default:
-      return value;
-  }
 }
 
 type Publishing = { left: readonly ZoneRecord[]; findings: Finding[] };

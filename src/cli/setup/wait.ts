@@ -82,7 +82,7 @@ async function untilPublished(
     const found = needed.length - missing.length;
     if (found !== seen)
       report.say(
-        `...   ${found} of ${needed.length} records are published; Ctrl-C is fine, the daemon goes on checking`,
+        `...   ${found} of ${needed.length} needed records are published; Ctrl-C is fine, the daemon goes on checking`,
       );
     seen = found;
     await sleepInForeground(pauseMs);

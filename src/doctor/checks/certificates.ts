@@ -40,7 +40,7 @@ type Shown = { subject: string; expiresAt: string | null; now: number };
 
 /** Judges a certificate by ACME. Its authority decides how long it lives, so only a renewal that fails makes its end a concern. */
 function judgeOrder({ lastError, nextAttemptAt }: Order, { subject, expiresAt, now }: Shown): Finding {
-  const look = 'mend what the error names, then "postrider certificates renew"';
+  const look = `mend what the error names, then "postrider certificates renew ${subject}"`;
   const isValid = expiresAt !== null && Date.parse(expiresAt) > now;
   if (lastError === null)
     return ok(

@@ -83,6 +83,17 @@ test('a certificate by ACME warns when its renewal fails, and fails when there i
   };
   assert.match(await withOrder(null), /^ok mx\.example: the certificate is being ordered$/);
   assert.match(await withOrder(null, 3), /^ok mx\.example: the certificate is valid until /);
+  const failed = {
+    name: 'mx.example',
+    tenantId: null,
+    authority: 'https://ca.example',
+    failures: 1,
+    lastError: 'port closed',
+    ...{ renewAt: null, nextAttemptAt: null, lastErrorAt: null },
+  };
+  const list = async () => [{ ...status, names: null, expiresAt: null, order: failed }];
+  const [finding] = await certificates.run({ ...world.context, certificates: { list } });
+  assert.match(finding?.todo ?? '', /"postrider certificates renew mx\.example"$/);
   assert.match(await withOrder('port closed', 3), /^warn mx\.example: the renewal failed, .*: port closed$/);
   assert.match(
     await withOrder('port closed'),
