@@ -152,7 +152,7 @@ function plural(count: number, what: string): string {
  * @throws AppError not_found, validation_error
  */
 async function updateDomain(
-  app: Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'>,
+  app: Pick<App, 'db' | 'clock' | 'egress' | 'random' | 'config' | 'sealer'>,
   { tenantId, id }: { tenantId: Domain['tenantId']; id: string },
   wanted: DomainChange,
 ): Promise<Domain> {

@@ -10,7 +10,7 @@ import { newSelector } from '../selector.ts';
 import { type Domain, getDomain } from '../store.ts';
 import { endEd25519, startEd25519, startRotation } from './writes.ts';
 
-type KeysApp = Pick<App, 'db' | 'clock' | 'sealer'>;
+type KeysApp = Pick<App, 'db' | 'clock' | 'egress' | 'sealer'>;
 type Owned = { tenantId: Domain['tenantId']; id: string };
 
 const ALGORITHMS: readonly Algorithm[] = ['rsa', 'ed25519'];
@@ -21,11 +21,10 @@ const ALGORITHMS: readonly Algorithm[] = ['rsa', 'ed25519'];
  * @throws AppError not_found; invalid_state while the selectors are needed for earlier keys; unavailable
  */
 export async function rotateKeys(
-  app: KeysApp & Pick<App, 'egress'> & { keyPairs: KeyPairs },
+  app: KeysApp & { keyPairs: KeyPairs },
   { tenantId, id }: Owned,
 ): Promise<Domain> {
-  if (app.egress.isHeld)
-    throw new AppError('unavailable', `No key is rotated: ${new HeldEgressError().message}`);
+  requireReleased(app);
   const domain = await getDomain(app.db.read, tenantId, id);
   const { selector } = domain;
   const keys = [{ selector, algorithm: 'rsa', state: 'signing', since: 0 } as const, ...domain.keys];
@@ -40,6 +39,11 @@ export async function rotateKeys(
   }
   const made = await Promise.all(free.map(({ algorithm }) => makeKey(app, domain, algorithm)));
   return app.db.commit(startRotation, { id: domain.id, tenantId, made, now: app.clock.now() });
+}
+
+/** The keys of a restored installation are those of the one that it is a copy of. @throws AppError unavailable */
+function requireReleased({ egress }: Pick<App, 'egress'>): void {
+  if (egress.isHeld) throw new AppError('unavailable', `No key is rotated: ${new HeldEgressError().message}`);
 }
 
 function tooEarly(times: readonly number[]): AppError {
@@ -69,7 +73,7 @@ function sealKey(
 
 /**
  * Begins or ends the signatures with Ed25519, and returns the domain.
- * @throws AppError not_found; invalid_state while earlier keys are still published
+ * @throws AppError not_found; invalid_state while earlier keys are still published; unavailable
  */
 export async function changeEd25519(
   app: KeysApp,
@@ -78,6 +82,7 @@ export async function changeEd25519(
   const domain = await getDomain(app.db.read, owned.tenantId, owned.id);
   const owner = { ...owned, now: app.clock.now() };
   if (usesEd25519(domain.keys) === enabled) return domain;
+  requireReleased(app);
   if (!enabled) return app.db.commit(endEd25519, owner);
   const made = sealKey(app, owned, { algorithm: 'ed25519', pair: await generateEd25519Key() });
   return app.db.commit(startEd25519, { ...owner, made, spareSelector: newSelector() });

@@ -239,6 +239,8 @@ test('a restored installation makes no key, and its task waits', async () => {
   const { status, body } = await world.call('POST', `${world.url}/rotate-dkim`);
   assert.equal(status, 503);
   assert.match(JSON.stringify(body), /restore release/);
+  assert.equal((await world.call('PATCH', world.url, { ed25519: true })).status, 503);
+  assert.equal((await world.call('PATCH', world.url, { ed25519: false })).status, 200, 'nothing changes');
   assert.deepEqual(await world.states(), ['rsa signing']);
   assert.equal(createDomainKeysKind(world.t.app).leavesHost, true);
 });
