@@ -8,7 +8,7 @@ import { lookUpParentPolicy } from './check.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import { unusedKey } from './keys/states.ts';
 import { readDomainName } from './name.ts';
-import { changeEd25519 } from './rotation/rotate.ts';
+import { changeEd25519, requireReleased } from './rotation/rotate.ts';
 import type { NewDomain } from './schemas.ts';
 import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
@@ -29,6 +29,7 @@ export async function createDomain(
   const name = readDomainName(app.config, text);
   const region = readRegion(app.config.regions, wanted);
   await requireNewDomain(app.db.read, tenantId, name);
+  if (ed25519) requireReleased(app);
   const [key, parentPolicy] = await Promise.all([app.keyPairs.generate(), askParentPolicy(app, name)]);
   const now = app.clock.now();
   const id = newId('dom', now);

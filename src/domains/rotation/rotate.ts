@@ -42,7 +42,7 @@ export async function rotateKeys(
 }
 
 /** The keys of a restored installation are those of the one that it is a copy of. @throws AppError unavailable */
-function requireReleased({ egress }: Pick<App, 'egress'>): void {
+export function requireReleased({ egress }: Pick<App, 'egress'>): void {
   if (egress.isHeld) throw new AppError('unavailable', `No key is rotated: ${new HeldEgressError().message}`);
 }
 

@@ -241,6 +241,13 @@ test('a restored installation makes no key, and its task waits', async () => {
   assert.match(JSON.stringify(body), /restore release/);
   assert.equal((await world.call('PATCH', world.url, { ed25519: true })).status, 503);
   assert.equal((await world.call('PATCH', world.url, { ed25519: false })).status, 200, 'nothing changes');
+  const wanted = { name: 'later.example', ed25519: true };
+  for (let times = 0; times < 2; times++)
+    assert.equal(
+      (await world.call('POST', '/v1/domains', wanted)).status,
+      503,
+      'and the domain is not added',
+    );
   assert.deepEqual(await world.states(), ['rsa signing']);
   assert.equal(createDomainKeysKind(world.t.app).leavesHost, true);
 });
