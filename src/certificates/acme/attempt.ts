@@ -13,7 +13,7 @@ import type { Authority } from './authority.ts';
 import { openCertificateKey, sealCertificateKey } from './certificate-key.ts';
 import { dailyLimits } from './daily-limits.ts';
 import { findWrongDirection } from './leads-here.ts';
-import { orderCertificate } from './order.ts';
+import { type Account, orderCertificate } from './order.ts';
 import { readCertificate } from './ordered.ts';
 import { askForRenewal, MIN_RENEWAL_MS, renewalTime } from './renewal.ts';
 import type { Solver } from './solver.ts';
@@ -61,7 +61,9 @@ export async function attemptOrder(
     if (wrong !== undefined) throw new AcmeError('dns', `${row.name} ${wrong}`);
     // Before an order is counted: an authority that is down must not use up the orders of a day.
     await requireProfile(app);
-    return (await postpone(app, row)) ?? (await issue(app, { row, present, signal }));
+    const account = await openAccount(app, app.authority);
+    const solvers = await findSolvers(app, row, account);
+    return (await postpone(app, row)) ?? (await issue(app, { row, present, account, solvers, signal }));
   } catch (error) {
     if (error instanceof AcmeError) return settleFailure(app, row, error);
     throw error;
@@ -126,16 +128,45 @@ async function requireProfile({ authority, config }: AttemptApp): Promise<void> 
   );
 }
 
-type Issue = { row: AcmeCertificateRow; present: Certificate | undefined; signal: AbortSignal };
+/**
+ * Returns the ways that may prove a name now.
+ * @throws AcmeError when there is none, so that no order is begun that can only fail
+ */
+async function findSolvers(
+  { solvers }: AttemptApp,
+  { name, orderUrl }: AcmeCertificateRow,
+  account: Account,
+): Promise<Solver[]> {
+  const usable: Solver[] = [];
+  const obstacles: string[] = [];
+  for (const solver of solvers) {
+    const obstacle = await solver.findObstacle(name, account);
+    if (obstacle === undefined) usable.push(solver);
+    else obstacles.push(`${solver.type}: ${obstacle}`);
+  }
+  // An order that was begun may have been proven already.
+  if (usable.length > 0 || orderUrl !== null) return usable;
+  throw new AcmeError('noWay', `nothing is ordered, because the name cannot be proven (${obstacles.join('; ')})`);
+}
 
-async function issue(app: AttemptApp, { row, present, signal }: Issue): Promise<Attempted> {
+type Issue = {
+  row: AcmeCertificateRow;
+  present: Certificate | undefined;
+  account: Account;
+  solvers: readonly Solver[];
+  signal: AbortSignal;
+};
+
+async function issue(
+  app: AttemptApp,
+  { row, present, account, solvers, signal }: Issue,
+): Promise<Attempted> {
   const { authority, config, db } = app;
   const { name } = row;
   const { renewalInfo } = await authority.directory();
   const { profile } = config.acme;
   const keySealed = await keyForOrder(app, row);
   const keyPem = openCertificateKey(app, row, keySealed);
-  const account = await openAccount(app, authority);
   const certificate = await orderCertificate(
     { ...app, account },
     {
@@ -145,7 +176,7 @@ async function issue(app: AttemptApp, { row, present, signal }: Issue): Promise<
       signal,
       orderUrl: row.orderUrl,
       replaces: present && renewalInfo !== undefined ? await replacedId(present.chain) : undefined,
-      solvers: rotate(app.solvers, row.failures),
+      solvers: rotate(solvers, row.failures),
       keepUrl: (orderUrl) => db.commit(keepOrderUrl, { name, orderUrl }),
     },
   );

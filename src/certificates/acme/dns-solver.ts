@@ -13,6 +13,10 @@ const LOOK_MS = 5_000;
 /** Maximum number of looks. The secondary servers of a zone follow their primary within seconds. */
 const MAX_LOOKS = 12;
 
+function recordName(name: string): string {
+  return `_acme-challenge.${name}`;
+}
+
 /** Returns the solver. It offers a record once DNS has it, since an authority counts each record that it does not find. */
 export function createDnsSolver({ dns, clock }: Pick<App, 'dns' | 'clock'>, texts: ZoneTexts): Solver {
   async function isSeen(name: string, value: string, signal: AbortSignal): Promise<boolean> {
@@ -27,8 +31,12 @@ export function createDnsSolver({ dns, clock }: Pick<App, 'dns' | 'clock'>, text
 
   return {
     type: 'dns-01',
+    findObstacle: async (name) =>
+      texts.hasName(recordName(name))
+        ? undefined
+        : 'neither the name server nor dns.update writes the DNS of the name',
     async offer({ name, keyAuthorization, signal }) {
-      const record = `_acme-challenge.${name}`;
+      const record = recordName(name);
       const value = createHash('sha256').update(keyAuthorization).digest('base64url');
       if (!(await texts.setTxt(record, value))) return undefined;
       await using offer = new AsyncDisposableStack();

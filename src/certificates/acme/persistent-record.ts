@@ -19,18 +19,26 @@ const NOTHING: Disposable = { [Symbol.dispose]() {} };
 
 /** Returns the solver that needs the record to be there. Without it, another way is chosen. */
 export function createPersistentRecordSolver(dns: Pick<DnsLookups, 'txt'>, clock: { now(): number }): Solver {
+  async function isPublished(name: string, expected: Omit<Expected, 'now'>): Promise<boolean> {
+    const answer = await dns.txt(persistentRecordName(name));
+    const texts = answer.kind === 'found' ? answer.records : [];
+    return texts.some((text) => allows(text, { ...expected, now: clock.now() }));
+  }
+
   return {
     type: 'dns-persist-01',
+    async findObstacle(name, { accountUrl }) {
+      const isThere = await isPublished(name, { issuers: undefined, accountUrl });
+      return isThere ? undefined : `DNS has no ${persistentRecordName(name)} with this account`;
+    },
     async offer({ name, challenge: { issuers }, accountUrl }) {
-      const answer = await dns.txt(persistentRecordName(name));
-      const texts = answer.kind === 'found' ? answer.records : [];
-      const isThere = texts.some((text) => allows(text, { issuers, accountUrl, now: clock.now() }));
-      return isThere ? NOTHING : undefined;
+      return (await isPublished(name, { issuers, accountUrl })) ? NOTHING : undefined;
     },
   };
 }
 
-type Expected = { issuers: readonly string[]; accountUrl: string; now: number };
+/** Without `issuers`, every authority is meant: an order names them. */
+type Expected = { issuers: readonly string[] | undefined; accountUrl: string; now: number };
 
 const MS_PER_SECOND = 1_000;
 
@@ -41,7 +49,7 @@ function allows(text: string, { issuers, accountUrl, now }: Expected): boolean {
     parameters.find((one) => one.toLowerCase().startsWith(`${key.toLowerCase()}=`))?.slice(key.length + 1);
   const until = parameter('persistUntil');
   return (
-    issuers.some((one) => one.toLowerCase() === issuer.toLowerCase()) &&
+    (issuers?.some((one) => one.toLowerCase() === issuer.toLowerCase()) ?? true) &&
     parameter('accounturi') === accountUrl &&
     (until === undefined || Number(until) * MS_PER_SECOND > now)
   );

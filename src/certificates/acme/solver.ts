@@ -31,6 +31,8 @@ type Proof = {
 export type Solver = {
   /** Type of the challenges that it answers, such as `http-01`. */
   type: string;
+  /** Returns why this way cannot prove a name, as far as that is known before an order; undefined when it may. */
+  findObstacle(name: string, account: Pick<Proof, 'accountUrl'>): Promise<string | undefined>;
   /**
    * Makes the answer visible. Disposing of the result withdraws it. The result is undefined when this way cannot prove the
    * name at present, so that another way is chosen.
@@ -38,10 +40,18 @@ export type Solver = {
   offer(proof: Proof): Promise<Disposable | AsyncDisposable | undefined>;
 };
 
+/** Where a solver answers. The listeners of HTTPS do so; without them, nothing of this installation is asked. */
+type Ports = { enabled: boolean };
+
+async function findClosedPorts({ enabled }: Ports): Promise<string | undefined> {
+  return enabled ? undefined : 'https.enabled is false, so nothing answers here';
+}
+
 /** Returns the solver that answers on port 80 (RFC 8555 section 8.3). */
-export function createHttpSolver(challenges: OfferedChallenges): Solver {
+export function createHttpSolver(challenges: OfferedChallenges, https: Ports): Solver {
   return {
     type: 'http-01',
+    findObstacle: () => findClosedPorts(https),
     offer: async ({ name, challenge: { token }, keyAuthorization }) =>
       challenges.offerHttp({ name, token, keyAuthorization }),
   };
@@ -51,9 +61,14 @@ export function createHttpSolver(challenges: OfferedChallenges): Solver {
 const OCTET_STRING_OF_32 = Buffer.from([0x04, 0x20]);
 
 /** Returns the solver that answers in the TLS listener with a certificate of its own (RFC 8737 section 3). */
-export function createAlpnSolver(challenges: OfferedChallenges, clock: { now(): number }): Solver {
+export function createAlpnSolver(
+  challenges: OfferedChallenges,
+  clock: { now(): number },
+  https: Ports,
+): Solver {
   return {
     type: 'tls-alpn-01',
+    findObstacle: () => findClosedPorts(https),
     async offer({ name, keyAuthorization }) {
       const { issueSelfSigned } = await import('../issue.ts');
       const key = await generateCertificateKey('ec');
