@@ -34,6 +34,8 @@ export type Certificates = CertificateAdmin & {
   store: CertificateStore;
   /** Answers to challenges of an authority, which the listeners on port 80 and for HTTPS give. */
   challenges: OfferedChallenges;
+  /** Returns the names whose certificate by ACME is stored, but cannot be used. */
+  listUnusable(): readonly string[];
   /** Returns true when a certificate of the configuration is in use for a name. */
   isConfigured(name: string): boolean;
   /**
@@ -98,6 +100,7 @@ export async function openCertificates(
   return {
     store,
     challenges: createChallenges(),
+    listUnusable: () => ordered.unusable,
     isConfigured: (name) => set.isConfigured(name),
     follow(other) {
       followers.add(other);

@@ -62,7 +62,7 @@ async function advanceUntil(
 }
 
 test('certificates of the configuration are used, and no others are made', async (t) => {
-  const { store, list, config, clock, db, sealer } = await open(t, [
+  const { store, list, config, clock, db, log, sealer } = await open(t, [
     writePair(folder(), RSA_PAIR),
     writePair(folder(), WILDCARD_PAIR),
   ]);
@@ -77,7 +77,7 @@ test('certificates of the configuration are used, and no others are made', async
       ['configured', 'ec', null],
     ],
   );
-  assert.deepEqual(await inspectCertificates({ clock, config, db, sealer }).list(), await list());
+  assert.deepEqual(await inspectCertificates({ clock, config, db, log, sealer }).list(), await list());
 });
 
 test('changed files are read within two looks, and a bad file changes nothing and is logged once', async (t) => {
@@ -195,19 +195,19 @@ test('self-signed certificates are made again in time, with the same keys and TL
 
 test('TLSA records name the keys that the hostname shows, and no others', async (t) => {
   const pairs = [writePair(folder(), WILDCARD_PAIR), writePair(folder(), EC_PAIR)];
-  const { records, config, clock, db, sealer } = await open(t, pairs);
+  const { records, config, clock, db, log, sealer } = await open(t, pairs);
   // openssl x509 -noout -pubkey | openssl pkey -pubin -outform der | sha256sum
   const value = '3 1 1 1642004604457b486fabe1bb50a87ddfcece99e890d06c10890f47c4e5981325';
   assert.deepEqual(
     (await records()).map((record) => record.value),
     [value],
   );
-  assert.deepEqual(await inspectCertificates({ config, clock, db, sealer }).records(), await records());
+  assert.deepEqual(await inspectCertificates({ config, clock, db, log, sealer }).records(), await records());
 });
 
 test('a daemon that does not run has no certificates before its first start, and makes none', async () => {
-  const { config, clock, db, sealer } = appOf([]);
-  const admin = inspectCertificates({ config, clock, db, sealer });
+  const { config, clock, db, log, sealer } = appOf([]);
+  const admin = inspectCertificates({ config, clock, db, log, sealer });
   assert.deepEqual([await admin.list(), await admin.reload(), await admin.records()], [[], [], []]);
 });
 

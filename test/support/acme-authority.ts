@@ -37,6 +37,8 @@ export type Behaviour = {
   profiles: readonly string[];
   /** Returns why a challenge fails; undefined when it succeeds. */
   validate(challenge: IssuedChallenge): Promise<string | undefined> | string | undefined;
+  /** Lets time pass before each answer. */
+  beforeAnswer(): Promise<void> | void;
   /** Refuses a request to a resource, such as `newOrder`; undefined for all others. */
   refuse(resource: string): AuthorityProblem | undefined;
   /** Window of the renewal information, in Unix milliseconds; undefined for an authority without it. */
@@ -46,6 +48,8 @@ export type Behaviour = {
   backdatedMs: number;
   /** Names of the certificate in place of the ordered one. */
   otherNames: readonly string[] | undefined;
+  /** Number of further looks at orders at which their challenges are not yet validated. */
+  busyLooks: number;
   /** Number of further requests whose nonces are lost. */
   lostNonces: number;
   externalAccount: { keyId: string; hmacKey: string } | undefined;
@@ -94,11 +98,13 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
     challengeTypes: ['http-01'],
     profiles: [],
     validate: () => undefined,
+    beforeAnswer: () => {},
     refuse: () => undefined,
     window: undefined,
     lifeMs: 90 * DAY_MS,
     backdatedMs: 3_600_000,
     otherNames: undefined,
+    busyLooks: 0,
     lostNonces: 0,
     externalAccount: undefined,
     now: () => Date.now(),
@@ -142,6 +148,7 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
     const [, resource = '', id = ''] = (request.url ?? '').split('/');
     authority.requests.push(resource);
     try {
+      await behaviour.beforeAnswer();
       const refusal = behaviour.refuse(resource);
       if (refusal) throw new Refused(refusal);
       const text = await readBody(request);
@@ -295,6 +302,10 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
   async function validate(order: Order, jwk: JsonWebKey): Promise<void> {
     const { name, token, accountUrl, answered: type } = order;
     if (order.status !== 'pending' || type === undefined) return;
+    if (behaviour.busyLooks > 0) {
+      behaviour.busyLooks -= 1;
+      return;
+    }
     const keyAuthorization = `${token}.${thumbprintOf(jwk)}`;
     const failure = await behaviour.validate({ type, name, token, keyAuthorization, accountUrl });
     order.status = failure === undefined ? 'ready' : 'invalid';

@@ -10,7 +10,7 @@ import { type Certificate, logFields } from '../certificate.ts';
 import { forgetAccount, openAccount } from './account.ts';
 import { AcmeError } from './acme-error.ts';
 import type { Authority } from './authority.ts';
-import { openCertificateKey, sealCertificateKey } from './certificate-key.ts';
+import { openCertificateKey, sealCertificateKey, tryOpenCertificateKey } from './certificate-key.ts';
 import { dailyLimits } from './daily-limits.ts';
 import { findWrongDirection } from './leads-here.ts';
 import { type Account, orderCertificate } from './order.ts';
@@ -43,6 +43,13 @@ const MAX_RETRY_AFTER_MS = 7 * DAY_MS;
 /** Bounds of the pause for names of tenants after the authority has refused an order because there were too many. */
 const MIN_PAUSE_MS = 5 * 60_000;
 const MAX_PAUSE_MS = 3_600_000;
+
+/** Errors that say nothing about the order, which goes on at the next attempt. */
+const PASSING_ERRORS = [
+  ...['slow', 'unreachable', 'status', 'tooLong', 'serverInternal', 'rateLimited', 'badNonce', 'noNonce'],
+];
+/** Maximum number of failures after which an order that was begun goes on. */
+const MAX_CONTINUATIONS = 8;
 
 /** Time after which a name whose domain is not verified is looked at again, in milliseconds. */
 const UNVERIFIED_MS = 3_600_000;
@@ -146,7 +153,10 @@ async function findSolvers(
   }
   // An order that was begun may have been proven already.
   if (usable.length > 0 || orderUrl !== null) return usable;
-  throw new AcmeError('noWay', `nothing is ordered, because the name cannot be proven (${obstacles.join('; ')})`);
+  throw new AcmeError(
+    'noWay',
+    `nothing is ordered, because the name cannot be proven (${obstacles.join('; ')})`,
+  );
 }
 
 type Issue = {
@@ -157,10 +167,7 @@ type Issue = {
   signal: AbortSignal;
 };
 
-async function issue(
-  app: AttemptApp,
-  { row, present, account, solvers, signal }: Issue,
-): Promise<Attempted> {
+async function issue(app: AttemptApp, { row, present, account, solvers, signal }: Issue): Promise<Attempted> {
   const { authority, config, db } = app;
   const { name } = row;
   const { renewalInfo } = await authority.directory();
@@ -202,8 +209,10 @@ async function issue(
 
 /** Returns the sealed key of the next certificate: the present one, unless a renewal is to have a new one. */
 async function keyForOrder(app: AttemptApp, row: AcmeCertificateRow): Promise<string> {
-  if (row.nextKeySealed !== null) return row.nextKeySealed;
-  if (app.config.acme.reuseKeys || row.chain === null) return row.privateKeySealed;
+  const isUsable = (sealed: string) => tryOpenCertificateKey(app, row, sealed) !== undefined;
+  if (row.nextKeySealed !== null && isUsable(row.nextKeySealed)) return row.nextKeySealed;
+  const keepsKey = row.nextKeySealed === null && (app.config.acme.reuseKeys || row.chain === null);
+  if (keepsKey && isUsable(row.privateKeySealed)) return row.privateKeySealed;
   const nextKeySealed = await sealCertificateKey(app, row);
   await app.db.commit(setNextKey, { name: row.name, nextKeySealed });
   return nextKeySealed;
@@ -233,8 +242,8 @@ async function settleFailure(app: AttemptApp, row: AcmeCertificateRow, error: Ac
     { name, tenantId, error: error.message, failures, nextAttemptAt: new Date(dueAt).toISOString() },
     'certificate could not be ordered',
   );
-  // An order whose authority only took too long, or was not reached, goes on at the next attempt.
-  const isOpen = ['slow', 'unreachable'].includes(error.type);
+  // An authority that answers an order with nothing but failures for hours is asked for another one.
+  const isOpen = PASSING_ERRORS.includes(error.type) && failures % MAX_CONTINUATIONS !== 0;
   return {
     outcome: 'failed',
     set: { failures, lastError: error.message, lastErrorAt: now, ...(!isOpen && { orderUrl: null }) },

@@ -144,11 +144,13 @@ export class Authority {
       throw new AcmeError('tooLong', `the answer of the authority to ${doing} is too long`);
     if (response.status >= 200 && response.status < 300)
       return { location: headerOf(response, 'location'), retryAfterMs, body, text };
+    const { status } = response;
     if (body === undefined)
-      throw new AcmeError('status', `the authority answered ${doing} with ${response.status}`, {
+      throw new AcmeError('status', `the authority answered ${doing} with ${status}`, {
         retryAfterMs,
+        status,
       });
-    throw problemError(doing, body, retryAfterMs);
+    throw problemError(doing, body, { retryAfterMs, status });
   }
 
   #readDirectory(body: unknown): Directory {

@@ -28,3 +28,21 @@ export async function sealCertificateKey(
 export function openCertificateKey({ sealer }: Pick<App, 'sealer'>, owner: Owner, sealed: string): string {
   return sealer.open(sealed, contextOf(owner));
 }
+
+/** Returns a key in PEM; undefined, with a line in the log, when it cannot be opened: the name then needs another one. */
+export function tryOpenCertificateKey(
+  app: Pick<App, 'sealer' | 'log'>,
+  owner: Owner,
+  sealed: string,
+): string | undefined {
+  try {
+    return openCertificateKey(app, owner, sealed);
+  } catch (err) {
+    const { name, tenantId } = owner;
+    app.log.error(
+      { err, name, tenantId },
+      'the key of a certificate cannot be opened, so another one is ordered',
+    );
+    return undefined;
+  }
+}

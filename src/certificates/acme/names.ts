@@ -8,7 +8,7 @@ import { listServedNames } from '../../host-names/served-names.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { findSelfSigned } from '../self-signed.ts';
 import { sealCertificateKey } from './certificate-key.ts';
-import { changeNames, listKnownNames } from './store.ts';
+import { changeNames, findCertificate, listKnownNames, renewNow } from './store.ts';
 
 /** Time between two looks at the list of names, in milliseconds: a new tracking host is served after a minute or two. */
 const PERIOD_MS = 60_000;
@@ -18,7 +18,9 @@ const MAX_NAMES_PER_TENANT = 1_000;
 /** Maximum number of names that one write changes, so that others wait only a short time. */
 const MAX_NAMES_PER_WRITE = 50;
 
-type UpkeepApp = App & { certificates: { isConfigured(name: string): boolean } };
+type UpkeepApp = App & {
+  certificates: { isConfigured(name: string): boolean; listUnusable(): readonly string[] };
+};
 type Owned = Pick<AcmeCertificateRow, 'name' | 'tenantId'>;
 type Wanted = Owned & { isVerified: boolean };
 
@@ -28,7 +30,9 @@ export function createNameUpkeep(app: UpkeepApp): Work<'run'> {
     name: 'certificate names',
     periodMs: PERIOD_MS,
     async run() {
-      if (app.config.acme.directory !== '') await updateNames(app);
+      if (app.config.acme.directory === '') return;
+      await updateNames(app);
+      await orderUnusable(app);
     },
   });
 }
@@ -64,6 +68,17 @@ export async function updateNames(app: UpkeepApp): Promise<void> {
       })),
     );
     await app.db.commit(changeNames, { ...NO_CHANGES, added: rows, now });
+  }
+}
+
+/** Makes the orders due of names whose stored certificate cannot be used, such as those whose key is damaged. */
+export async function orderUnusable({ db, clock, certificates }: UpkeepApp): Promise<void> {
+  for (const name of certificates.listUnusable()) {
+    const row = await findCertificate(db.read, name);
+    const now = clock.now();
+    // An attempt that is due or has failed already goes on as it is planned.
+    if (!row || row.failures > 0 || row.renewAt === null || row.renewAt <= now) continue;
+    await db.commit(renewNow, { name, nextKeySealed: null, now });
   }
 }
 

@@ -40,6 +40,7 @@ const MIN_POLL_MS = 1_000;
 const MAX_POLL_MS = 30_000;
 /** Maximum number of authorizations of an order. One for one name has one. */
 const MAX_AUTHORIZATIONS = 10;
+const HTTP_NOT_FOUND = 404;
 
 /**
  * Orders a certificate, and returns it when it is for this name and key and valid now.
@@ -71,9 +72,14 @@ async function findOrder(app: OrderApp, url: string): Promise<Order | undefined>
     const order = await readOrder(app, url);
     return order.status === 'invalid' ? undefined : order;
   } catch (error) {
-    if (error instanceof AcmeError && error.type !== 'unreachable') return undefined;
+    if (error instanceof AcmeError && isGone(error)) return undefined;
     throw error;
   }
+}
+
+/** Returns true when the authority has no such order: a status of 404, or the URL makes no sense to it (RFC 8555 section 6.7). */
+function isGone({ status, type }: AcmeError): boolean {
+  return status === HTTP_NOT_FOUND || type === 'malformed';
 }
 
 async function beginOrder(app: OrderApp, request: OrderRequest): Promise<Order> {

@@ -3,10 +3,10 @@ import type { App } from '../../app.ts';
 import type { AcmeCertificateRow } from '../../db/own-tables.ts';
 import { nextSlice } from '../../system/slices.ts';
 import { type Certificate, parseCertificate } from '../certificate.ts';
-import { openCertificateKey } from './certificate-key.ts';
+import { tryOpenCertificateKey } from './certificate-key.ts';
 import { findCertificate, listKnownNames, listOperatorCertificates } from './store.ts';
 
-export type OrderedApp = Pick<App, 'sealer'> & { db: Pick<App['db'], 'read'> };
+export type OrderedApp = Pick<App, 'sealer' | 'log'> & { db: Pick<App['db'], 'read'> };
 
 /** A name, with its certificate as soon as there is one, and with what has become of the last attempt. */
 export type Ordered = Pick<
@@ -48,6 +48,13 @@ export class OrderedCertificates {
     return [...this.#byName.values()];
   }
 
+  /** Returns the names whose stored certificate cannot be used, although it was issued. */
+  get unusable(): readonly string[] {
+    return this.all.flatMap(({ name, certificate, renewAt }) =>
+      certificate === undefined && renewAt !== null ? [name] : [],
+    );
+  }
+
   /** Reads some names again. Returns true when other certificates are there afterwards. */
   async reload(names: readonly string[]): Promise<boolean> {
     let isChanged = false;
@@ -78,9 +85,13 @@ export class OrderedCertificates {
 }
 
 /** Returns the certificate of a row; undefined while it has none, and when what is stored cannot be used. */
-export function readCertificate(app: Pick<App, 'sealer'>, row: AcmeCertificateRow): Certificate | undefined {
+export function readCertificate(
+  app: Pick<App, 'sealer' | 'log'>,
+  row: AcmeCertificateRow,
+): Certificate | undefined {
   if (row.chain === null) return undefined;
-  const key = openCertificateKey(app, row, row.privateKeySealed);
+  const key = tryOpenCertificateKey(app, row, row.privateKeySealed);
+  if (key === undefined) return undefined;
   const files = { certificate: row.name, key: row.name };
   const parsed = parseCertificate(files, { certificate: row.chain, key });
   return 'certificate' in parsed ? parsed.certificate : undefined;

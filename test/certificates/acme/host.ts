@@ -73,7 +73,11 @@ export async function openOrderingHost({
       ...env,
     },
   });
-  const certificates = { challenges, isConfigured: (name: string) => configured.includes(name) };
+  const certificates = {
+    challenges,
+    isConfigured: (name: string) => configured.includes(name),
+    listUnusable: () => [],
+  };
   const published = new PublishedTexts(test.app, {
     suffix: `.${HOSTNAME}`,
     show: (texts) => dns.setZone([ZONE, ...texts].join('\n')),

@@ -135,7 +135,7 @@ test('another authority in the configuration issues a certificate at once, and t
   const { chain } = await first.row();
   await using second = await openOrderingHost();
   const config = { ...first.app.config, acme: second.app.config.acme };
-  const certificates = { isConfigured: () => false };
+  const certificates = { isConfigured: () => false, listUnusable: () => [] };
   await updateNames({ ...first.app, config, certificates });
   const row = await first.row();
   assert.equal(row.chain, chain);
