@@ -141,6 +141,6 @@ function rotation({ name, dkimKeys, optionalRecords }: OperatorDomain): string {
     ...lines,
     '',
     'DNS is asked each minute. A key signs once it is found there; the key before stays published for 7 days or longer, until its mail has ended.',
-    'The keys themselves are published in the zone of the hostname ("postrider domain records"), by hand unless the built-in name server or DNS updates do it.',
+    'The key itself belongs into the zone of the hostname: publish what "postrider domain records --check" shows as missing, unless the built-in name server or DNS updates do it.',
   ].join('\n');
 }

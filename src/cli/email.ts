@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { MessageDetails, ShownMessage } from '../queue/control/message-api.ts';
 import { requestAction } from './context.ts';
 import { lineText } from './conversation-text.ts';
+import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -27,7 +28,15 @@ export function addEmailCommands(program: Command, terminal: Terminal): void {
 
 function table({ emails }: { emails: ShownMessage[] }): string {
   const rows = emails.map((one) => [
-    ...[one.id, one.tenantId, one.mode, one.kind, one.status, printable(one.sender), one.createdAt],
+    ...[
+      one.id,
+      shownTenant(one.tenantId),
+      one.mode,
+      one.kind,
+      one.status,
+      printable(one.sender),
+      one.createdAt,
+    ],
   ]);
   return formatList(['id', 'tenant', 'mode', 'kind', 'status', 'from', 'accepted'], rows, 'No emails.');
 }

@@ -7,6 +7,7 @@ import { requestAction, withControl } from './context.ts';
 import { addQueueActions, describeSelection } from './queue-actions.ts';
 import { addCriteria } from './queue-criteria.ts';
 import { addQueueTrace } from './queue-trace.ts';
+import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -57,7 +58,7 @@ const HEADINGS = ['email', 'tenant', 'to', 'state', 'tries', 'accepted', 'next a
 
 function recipientTable(recipients: readonly ShownRecipient[]): string {
   const rows = recipients.map((one) => [
-    ...[one.emailId, one.tenantId, printable(one.to), one.state, String(one.attempts)],
+    ...[one.emailId, shownTenant(one.tenantId), printable(one.to), one.state, String(one.attempts)],
     ...[short(one.acceptedAt), one.nextAttemptAt === null ? '-' : short(one.nextAttemptAt)],
     printable(one.diagnostic ?? ''),
   ]);

@@ -22,7 +22,8 @@ export const backup: Check = {
 async function examineNewest({ config, clock }: Context): Promise<Finding> {
   const folder = backupFolder(config);
   const newest = (await listOwnBackups(config.dataDir, folder)).at(-1);
-  const todo = 'run "postrider backup create", daily and by a timer, and copy it to another machine';
+  const todo =
+    'run "postrider backup create", set backup.time to have one made each day, and copy it to another machine';
   if (newest === undefined) return warn(folder, 'there is no backup', todo);
   const { takenAt, damagedMailboxes } = newest.facts;
   const says = `the newest backup is of ${isoTime(takenAt)}`;
