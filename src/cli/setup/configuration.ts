@@ -22,6 +22,9 @@ const SYSTEM_DATA = '/var/lib/postrider';
 const OWN_FILE = 'postrider.yaml';
 const OWN_DATA = 'postrider-data';
 
+/** Time of day, in UTC, of the daily backup. People in Europe, Africa and America send little then. */
+const BACKUP_TIME = '02:30';
+
 export type Places = { file: string; dataDir: string };
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -93,6 +96,7 @@ function fill(settings: Document, dataDir: string, answers: Answers): void {
   addMissing(['hostname'], hostname);
   addMissing(['operator', 'email'], email);
   addMissing(['dataDir'], dataDir);
+  addMissing(['backup', 'time'], BACKUP_TIME);
   if (acme !== undefined)
     settings.set('acme', settings.createNode({ directory: acme, acceptTerms: true, email }));
   if (answers.addresses.length > 0) {

@@ -45,6 +45,7 @@ test('a new configuration has the name, the operator, the addresses and the auth
   assert.equal(hasChanged, true);
   assert.equal(config.hostname, 'mail.example.com');
   assert.equal(config.dataDir, at.dataDir);
+  assert.equal(config.backup.time, '02:30');
   assert.deepEqual(config.operator, { email: 'you@example.com' });
   assert.deepEqual(config.domains.addresses, ['192.0.2.1', '2001:db8::1']);
   assert.equal(config.acme.directory, 'https://acme-v02.api.letsencrypt.org/directory');
