@@ -1,11 +1,14 @@
 /** Dynamic updates of a real daemon to Debian's Knot DNS and BIND, as primaries of the zone above the hostname. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import type { CertificateStatus } from '../../src/certificates/show.ts';
+import { startAuthority } from '../support/acme-authority.ts';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
 import { until } from './until.ts';
@@ -87,6 +90,55 @@ for (const [name, start] of [
       assert.match((await update(wrong)).problem ?? '', /BADSIG|BADKEY|signature/);
       await wrong.stop();
     });
+
+    test(`${name} shows the proof of a certificate while its order is open, and no longer after a kill -9`, async () => {
+      const peer = await start();
+      closers.unshift(() => peer.stop());
+      const lookUpProof = async () =>
+        (
+          await run('dig', [
+            '@127.0.0.1',
+            '-p',
+            String(peer.port),
+            '+short',
+            `_acme-challenge.${HOST}`,
+            'TXT',
+          ])
+        ).stdout.trim();
+      const proofs: string[] = [];
+      let daemon: DaemonProcess | undefined;
+      await using authority = await startAuthority({
+        challengeTypes: ['dns-01'],
+        async validate({ keyAuthorization }) {
+          const digest = createHash('sha256').update(keyAuthorization).digest('base64url');
+          proofs.push(await lookUpProof());
+          await daemon?.kill('SIGKILL');
+          return proofs.at(-1) === `"${digest}"` ? undefined : 'no such record';
+        },
+      });
+      const dataDir = temporaryDirectory('proof');
+      const env = {
+        POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+        POSTRIDER_ACME_DIRECTORY: authority.directory,
+        POSTRIDER_ACME_ACCEPT_TERMS: 'true',
+      };
+      // A name is ordered only once it has an address, which the first pass publishes.
+      const first = await startUpdating(peer.port, SECRET, { dataDir });
+      await update(first);
+      await first.stop();
+      daemon = await startUpdating(peer.port, SECRET, { dataDir, env });
+      await until('the authority has looked', async () => proofs.length > 0);
+      assert.notEqual(await lookUpProof(), '');
+      const next = await startUpdating(peer.port, SECRET, { dataDir, env });
+      closers.unshift(() => next.kill('SIGKILL'));
+      await until('the certificate is there', async () => {
+        const listed = (await next.cli(['certificates', 'list'])) as CertificateStatus[];
+        return listed.some(({ kind, expiresAt }) => kind === 'acme' && expiresAt !== null);
+      });
+      await until('the proof is gone', async () => (await lookUpProof()) === '');
+      assert.equal(authority.orders.length, 1);
+      await next.stop();
+    });
   });
 }
 
@@ -153,10 +205,15 @@ async function update(daemon: DaemonProcess): Promise<Report> {
   return (await daemon.cli(['dns', 'update'])) as Report;
 }
 
-async function startUpdating(port: number, secret: string): Promise<DaemonProcess> {
+async function startUpdating(
+  port: number,
+  secret: string,
+  { env, ...life }: { dataDir?: string; env?: Record<string, string> } = {},
+): Promise<DaemonProcess> {
   const key = join(temporaryDirectory('key'), 'tsig.key');
   await writeFile(key, `key "postrider" { algorithm hmac-sha256; secret "${secret}"; };\n`);
   return startDaemonProcess({
+    ...life,
     env: {
       POSTRIDER_HOSTNAME: HOST,
       POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1',
@@ -164,6 +221,7 @@ async function startUpdating(port: number, secret: string): Promise<DaemonProces
       POSTRIDER_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,
       POSTRIDER_DNS_UPDATE_KEY: key,
       POSTRIDER_DNS_UPDATE_ZONES: ZONE,
+      ...env,
     },
   });
 }
