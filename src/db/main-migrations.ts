@@ -314,7 +314,10 @@ CREATE TABLE outboundRoutes (
 CREATE UNIQUE INDEX outboundRoutesByMail ON outboundRoutes (coalesce(tenantId, ''), coalesce(domain, ''));
 `,
   },
-  /** Keys of domains that are published beside the one that signs, and a selector for the next key of each domain. */
+  /**
+   * Keys of domains that are published beside the one that signs, and a selector for the next key of each domain: the last characters of its
+   * id, which are random and the same however often the migration begins anew.
+   */
   {
     id: '0084-domain-keys',
     sql: `
@@ -329,7 +332,7 @@ CREATE TABLE domainKeys (
   PRIMARY KEY (domainId, selector)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO domainKeys (domainId, selector, algorithm, state, publicKey, since)
-  SELECT id, 'pr' || lower(hex(randomblob(4))), 'rsa', 'unused', '', 0 FROM domains WHERE deletedAt IS NULL;
+  SELECT id, 'pr' || lower(substr(id, -8)), 'rsa', 'unused', '', 0 FROM domains WHERE deletedAt IS NULL;
 `,
   },
   /** Adds what was said in the sessions of attempts that did not deliver. */
