@@ -5,7 +5,7 @@
  *     --full           the long run, with 1,000 kills of a daemon that receives mail and 500 of one with mailboxes (about an hour)
  *     --only PART      one part of those below, with those whose names begin with it, such as broadcast-cut for
  *                      broadcast; may be given several times
- *     --inputs NUMBER  commands that mailboxes-grammar sends, 2,000,000 in the long run
+ *     --inputs NUMBER  commands that mailboxes-grammar sends, 500,000 in the long run
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
  */
 import { parseArgs } from 'node:util';

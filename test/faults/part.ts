@@ -25,7 +25,7 @@ export const FULL: typeof SHORT = {
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
   submission: { kills: { named: 16, random: 104 }, cuts: 6 },
   scripts: { kills: { named: 16, random: 104 } },
-  mailboxes: { kills: { named: 18, random: 248 }, cuts: 50, inputs: 2_000_000 },
+  mailboxes: { kills: { named: 18, random: 248 }, cuts: 50, inputs: 500_000 },
   limitMinutes: 150,
 };
 
