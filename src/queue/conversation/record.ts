@@ -22,6 +22,9 @@ const MAX_ENTRIES = 200;
 /** Number of entries from the beginning that stay when there are more. */
 const FIRST_ENTRIES = 60;
 
+/** Maximum length of a reply that is recorded, in characters over all its lines: each claim in flight has its entries in memory. */
+const MAX_REPLY_CHARACTERS = 2_048;
+
 /** The part of a claim that is recorded. */
 export type Recorded = {
   /** The key of the site that the claim goes to. */
@@ -38,11 +41,23 @@ type RecordingApp = { clock: Pick<Clock, 'elapsed'>; trace: Trace };
 export function recordIn({ clock, trace }: RecordingApp, claim: Recorded): SmtpObserver {
   const { conversation } = claim;
   return (event) => {
-    const entry = { at: clock.elapsed(), event };
+    const entry = { at: clock.elapsed(), event: shortened(event) };
     if (conversation.length >= MAX_ENTRIES) conversation.splice(FIRST_ENTRIES, 1);
     conversation.push(entry);
     if (trace.isWatched) trace.show(claim, entry);
   };
+}
+
+/** Returns the event with the beginning of its reply when that is a long one, in memory of its own. */
+function shortened(event: SmtpEvent): SmtpEvent {
+  if (event.kind !== 'received') return event;
+  const { reply } = event;
+  let left = MAX_REPLY_CHARACTERS;
+  for (const { length } of reply.lines) left -= length;
+  if (left >= 0) return event;
+  const beginning = reply.lines.join('\n').slice(0, MAX_REPLY_CHARACTERS);
+  // A slice alone would keep the whole text in memory.
+  return { ...event, reply: { ...reply, lines: Buffer.from(beginning).toString().split('\n') } };
 }
 
 /** Returns how the last session of a conversation was opened: its entries from the dial on. */

@@ -15,7 +15,7 @@ export const CONVERSATION_DAYS = 7;
 
 /**
  * Maximum size of the conversations of a message, in characters: those of about 30 ordinary attempts, which a message has before it expires.
- * Without it a tenant could fill the disk with what its own servers say.
+ * Without this limit, a tenant could fill the disk with what its own servers say.
  */
 const MAX_CHARACTERS_PER_MESSAGE = 64 * 1024;
 

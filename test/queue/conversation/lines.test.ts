@@ -15,6 +15,18 @@ function conversationOf(...events: SmtpEvent[]): Conversation {
   return events.map((event, index) => ({ at: 1_000 + index * 10, event }));
 }
 
+test('of a long reply only the beginning is recorded, and a short one as it is', () => {
+  const claim = { site: 'mx', message: { id: 'em_1', tenantId: 'ten_1' }, conversation: [] as Conversation };
+  const trace = { isWatched: false, show() {} };
+  const observe = recordIn({ clock: { elapsed: () => 0 }, trace }, claim);
+  const short = received(250, 'mx', 'PIPELINING');
+  observe(short);
+  observe(received(550, 'a'.repeat(1_500), 'b'.repeat(600), 'c'.repeat(600)));
+  const [first, second] = claim.conversation.map(({ event }) => event);
+  assert.equal(first, short);
+  assert.deepEqual(second, received(550, 'a'.repeat(1_500), 'b'.repeat(547)));
+});
+
 test('each line has its direction and the time since its session began to connect', () => {
   const tls = { version: 'TLSv1.3', cipher: 'TLS_X', authorized: false, fault: 'self-signed certificate' };
   const conversation = conversationOf(

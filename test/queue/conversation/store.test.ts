@@ -24,7 +24,11 @@ let commands: string[] = [];
 let domains = 0;
 
 /** Adds a domain whose server offers PIPELINING, and answers to RCPT as `rcpt` says. Returns its name. */
-async function addDomain(rcpt: (line: string) => string | undefined, rest = '250 taken'): Promise<string> {
+async function addDomain(
+  rcpt: (line: string) => string | undefined,
+  rest = '250 taken',
+  other = '250 ok',
+): Promise<string> {
   const server = closing(
     await startCommandServer((line) => {
       commands.push(line);
@@ -32,7 +36,7 @@ async function addDomain(rcpt: (line: string) => string | undefined, rest = '250
       if (line.startsWith('RCPT')) return rcpt(line);
       if (line === 'DATA') return '354 go on';
       if (line === '.') return rest;
-      return /^(MAIL|RSET|QUIT)/.test(line) ? '250 ok' : '';
+      return /^(MAIL|RSET|QUIT)/.test(line) ? other : '';
     }),
   );
   domains += 1;
@@ -140,7 +144,7 @@ test('a host that refuses connections is named', async () => {
 
 test('what a server says to all attempts of a message has a limit, beyond which the oldest conversations go', async () => {
   const long = (code: number) => `${`${code}-${'x'.repeat(500)}\r\n`.repeat(7)}${code} end`;
-  const domain = await addDomain(() => long(250), long(450));
+  const domain = await addDomain(() => long(250), long(450), long(250));
   const id = await spool.accept(`bob@${domain}`);
   const attemptedAt: number[] = [];
   for (let attempt = 0; attempt < 16; attempt++) {
