@@ -50,7 +50,7 @@ type ControlParts = {
   censuses?: Censuses;
   /** Shows attempts to those who watch; nothing is delivered without a daemon. */
   trace?: DeliveryTrace;
-  /** What the replies of servers mean; without a daemon they are read when they are asked for. */
+  /** The meanings of the replies of servers. A command without a daemon reads them when they are asked for. */
   replies?: Replies;
   accounts?: RunningAccounts;
   mailboxContents?: MailboxContents;

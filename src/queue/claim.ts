@@ -41,7 +41,7 @@ export type Claim = Delivery & {
   tries: number;
   /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
   brokenOff: Outcome | undefined;
-  /** What was said in its sessions so far (conversation/record.ts). */
+  /** The conversation of its sessions so far (conversation/record.ts). */
   conversation: Conversation;
 };
 
@@ -75,7 +75,7 @@ const LEASE_MS = 60 * 60_000;
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;
-/** What the operator has asked for. */
+/** The rules that the operator has set for mail that is due. */
 type Rules = {
   /** The actions on the queue (control/orders.ts). */
   orders: Awaited<ReturnType<typeof readOrders>>;

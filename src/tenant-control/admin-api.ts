@@ -15,7 +15,7 @@ type ByName = { Params: { tenant: string } };
 
 type ControlApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
-/** What a tenant still owns. `isDeleted` is true once there is no tenant with this id or name. */
+/** The numbers of things that a tenant still owns. `isDeleted` is true once there is no tenant with this id or name. */
 export type TenantHoldings = { isDeleted: boolean; holdings: Holdings | null };
 
 /** Registers `POST /tenants/:tenant/suspend`, `/resume` and `/deletion`, and `GET /tenants/:tenant/holdings`. */

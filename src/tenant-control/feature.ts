@@ -1,4 +1,4 @@
-/** What the operator does with a whole tenant: suspends it, resumes it, and deletes it with everything that it owns. */
+/** Lets the operator suspend a tenant, resume it, and delete it with everything that it owns. */
 import type { Feature } from '../feature.ts';
 import { registerTenantControl } from './admin-api.ts';
 import { createDeletionKind } from './delete.ts';

@@ -12,7 +12,7 @@ const world = await startSetupWorld();
 after(() => world[Symbol.asyncDispose]());
 const config = ['--config', join(temporaryDirectory('setup'), 'postrider.yaml')];
 
-/** What the output has when a step has just ended. */
+/** Text that the output has once a step has ended. */
 const STEPS = [
   ...[
     'configuration',

@@ -1,4 +1,4 @@
-/** What a tenant owns is deleted completely, and nothing else is. */
+/** Everything that a tenant owns is deleted, and nothing else is. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';

@@ -37,7 +37,7 @@ export function createPersistentRecordSolver(dns: Pick<DnsLookups, 'txt'>, clock
   };
 }
 
-/** Without `issuers`, every authority is meant: an order names them. */
+/** Every authority is meant while `issuers` is undefined: an order names those it is for. */
 type Expected = { issuers: readonly string[] | undefined; accountUrl: string; now: number };
 
 const MS_PER_SECOND = 1_000;

@@ -32,7 +32,7 @@ export type Accounts = {
 };
 
 /**
- * What there is at the end. The mailbox is null while the domain is not verified, and its password is null unless this run has made
+ * The domain, keys and mailbox that exist at the end. The mailbox is null while the domain is not verified, and its password is null unless this run has made
  * it.
  */
 export type Made = Accounts & { mailbox: { address: string; password: string | null } | null };

@@ -1,4 +1,4 @@
-/** What the operator wants: the options of the command, and the answers to its questions. */
+/** The wishes of the operator: the options of the command, and the answers to its questions. */
 import { isIP } from 'node:net';
 import { parseMailbox } from '../../mail/address.ts';
 import { isHostName } from '../../system/dns.ts';

@@ -13,7 +13,8 @@ export type Census = {
   tookMs: number;
 };
 
-const NONE = {
+/** The numbers of a queue with nothing in it. */
+export const NONE = {
   waiting: 0,
   deferred: 0,
   due: 0,

@@ -80,7 +80,7 @@ async function describeMessage(tx: App['db']['read'], id: string) {
       durationMs: attempt.durationMs,
       reply: attempt.reply,
     })),
-    /** What was said in attempts of the last week that did not deliver, each with the time of its attempts. */
+    /** The conversations of attempts of the last week that did not deliver, each with the time of its attempts. */
     conversations: conversations.map(({ at, site, lines }) => ({
       at: isoTime(at),
       site,

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import { defineRead } from '../../db/operation.ts';
 import { isoTime } from '../../system/clock.ts';
 import { parseQueueKey } from '../queue-key.ts';
-import type { Census } from './census.ts';
+import { type Census, NONE } from './census.ts';
 import type { QueueCount } from './census-store.ts';
 import { mayCover, type Selection } from './selection.ts';
 import { isSite, readSites } from './site-store.ts';
@@ -30,7 +30,7 @@ export async function sumQueues(
   const sites = new Map(needsSites ? await db.query(sitesOfDomains, undefined) : []);
   const siteOf = (domain: string) => sites.get(domain) ?? UNKNOWN_SITE;
   const isAtSite = (domain: string) => selection.site !== null && isSite(siteOf(domain), selection.site);
-  const total: Sum = { ...NOTHING };
+  const total: Sum = { ...NONE };
   const groups = new Map<string, Sum>();
   for (const count of queues) {
     const name = parseQueueKey(count.queue);
@@ -38,7 +38,7 @@ export async function sumQueues(
     const { mode, tenantId: tenant, kind } = name;
     const domain = mode === 'test' ? TEST_MAIL : name.domain;
     const group = { domain, tenant, kind, site: siteOf(name.domain) }[by];
-    const sum = groups.get(group) ?? { ...NOTHING };
+    const sum = groups.get(group) ?? { ...NONE };
     groups.set(group, sum);
     for (const one of [sum, total]) addTo(one, count);
   }
@@ -59,17 +59,6 @@ const UNKNOWN_SITE = '(not known)';
 
 /** Group of test mail, which shares one queue for all domains. */
 const TEST_MAIL = '(test mail)';
-
-const NOTHING: Sum = {
-  waiting: 0,
-  deferred: 0,
-  due: 0,
-  held: 0,
-  oldestHeld: null,
-  inFlight: 0,
-  oldestInFlight: null,
-  nextDueAt: null,
-};
 
 function addTo(sum: Sum, { waiting, deferred, due, held, inFlight, nextDueAt, ...one }: Sum): void {
   sum.waiting += waiting;
@@ -97,7 +86,7 @@ export function sumByKind({ queues }: Pick<Census, 'queues'>): ReadonlyMap<strin
   const sums = new Map<string, Sum>();
   for (const count of queues) {
     const { kind } = parseQueueKey(count.queue);
-    const sum = sums.get(kind) ?? { ...NOTHING };
+    const sum = sums.get(kind) ?? { ...NONE };
     sums.set(kind, sum);
     addTo(sum, count);
   }

@@ -1,4 +1,4 @@
-/** What the observer of a session sees: all that was said, apart from content and secrets. */
+/** The observer of a session sees all that was said, apart from content and secrets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SmtpEvent } from '../../../../src/mail/smtp/client/events.ts';
