@@ -2,9 +2,11 @@
  * Writes the compiled program to `dist/`. Each module that a thread or another module starts by its name becomes a file of that name
  * there: the program, the modules of threads, which are found by their names, and the operations of the threads of the database.
  */
-import { globSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { ASSETS } from '../src/dashboard/frame/asset-names.ts';
+import { compileAsset } from '../src/dashboard/frame/compile-assets.ts';
 import { EXTERNAL_PACKAGES } from './external-packages.ts';
 import { unlistedOperations } from './unlisted-operations.ts';
 
@@ -42,7 +44,8 @@ await build({
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  external: EXTERNAL_PACKAGES,
+  // The compiler makes the files of browsers below, and is not part of the program.
+  external: [...EXTERNAL_PACKAGES, 'esbuild'],
   // Packages in the format of CommonJS call `require`.
   banner: { js: "import{createRequire as r_}from'node:module';const require=r_(import.meta.url);" },
   minifyWhitespace: true,
@@ -53,3 +56,8 @@ await build({
   logLevel: 'warning',
   plugins: [operations],
 });
+
+mkdirSync(join(ROOT, 'dist', 'dashboard'));
+for (const name of ASSETS) {
+  writeFileSync(join(ROOT, 'dist', 'dashboard', name), await compileAsset(name));
+}

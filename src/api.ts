@@ -20,6 +20,7 @@ import { shedWrites } from './http/transport/shed.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { createContents } from './routes/messages/content.ts';
 import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
+import { notFound } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
 import { limitDomainKeys } from './tenants/domain-reach.ts';
@@ -37,9 +38,15 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   accounts?: RunningAccounts;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
+  /** Returns the server of the operator, whose operations the dashboard uses. Without it, the dashboard has no pages of the operator. */
+  operator?: () => FastifyInstance | Promise<FastifyInstance>;
   /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
   readDelivery?: () => DeliverySigns;
 };
+
+function noOperator(): never {
+  throw notFound('Page');
+}
 
 const IDLE: DeliverySigns = { oldestDueMs: 0, deliversNothing: false, failsDns: false };
 
@@ -52,16 +59,19 @@ export async function createApiServer(
     accounts = noAccounts,
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
+    operator = noOperator,
     ...limits
   }: ApiOptions = {},
 ): Promise<FastifyInstance> {
   const bodies = app.guards.memory.api;
-  const server = await createHttpServer(app, describeApi(app.config), {
+  // The dashboard is a client of the server that serves it.
+  const servers = { api: (): FastifyInstance => server, operator };
+  const server: FastifyInstance = await createHttpServer(app, describeApi(app.config), {
     metrics: app.metrics,
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: entriesOf('pages').map((create) => create(app)),
+    hosted: entriesOf('pages').map((create) => create({ ...app, servers })),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

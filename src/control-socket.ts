@@ -114,7 +114,14 @@ export async function createControlServer(
  * @throws ControlSocketError when a process answers on the path already, or the path is not a socket
  */
 export async function openControlSocket(app: App, parts?: ControlParts): Promise<Listener> {
-  const server = await createControlServer(app, parts);
+  return listenControl(app, await createControlServer(app, parts));
+}
+
+/**
+ * Serves a server of the admin API on the socket, as `openControlSocket` does.
+ * @throws ControlSocketError
+ */
+export async function listenControl(app: App, server: HttpServer): Promise<Listener> {
   await using opened = new AsyncDisposableStack();
   const socket = opened.adopt(controlSocketPath(app.config.dataDir), ({ release }) => release());
   await removeStale(socket.path);

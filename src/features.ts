@@ -8,6 +8,7 @@ import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
 import { counts } from './counts/feature.ts';
+import { dashboard } from './dashboard/feature.ts';
 import { dnsUpdates } from './dns-updates/feature.ts';
 import { doctor } from './doctor/feature.ts';
 import { domains } from './domains/feature.ts';
@@ -83,6 +84,7 @@ const features = [
   { name: 'https-ports' },
   backups,
   doctor,
+  dashboard,
 ] as const;
 
 type AnyFeature = (typeof features)[number];

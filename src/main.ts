@@ -16,7 +16,7 @@ import { linkExport } from './broadcasts/clicked-links/export.ts';
 import { recipientExport } from './broadcasts/recipients/export.ts';
 import { type Certificates, openCertificates } from './certificates/certificates.ts';
 import type { Config } from './config/config.ts';
-import { openControlSocket } from './control-socket.ts';
+import { createControlServer, listenControl } from './control-socket.ts';
 import type { SetBack } from './db/due-times.ts';
 import { followClock, startInstallationWork } from './db/installation-worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
@@ -92,19 +92,7 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { api }) => openApi(app, api),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
-  (app, { certificates, backups, mailboxes: { accounts }, nameServer, dnsUpdates, ...watched }) =>
-    openControlSocket(app, {
-      certificates,
-      backups,
-      censuses: watched.censuses,
-      trace: watched.trace,
-      replies: watched.replies,
-      accounts,
-      mailboxContents: accounts.contents,
-      mailboxRepairs: accounts.repairs,
-      nameServer,
-      dnsUpdates,
-    }),
+  (app, { control }) => listenControl(app, control),
   (app, { api: server, certificates }) => openHttps(app, { server, certificates }),
 ];
 
@@ -140,17 +128,19 @@ export async function startDaemon(
     trace: new DeliveryTrace(),
     replies: new RepliesFile(app),
   };
-  const api = await createApiOf(app, { ...threads, ...watched });
-  opened.defer(() => api.close());
-  const parts: Parts = {
+  const shared = {
     ...threads,
+    ...watched,
     certificates,
-    api,
     dnsUpdates: createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
     backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
-    inbound: createInboundApp(app, scriptsOfMailboxes(threads)),
-    ...watched,
   };
+  const control = await createControlOf(app, shared);
+  opened.defer(() => control.close());
+  const api = await createApiOf(app, { ...shared, control });
+  opened.defer(() => api.close());
+  const inbound = createInboundApp(app, scriptsOfMailboxes(threads));
+  const parts: Parts = { ...shared, control, api, inbound };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
     listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
@@ -208,9 +198,11 @@ function createApiOf(
     nameServer,
     censuses,
     monitor,
-  }: Threads & Pick<Parts, 'censuses' | 'monitor'>,
+    control,
+  }: Omit<Parts, 'api' | 'inbound'>,
 ): Promise<FastifyInstance> {
   return createApiServer(app, {
+    operator: () => control,
     readDelivery: () => ({
       oldestDueMs: censuses.oldestDueMs,
       deliversNothing: monitor.deliversNothing,
@@ -222,6 +214,14 @@ function createApiOf(
     doThreadsRun: () =>
       [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
   });
+}
+
+function createControlOf(
+  app: App,
+  { mailboxes: { accounts }, ...parts }: Omit<Parts, 'api' | 'inbound' | 'control'>,
+): Promise<FastifyInstance> {
+  const { contents: mailboxContents, repairs: mailboxRepairs } = accounts;
+  return createControlServer(app, { ...parts, accounts, mailboxContents, mailboxRepairs });
 }
 
 /** Returns what runs the scripts of mailboxes that may refuse mail while it arrives. */
@@ -243,6 +243,7 @@ type Threads = {
 /** Parts of the daemon that listeners need. */
 type Parts = Threads & {
   certificates: Certificates;
+  control: FastifyInstance;
   api: FastifyInstance;
   inbound: InboundApp;
   backups: Backups;

@@ -10,7 +10,7 @@ import { meantAmong } from '../http/json/near-misses.ts';
 import { readAll, readEach } from '../http/json/read-fields.ts';
 import { invalid } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
-import type { Caller } from '../tenants/authenticate.ts';
+import type { Caller, CallerScope } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
 import { type ContentFields, checkOwnContent, checkSentContent } from './content.ts';
 import { readPlan } from './plan.ts';
@@ -53,7 +53,7 @@ export function draftFieldsOf(broadcast: BroadcastRow): DraftFields {
 }
 
 /** The caller that a broadcast is checked for. For a scheduled broadcast whose time has come, it is the daemon. */
-export type Author = Omit<Caller, 'keyId'>;
+export type Author = CallerScope;
 
 /**
  * Returns the checked draft. `given` holds the fields of the request, which errors name.

@@ -29,6 +29,7 @@ import { addMailboxCommands } from './mailbox.ts';
 import { addManCommand } from './man.ts';
 import { addMetricsCommand } from './metrics.ts';
 import { addNameServerCommand } from './nameserver.ts';
+import { addPersonCommands } from './person.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
 import { addRestoreCommands } from './restore.ts';
@@ -53,6 +54,7 @@ const COMMANDS: readonly AddCommands[] = [
   addDoctorCommand,
   addSendCommand,
   addTenantCommands,
+  addPersonCommands,
   addPlanCommands,
   addKeyCommands,
   addDomainCommands,

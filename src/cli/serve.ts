@@ -24,6 +24,8 @@ const NEW_DATABASE =
 const RESTORED =
   'Warning: this installation was restored from a backup. Nothing leaves it until "postrider restore release", which first shows what would leave.';
 
+const SET_UP = 'Set up the dashboard (the link works once, for 30 minutes):';
+
 /** Adds the commands to the program. */
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
@@ -68,8 +70,14 @@ async function serve(
     const { address } = daemon;
     for (const line of describeFindings(daemon.app.db.installation)) terminal.complain(line);
     if (daemon.app.egress.isHeld) terminal.complain(RESTORED);
+    const { makeSetUpLink } = await import('../dashboard/people/admin-api.ts');
+    // A log keeps what it is told, so the link is shown to people alone.
+    const isShown = config.development || terminal.interactive;
+    const dashboard = isShown ? await makeSetUpLink(daemon.app, address) : undefined;
     const testKey = first.kind === 'key-made' ? first.testKey : undefined;
-    terminal.print(json ? JSON.stringify({ address, testKey }) : welcome(address, config, first));
+    terminal.print(
+      json ? JSON.stringify({ address, testKey, dashboard }) : welcome({ address, config, first, dashboard }),
+    );
     terminal.onReload(reloader({ daemon, manager, readConfig }));
     manager.reportReady();
     await stopped;
@@ -114,8 +122,11 @@ async function start(config: Config, options: { newDatabase: boolean }) {
   }
 }
 
-function welcome(address: string, config: Config, first: FirstStart): string {
-  const listens = `Postrider listens on ${address}`;
+type Started = { address: string; config: Config; first: FirstStart; dashboard: string | undefined };
+
+function welcome({ address, config, first, dashboard }: Started): string {
+  const link = dashboard === undefined ? '' : `\n${SET_UP} ${dashboard}`;
+  const listens = `Postrider listens on ${address}${link}`;
   switch (first.kind) {
     case 'not-first':
       return listens;

@@ -9,6 +9,7 @@ import * as mailboxTables from './mailbox-tables.ts';
 import * as marketingTables from './marketing-tables.ts';
 import * as outboundTables from './outbound-tables.ts';
 import * as ownTables from './own-tables.ts';
+import * as peopleTables from './people-tables.ts';
 import * as queueTables from './queue-tables.ts';
 import * as submissionTables from './submission-tables.ts';
 import {
@@ -291,6 +292,7 @@ export const TABLES = {
   ...marketingTables,
   ...outboundTables,
   ...ownTables,
+  ...peopleTables,
   ...queueTables,
   ...submissionTables,
   ...tenantTables,

@@ -7,7 +7,7 @@ import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
 import { newMessage } from '../queue/new-message.ts';
-import type { Caller as AnyCaller } from '../tenants/authenticate.ts';
+import type { CallerScope as Caller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
@@ -17,7 +17,6 @@ import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
 
 /** The owner of the email. The daemon itself sends some mail without a key. */
-type Caller = Omit<AnyCaller, 'keyId'>;
 
 type Prepared = {
   id: EmailRow['id'];

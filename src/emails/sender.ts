@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import { requireReach } from '../domains/reach.ts';
 import { getSendingDomain, type Sender, type SenderDomain } from '../domains/sender.ts';
-import type { Caller } from '../tenants/authenticate.ts';
+import type { CallerScope } from '../tenants/authenticate.ts';
 
 /**
  * Returns the sending domain.
@@ -10,7 +10,7 @@ import type { Caller } from '../tenants/authenticate.ts';
  */
 export async function requireSender(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  { mode, ...reach }: Omit<Caller, 'keyId'>,
+  { mode, ...reach }: CallerScope,
   { domain, simulatorOnly }: Pick<Sender, 'domain' | 'simulatorOnly'>,
 ): Promise<SenderDomain> {
   await requireReach(app.db.read, reach, { domain, what: 'send from', param: 'from' });

@@ -1,4 +1,5 @@
 /** The texts of the public pages in the languages of their readers. */
+import { preferredLanguage } from '../http/pages/accept-language.ts';
 
 export type Language = keyof typeof TEXTS;
 
@@ -103,22 +104,11 @@ const TEXTS = {
   },
 } as const satisfies Record<string, Texts>;
 
-/** Maximum number of languages that are read of a request. A browser sends a few. */
-const MAX_LANGUAGES = 20;
-
 /**
  * Returns the language that a reader prefers (RFC 9110 section 12.5.4); English when none of ours is named.
  */
 export function chooseLanguage(acceptLanguage = ''): Language {
-  const wanted = acceptLanguage.split(',', MAX_LANGUAGES).flatMap((range) => {
-    const [tag = '', ...parameters] = range.toLowerCase().split(';');
-    const language = tag.trim().split('-')[0] ?? '';
-    const quality = parameters.find((parameter) => parameter.trim().startsWith('q='));
-    const weight = quality === undefined ? 1 : Number(quality.trim().slice('q='.length));
-    return isLanguage(language) && weight > 0 ? [{ language, weight }] : [];
-  });
-  const [best] = wanted.sort((one, other) => other.weight - one.weight);
-  return best?.language ?? 'en';
+  return preferredLanguage(acceptLanguage, isLanguage) ?? 'en';
 }
 
 function isLanguage(name: string): name is Language {

@@ -88,7 +88,7 @@ export function isoTime(epochMs: number): string {
 }
 
 const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 /**
  * Matches ISO 8601 as RFC 3339 section 5.6 profiles it. ISO 8601 also allows leaving out the seconds and the minutes

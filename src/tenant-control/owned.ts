@@ -121,6 +121,7 @@ export const OWNED: readonly Owned[] = [
       'mailboxImports',
       'mailboxImportErrors',
       'mailboxImportFolders',
+      'dashboardSessions',
       'correspondents',
       'unsentMail',
       'recipientCounts',
@@ -140,6 +141,9 @@ export const OWNED: readonly Owned[] = [
   indexed('counts'),
   indexed('usage'),
   indexed('storedMail'),
+  indexed('memberships'),
+  indexed('loginLinks'),
+  indexed('auditEntries'),
   indexed('apiKeys'),
   {
     tables: ['domains', 'domainKeys'],

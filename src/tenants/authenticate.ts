@@ -1,9 +1,11 @@
 /**
  * Authenticates requests (specification 5): it finds the bearer key, limits its requests, and checks its permission,
- * its tenant and its domain.
+ * its tenant and its domain. A request that a page of the dashboard makes has a person in the place of a key.
  */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import type { App } from '../app.ts';
+import type { PersonRow } from '../db/people-tables.ts';
 import type { Mode } from '../db/tables.ts';
 import type { ApiKeyRow, PlanRow } from '../db/tenant-tables.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
@@ -23,15 +25,35 @@ import type { PlannedKey } from './store.ts';
 export type Caller = {
   tenantId: ApiKeyRow['tenantId'];
   mode: Mode;
-  keyId: ApiKeyRow['id'];
+  /** The key; null when a person has asked. */
+  keyId: ApiKeyRow['id'] | null;
+  /** The person, as the dashboard has authenticated it; null when a key has asked. */
+  personId: PersonRow['id'] | null;
   /** The one domain that the key is limited to; null when it reaches its whole tenant. */
   domainId: ApiKeyRow['domainId'];
 };
+
+/** Where a caller acts, whoever it is. */
+export type CallerScope = Omit<Caller, 'keyId' | 'personId'>;
 
 /** The reach of a caller of the API: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
 export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
 
 const callerField = Symbol('caller');
+
+/** A person as the caller of the API. `permission` follows from the role of the person. */
+export type PersonCaller = Pick<Caller, 'tenantId' | 'mode'> & {
+  personId: PersonRow['id'];
+  permission: ApiKeyRow['permission'];
+};
+
+/** People by their raw requests. Only requests that are made in this process are in it. */
+const people = new WeakMap<IncomingMessage, PersonCaller>();
+
+/** Makes a request in this process (http/transport/in-process.ts) one of a person. The caller has authenticated the person. */
+export function actAsPerson(raw: IncomingMessage, person: PersonCaller): void {
+  people.set(raw, person);
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -121,6 +143,11 @@ export function requireApiKey(
     return key;
   };
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
+    const person = people.get(request.raw);
+    if (person) {
+      request[callerField] = plannedPerson(person);
+      return person;
+    }
     const { authorization } = request.headers;
     // The moment is read before the lookup, so that a change during the lookup counts as a change.
     const foundAt = knownKeys.moment();
@@ -131,7 +158,7 @@ export function requireApiKey(
     });
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
     request[callerField] = {
-      caller: { tenantId, mode, keyId: key.id, domainId },
+      caller: { tenantId, mode, keyId: key.id, personId: null, domainId },
       plan: { requestsPerSecond, monthlyEmails },
       key,
       requireValidKey() {
@@ -150,9 +177,20 @@ export function requireApiKey(
     const key = await recognise(request, reply);
     const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
     requireNeed(key, needs);
-    recordUse(key);
+    if ('id' in key) recordUse(key);
   });
   scope.addHook('preHandler', requireValidKeyForWrites);
+}
+
+/** Returns a person as a caller without the limits of keys. Its quota is still counted when an email is accepted. */
+function plannedPerson({ tenantId, mode, personId, permission }: PersonCaller): PlannedCaller {
+  return {
+    caller: { tenantId, mode, keyId: null, personId, domainId: null },
+    plan: { requestsPerSecond: null, monthlyEmails: null },
+    key: { permission, domainId: null, allowedIps: null, expiresAt: null },
+    // The dashboard has read the session of the person right before, and the request arrives whole.
+    requireValidKey: () => undefined,
+  };
 }
 
 /**

@@ -30,6 +30,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailbox-delivery/scripts', 'A script can refuse mail before port 25 has accepted it.'],
   ['mailboxes/addresses', 'An address is the name under which all others know a mailbox.'],
   ['mailboxes/app-passwords', 'Submission checks the app passwords of mailboxes.'],
+  ['mailboxes/passwords', 'People log in to the dashboard with passwords as owners of mailboxes do.'],
   ['mailboxes/scripts', 'Sessions edit the scripts of mailboxes, and deliveries run them.'],
   ['queue/contents', 'Whoever sends stores a content first, and can read it later.'],
   ['queue/held', 'The status of the installation says how much mail is held.'],

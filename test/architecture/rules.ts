@@ -60,7 +60,7 @@ function unitOf(path: string): string {
 }
 
 /** Creates the tables of all features, and changes them. */
-const SCHEMA_FILE = /^db\/main-(?:schema|migrations)\.ts$/;
+const SCHEMA_FILE = /^db\/main-(?:schema|migrations|migrations-of-tasks)\.ts$/;
 
 /** Foundations know no feature by name. The schema of the database is the one list of all tables, and settings have sections. */
 export function featuresInFoundations(sources: readonly Source[]): string[] {
@@ -160,9 +160,14 @@ export function reExports(sources: readonly Source[]): string[] {
   ]);
 }
 
-/** The world outside comes through `System`; `new Date(milliseconds)` and `app.fetch(…)` are no such thing. */
+/**
+ * The world outside comes through `System`; `new Date(milliseconds)` and `app.fetch(…)` are no such thing. Scripts for browsers run in another
+ * world.
+ */
 export function worldOutside(sources: readonly Source[]): string[] {
-  const outside = sources.filter(({ path }) => unitOf(path) !== 'system');
+  const outside = sources.filter(
+    ({ path }) => unitOf(path) !== 'system' && !path.startsWith('dashboard/browser/'),
+  );
   const code = matches(outside, (source) => source.bare, [
     [/\bDate\.now\b/, 'uses Date.now'],
     [/\bnew Date(?:\(\s*\)|(?!\s*\())/, 'uses new Date()'],

@@ -407,7 +407,13 @@ test('two changes at once are both made, and what neither would do alone they ca
 
 test('a draft deleted while it is changed is not found, and not made again', async () => {
   const { id } = await createdWith();
-  const caller = { tenantId: t.tenantId, mode: 'test', keyId: 'key_1', domainId: null } as const;
+  const caller = {
+    tenantId: t.tenantId,
+    mode: 'test',
+    keyId: 'key_1',
+    personId: null,
+    domainId: null,
+  } as const;
   const db: TestApp['app']['db'] = Object.create(t.app.db);
   db.commit = async (write, input) => {
     await t.app.db.commit(deleteBroadcast, {

@@ -74,8 +74,9 @@ async function paste(curl: string): Promise<{ status: number; body: { id: string
 test('the first start shows a test key and a command line that sends; the second does not, and dev reads no file', async () => {
   const env = environment({ POSTRIDER_DATA_DIR: temporaryDirectory('serve') });
   const first = await whileServing(env, async ({ output }) => {
-    const [listens, key] = output.split('\n');
+    const [listens, dashboard, key] = output.split('\n');
     assert.match(listens ?? '', /^Postrider listens on http:\/\/127\.0\.0\.1:\d+$/);
+    assert.match(dashboard ?? '', /^Set up the dashboard .*: http:\/\/localhost:\d+\/link\/[\w-]{43}$/);
     assert.match(key ?? '', /^Test key \(shown once\): svc_dev_\w{40}$/);
     const { status, body } = await paste(output.slice(output.indexOf('curl ')));
     assert.equal(status, 200);
@@ -84,7 +85,8 @@ test('the first start shows a test key and a command line that sends; the second
   assert.equal(first, 0);
   const second = await whileServing(
     { ...env, POSTRIDER_CONFIG: '/nonexistent/config.yaml' },
-    async ({ output }) => assert.match(output, /^Postrider listens on http:\/\/127\.0\.0\.1:\d+\n$/),
+    async ({ output }) =>
+      assert.match(output, /^Postrider listens on http:\/\/127\.0\.0\.1:\d+\nSet up the dashboard [^\n]*\n$/),
     ['dev'],
   );
   assert.equal(second, 0);

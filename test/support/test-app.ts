@@ -7,6 +7,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { createControlServer } from '../../src/control-socket.ts';
 import type { Mode } from '../../src/db/tables.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
@@ -90,10 +91,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const opened = await openApp(config, system, { readers: 1 });
   const app = { ...opened, guards: withoutLoad(opened) };
   let server: Promise<FastifyInstance> | undefined;
-  const openServer = () => (server ??= createApiServer(app).then((created) => conforming(created)));
+  let control: Promise<FastifyInstance> | undefined;
+  const openServer = () =>
+    (server ??= createApiServer(app, { operator: () => (control ??= createControlServer(app)) }).then(
+      (created) => conforming(created),
+    ));
   const first = await addTenant(app, 'default');
   async function close() {
     await (await server)?.close();
+    await (await control)?.close();
     await app[Symbol.asyncDispose]();
     rmSync(dataDir, { recursive: true, force: true });
   }

@@ -86,7 +86,13 @@ test('a key says whose data it sees and in which mode', async () => {
   const { key, token } = await newKey({ mode: 'test' });
   const { status, body } = await ask('/read', `Bearer ${token}`);
   assert.equal(status, 200);
-  assert.deepEqual(body, { tenantId: testApp.tenantId, mode: 'test', keyId: key.id, domainId: null });
+  assert.deepEqual(body, {
+    tenantId: testApp.tenantId,
+    mode: 'test',
+    keyId: key.id,
+    personId: null,
+    domainId: null,
+  });
 });
 
 test('a key that is limited to a domain says which', async () => {

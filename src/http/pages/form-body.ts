@@ -19,6 +19,8 @@ declare module 'fastify' {
 export type Form = {
   /** Returns the values of a field in their order; none when the form does not have it. */
   values(name: string): readonly string[];
+  /** Names of the fields, without those of files. */
+  names: readonly string[];
   files: readonly FormFile[];
   /** True for a form without any field or file. */
   isEmpty: boolean;
@@ -97,6 +99,7 @@ function formOf(fields: readonly (readonly [string, string])[], files: readonly 
   const byName = Map.groupBy(fields, ([name]) => name);
   return {
     values: (name) => (byName.get(name) ?? []).map(([, value]) => value),
+    names: [...byName.keys()],
     files,
     isEmpty: fields.length === 0 && files.length === 0,
   };

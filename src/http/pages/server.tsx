@@ -26,12 +26,17 @@ const HEADERS = {
   'x-robots-tag': 'noindex',
 };
 
+type PagesOptions = HttpOptions & {
+  /** Sends an error as a response, in the place of a page without styles. */
+  sendError?: (error: unknown, reply: FastifyReply) => FastifyReply;
+};
+
 /** Creates the app, which does not listen. Routes are registered on it afterwards. */
 export function createPagesServer(
   system: Pick<System, 'clock' | 'log'>,
-  options: HttpOptions = {},
+  options: PagesOptions = {},
 ): HttpServer {
-  const sendError = (error: unknown, reply: FastifyReply): FastifyReply => {
+  const sendErrorPage = (error: unknown, reply: FastifyReply): FastifyReply => {
     const { request } = reply;
     const refusal = asTransportRefusal(error, 'a form');
     if (refusal) startRefusal(reply, refusal);
@@ -48,6 +53,7 @@ export function createPagesServer(
       .headers({ ...HEADERS, 'cache-control': 'no-store', 'content-type': 'text/html; charset=utf-8' })
       .send(renderPage(<ErrorPage title={title} message={message} requestId={request.id} />));
   };
+  const { sendError = sendErrorPage } = options;
   const server = createTransport(system, { name: 'pages', maxBodyBytes: MAX_FORM_BYTES, sendError }, options);
   server.addHook('onRequest', (_request, reply, done) => {
     reply.headers(HEADERS);

@@ -18,7 +18,7 @@ const MAX_KNOWN = 100_000;
 /** `account` is the name that somebody wants to log in with, whether it exists or not; `address` is the IP address of the client. */
 type Attempt = { account: string; address: string };
 
-type LoginFailures = {
+export type LoginFailures = {
   /** Returns true when another attempt may be made. */
   mayTry(attempt: Attempt): boolean;
   /** Counts a failed attempt. */

@@ -34,7 +34,7 @@ const TOO_MANY: Reply = {
 /** Returns the application that has logged in with this key. */
 export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string): User {
   const { id: keyId, tenantId, mode, domainId } = key;
-  const caller: Caller = { tenantId, mode, keyId, domainId };
+  const caller: Caller = { tenantId, mode, keyId, personId: null, domainId };
   const requireValidKey = async () => {
     requireNeed(await getValidKey(app, app.knownKeys, token), NEEDS);
   };

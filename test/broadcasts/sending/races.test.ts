@@ -7,18 +7,25 @@ import { control } from '../../../src/broadcasts/control.ts';
 import { startBroadcast, startScheduled } from '../../../src/broadcasts/start.ts';
 import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import { AppError } from '../../../src/system/errors.ts';
+import type { Caller } from '../../../src/tenants/authenticate.ts';
 import { runDueTasks } from '../../support/tasks.ts';
 import { type Campaign, openCampaign } from './campaign.ts';
 
 const HOUR_MS = 3_600_000;
 let campaign: Campaign;
 let app: App;
-let caller: { tenantId: `ten_${string}`; mode: 'live'; keyId: `key_${string}`; domainId: null };
+let caller: Caller;
 
 before(async () => {
   campaign = await openCampaign();
   ({ app } = campaign.spool);
-  caller = { tenantId: campaign.spool.tenantId, mode: 'live', keyId: 'key_1', domainId: null };
+  caller = {
+    tenantId: campaign.spool.tenantId,
+    mode: 'live',
+    keyId: 'key_1',
+    personId: null,
+    domainId: null,
+  };
   for (let index = 0; index < 5; index++) await campaign.addContact(`r${index}@readers.example`);
 });
 after(() => campaign[Symbol.asyncDispose]());

@@ -1,0 +1,103 @@
+/**
+ * The HTTP app of the dashboard. It answers only under the name of this installation, and under the names of this machine in development; never
+ * under those of links and of tracked mail, whose pages belong to others.
+ */
+import type { FastifyReply } from 'fastify';
+import type { App } from '../app.ts';
+import { installationHosts } from '../host-names/purposes.ts';
+import { renderPage } from '../http/pages/render.ts';
+import { createPagesServer } from '../http/pages/server.tsx';
+import type { HostedApp } from '../http/transport/host-names.ts';
+import { asTransportRefusal, startRefusal } from '../http/transport/refusal.ts';
+import type { AppError } from '../system/errors.ts';
+import { formatsOf } from './formats.ts';
+import { type Assets, serveAssets } from './frame/assets.ts';
+import { compressPages } from './frame/compress.ts';
+import { Layout } from './frame/layout.tsx';
+import { isLocalHost } from './origin.ts';
+import { PAGES } from './pages.ts';
+import { createPeople } from './people/people.ts';
+import { pageHeaders } from './policy.ts';
+import { routeOf, servePages } from './serve-pages.tsx';
+import { textsOf } from './texts/texts.ts';
+import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
+
+/** Creates the app. `servers` are made after it, because they serve it. */
+export function createDashboard(base: App & { servers: Servers }): HostedApp {
+  const { config, guards } = base;
+  const server = createPagesServer(base, {
+    sendError: (error, reply) => sendError(base, { error, reply, assets }),
+    bodies: guards.memory.pages,
+    trustedProxies: config.http.trustedProxies,
+    unauthenticated: { limit: guards.visitors, isAuthenticated: () => false },
+  });
+  compressPages(server);
+  const assets = serveAssets(server);
+  servePages(server, { ...base, assets, people: createPeople(base) }, PAGES);
+  const hosts = installationHosts(config);
+  return {
+    app: server,
+    serves: (hostName, path) => {
+      const isOurs = hosts.get(hostName)?.includes('api') || isLocalHost(hostName);
+      return isOurs === true && FIRST_SEGMENTS.has(path.split('/', 2)[1] ?? '');
+    },
+  };
+}
+
+/** First segments of the dashboard's paths. Everything else on the host belongs to the API. */
+const FIRST_SEGMENTS: ReadonlySet<string> = new Set([
+  'assets',
+  ...PAGES.map((page) => routeOf(page).split('/', 2)[1] ?? ''),
+]);
+
+type Failure = { error: unknown; reply: FastifyReply; assets: Assets };
+
+/** Sends an error as a page, or leads to the page to log in. */
+function sendError(
+  { config, log }: Pick<App, 'config' | 'log'>,
+  { error, reply, assets }: Failure,
+): FastifyReply {
+  const { request } = reply;
+  void reply.headers(pageHeaders(request, config));
+  if (error instanceof LoginNeeded) {
+    const login = error.area === 'mailbox' ? '/mailbox/login' : '/login';
+    const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.url)}` : '';
+    return reply.redirect(login + to, 303);
+  }
+  const refusal = asTransportRefusal(error, 'a form');
+  if (refusal) startRefusal(reply, refusal);
+  else {
+    log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a page has failed');
+    reply.code(500);
+  }
+  const language = languageOf(request);
+  const texts = textsOf(language);
+  const context = {
+    texts,
+    formats: formatsOf(language, 'UTC'),
+    query: new URLSearchParams(),
+    path: request.url,
+  };
+  const [title, message] = wordsFor(texts, refusal);
+  const html = renderPage(
+    <Layout context={context} title={title} pathOf={assets.pathOf} menu={[]}>
+      <h1>{title}</h1>
+      <p>{message}</p>
+      <p>
+        <a href="/">{texts.frame.error.home}</a>
+      </p>
+      {!refusal && <small>{texts.frame.error.request(request.id)}</small>}
+    </Layout>,
+  );
+  return reply.type('text/html; charset=utf-8').send(html);
+}
+
+function wordsFor(
+  { frame: { error } }: ReturnType<typeof textsOf>,
+  refusal: AppError | undefined,
+): readonly [string, string] {
+  if (!refusal) return [error.title, error.internal];
+  if (refusal.code === 'not_found') return [error.notFound, error.notFoundText];
+  if (refusal.code === 'restricted_api_key') return [error.forbidden, refusal.message];
+  return [error.title, refusal.message];
+}

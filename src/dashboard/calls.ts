@@ -1,0 +1,107 @@
+/**
+ * The dashboard as a client of the API: a page asks and changes by the operations that every program has, in this process, as a person or as
+ * the operator. So nothing is true on a page that is not true in the API, and every check of the API holds here.
+ */
+import type { FastifyInstance } from 'fastify';
+import { requestInProcess } from '../http/transport/in-process.ts';
+import { AppError, type AppErrorOptions, type ErrorCode } from '../system/errors.ts';
+import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
+
+/** Values of a query. Those that are undefined or empty are left out, so that the fields of a filter can be passed as they are. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Operations of a server. Each returns the body of the answer, and throws the AppError that an answer of refusal stands for. */
+export type Calls = {
+  get<Answer>(path: string, query?: Query): Promise<Answer>;
+  post<Answer>(path: string, body?: unknown): Promise<Answer>;
+  put<Answer>(path: string, body?: unknown): Promise<Answer>;
+  patch<Answer>(path: string, body?: unknown): Promise<Answer>;
+  delete<Answer>(path: string, body?: unknown): Promise<Answer>;
+  /** Sends a body that is not JSON, such as a file of contacts. */
+  upload<Answer>(path: string, body: Buffer, mediaType: string): Promise<Answer>;
+  /** Returns an answer that is not JSON, such as an exported file. */
+  download(path: string, query?: Query): Promise<{ bytes: Buffer; mediaType: string }>;
+};
+
+type Caller = {
+  /** Path before the paths of operations, such as `/v1`. */
+  prefix: string;
+  clientAddress: string;
+  /** The person; undefined on the server of the operator, which has no keys. */
+  person?: PersonCaller;
+  /** Idempotency key of the form that asks, with which sending twice sends once. */
+  idempotencyKey?: string;
+};
+
+/** Returns the operations of a server, which begin to work once it is there. */
+export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstance>, caller: Caller): Calls {
+  const { prefix, clientAddress, person, idempotencyKey } = caller;
+
+  async function call(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: { payload: string | Buffer; mediaType: string },
+  ) {
+    const headers: Record<string, string> = {
+      ...(body && { 'content-type': body.mediaType }),
+      ...(method === 'POST' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    };
+    const response = await requestInProcess(await serverOf(), {
+      method,
+      url: `${prefix}${path}`,
+      headers,
+      clientAddress,
+      ...(body && { payload: body.payload }),
+      ...(person && { mark: (raw) => actAsPerson(raw, person) }),
+    });
+    if (response.status >= 400) throw refusalOf(response.body, `${method} ${path}`);
+    return { bytes: response.body, mediaType: String(response.headers['content-type'] ?? '') };
+  }
+
+  const send =
+    (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE') =>
+    async <Answer>(path: string, body?: unknown): Promise<Answer> => {
+      const json = body === undefined ? undefined : { payload: JSON.stringify(body), mediaType: JSON_TYPE };
+      return readJson<Answer>((await call(method, path, json)).bytes);
+    };
+
+  return {
+    get: async <Answer>(path: string, query?: Query) =>
+      readJson<Answer>((await call('GET', withQuery(path, query))).bytes),
+    post: send('POST'),
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
+    upload: async <Answer>(path: string, payload: Buffer, mediaType: string) =>
+      readJson<Answer>((await call('POST', path, { payload, mediaType })).bytes),
+    download: (path, query) => call('GET', withQuery(path, query)),
+  };
+}
+
+const JSON_TYPE = 'application/json';
+
+/** The answers come from this process, which has written them by their schemas. */
+function readJson<Answer>(bytes: Buffer): Answer {
+  return (bytes.length === 0 ? undefined : JSON.parse(bytes.toString())) as Answer;
+}
+
+/** Returns a path with a query; its empty values are left out. */
+function withQuery(path: string, query: Query = {}): string {
+  const values = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return values.length === 0 ? path : `${path}?${new URLSearchParams(values)}`;
+}
+
+type Problem = { error: { type: ErrorCode | 'internal_error'; message: string } & AppErrorOptions };
+
+function refusalOf(body: Buffer, what: string): Error {
+  const { error } = readJson<Problem>(body);
+  const { type, message, param, issues, details } = error;
+  if (type === 'internal_error') return new Error(`${what} failed`);
+  return new AppError(type, message, {
+    ...(param !== undefined && { param }),
+    ...(issues && { issues }),
+    ...(details && { details }),
+  });
+}

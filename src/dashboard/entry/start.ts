@@ -1,0 +1,27 @@
+/** The root of the host: it leads to where the person who is logged in works, or to the page to log in. */
+import { tenantPath } from '../frame/layout.tsx';
+import { type DashboardApp, definePage } from '../page.ts';
+import { listMemberships } from '../people/memberships-store.ts';
+import { findPerson } from '../people/store.ts';
+
+export const startPage = definePage({
+  area: 'public',
+  path: '/',
+  async show({ app, sessionToken }) {
+    return { to: await startOf(app, sessionToken) };
+  },
+});
+
+/** Returns the first page of whoever has this session. */
+export async function startOf(
+  { db, people }: Pick<DashboardApp, 'db' | 'people'>,
+  token: string | undefined,
+): Promise<string> {
+  const session = token === undefined ? undefined : await people.find(token);
+  if (!session) return '/login';
+  if (session.stage === 'second_factor') return '/login/code';
+  if (session.personId === null) return '/mailbox';
+  const [first] = await listMemberships(db.read, session.personId);
+  if (first) return tenantPath(first.tenantName, 'live');
+  return (await findPerson(db.read, session.personId))?.isOperator === 1 ? '/operator' : '/account';
+}

@@ -1,0 +1,77 @@
+/** The small elements of pages: times, states, names of strangers, texts to copy. */
+import type { ComponentChildren } from 'preact';
+import type { BaseContext } from '../page.ts';
+
+type Children = { children: ComponentChildren };
+
+/** A time in the person's zone, which its title names with the seconds. */
+export function Time({ context, at }: { context: BaseContext; at: number | string | null | undefined }) {
+  if (at === null || at === undefined) return <span class="muted">{context.texts.frame.never}</span>;
+  const { time, exactTime } = context.formats;
+  return (
+    <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
+      {time(at)}
+    </time>
+  );
+}
+
+/** Kinds of a status, which have a colour of their own beside the word. */
+export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
+
+/** A status as a word with a colour. */
+export function Status({ tone, children }: Children & { tone: Tone }) {
+  return <span class={`status ${tone}`}>{children}</span>;
+}
+
+/** Text of strangers: its direction follows its own letters, and long words are broken. */
+export function Foreign({ text }: { text: string | null | undefined }) {
+  return (
+    <bdi class="foreign" dir="auto">
+      {text}
+    </bdi>
+  );
+}
+
+/** A text that a button copies, such as a DNS record or an id. */
+export function Copyable({ context, text }: { context: BaseContext; text: string }) {
+  return (
+    <span class="copyable">
+      <code dir="ltr">{text}</code>
+      <button
+        type="button"
+        class="copy outline secondary"
+        data-copy={text}
+        data-copied={context.texts.frame.copied}
+        hidden
+      >
+        {context.texts.frame.copy}
+      </button>
+    </span>
+  );
+}
+
+/** Names with their values. */
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The heading of a page, with what can be done from there. */
+export function Heading({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <header class="heading">
+      <h1>
+        <Foreign text={title} />
+      </h1>
+      {children !== undefined && <div class="buttons">{children}</div>}
+    </header>
+  );
+}

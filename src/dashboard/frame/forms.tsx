@@ -1,0 +1,194 @@
+/**
+ * Forms and their fields. A form works without JavaScript: it is sent to the address of its page, names its action, and a refusal is shown
+ * beside its button.
+ */
+import type { ComponentChildren } from 'preact';
+import type { BaseContext } from '../page.ts';
+import { newToken } from '../people/tokens.ts';
+
+/** Names of the fields that every form sends besides its own. */
+export const ACTION_FIELD = '_action';
+export const ONCE_FIELD = '_once';
+
+type Children = { children: ComponentChildren };
+
+type FormProps = Children & {
+  context: BaseContext;
+  /** Name of the action in the page's definition. */
+  action: string;
+  /** Label of the button. */
+  submit: string;
+  /** True for an action that deletes or stops something. */
+  isDangerous?: boolean;
+  /** True for a form with files. */
+  hasFiles?: boolean;
+  /** Accessible name of the form, when its button does not say enough. */
+  label?: string;
+  /** True when what somebody has entered is kept as a draft when the session ends. */
+  keepsDraft?: boolean;
+};
+
+/** A form of the page. When its action was refused, it says why beside the button, and shows what was entered. */
+export function Form(props: FormProps) {
+  const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, children } = props;
+  const refusal = context.failed?.action === action ? context.failed.refusal : undefined;
+  return (
+    <form
+      method="post"
+      action={context.path + (context.query.size > 0 ? `?${context.query}` : '')}
+      enctype={hasFiles ? 'multipart/form-data' : undefined}
+      aria-label={label}
+      data-draft={keepsDraft ? '' : undefined}
+    >
+      <input type="hidden" name={ACTION_FIELD} value={action} />
+      <input type="hidden" name={ONCE_FIELD} value={newToken()} />
+      {children}
+      {refusal && (
+        <div class="refused" role="alert" id={`${action}-refused`} tabIndex={-1}>
+          {refusal.message}
+          {(refusal.options.issues?.length ?? 0) > 1 && (
+            <ul>
+              {refusal.options.issues?.map(({ path, message }) => (
+                <li key={path}>
+                  <code>{path}</code>: {message}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+      <button type="submit" class={isDangerous ? 'danger' : undefined}>
+        {submit}
+      </button>
+    </form>
+  );
+}
+
+/** A button with a form of its own, whose hidden fields say what it acts on. */
+export function ActionButton({
+  fields = {},
+  ...form
+}: Omit<FormProps, 'children'> & { fields?: Readonly<Record<string, string>> }) {
+  return (
+    <div class="inline">
+      <Form {...form}>
+        {Object.entries(fields).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+      </Form>
+    </div>
+  );
+}
+
+/** Content behind a button that opens it, such as a question before something is deleted. It is open when its action was refused. */
+export function Disclosure({
+  label,
+  isOpen,
+  children,
+}: Children & { label: string; isOpen?: boolean | undefined }) {
+  return (
+    <details open={isOpen}>
+      <summary class="opener">{label}</summary>
+      {children}
+    </details>
+  );
+}
+
+type FieldProps = {
+  context: BaseContext;
+  /** Name of the action whose form the field is in. */
+  action: string;
+  name: string;
+  label: string;
+  type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url' | 'datetime-local' | 'file' | 'color';
+  value?: string | undefined;
+  help?: ComponentChildren;
+  isRequired?: boolean;
+  autocomplete?: string;
+  /** Number of lines of a text of several lines. */
+  rows?: number;
+  isDisabled?: boolean;
+  maxLength?: number;
+  placeholder?: string;
+};
+
+/** A labelled field. It has what was entered before, and is marked when the refusal of its form is about it. */
+export function Field(props: FieldProps) {
+  const { context, action, name, label, type = 'text', help, rows, isRequired, ...more } = props;
+  const { value, isInvalid } = enteredIn(props);
+  const id = `${action}-${name}`;
+  const common = {
+    id,
+    name,
+    required: isRequired,
+    'aria-invalid': isInvalid ? ('true' as const) : undefined,
+    'aria-describedby': help === undefined ? undefined : `${id}-help`,
+    autocomplete: more.autocomplete,
+    disabled: more.isDisabled,
+    maxLength: more.maxLength,
+    placeholder: more.placeholder,
+    dir: 'auto' as const,
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {rows === undefined ? (
+        <input
+          {...common}
+          type={type as 'text'}
+          value={type === 'password' || type === 'file' ? undefined : value}
+        />
+      ) : (
+        <textarea {...common} rows={rows} spellcheck={false}>
+          {value}
+        </textarea>
+      )}
+      {help !== undefined && <small id={`${id}-help`}>{help}</small>}
+    </div>
+  );
+}
+
+export type Option = { value: string; label: string };
+
+/** A labelled choice of one among several. */
+export function Select({
+  options,
+  help,
+  ...props
+}: Pick<FieldProps, 'context' | 'action' | 'name' | 'label' | 'value' | 'help' | 'isRequired'> & {
+  options: readonly Option[];
+}) {
+  const { name, action, label, isRequired } = props;
+  const { value, isInvalid } = enteredIn(props);
+  const id = `${action}-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        name={name}
+        required={isRequired}
+        aria-invalid={isInvalid ? 'true' : undefined}
+        aria-describedby={help === undefined ? undefined : `${id}-help`}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      {help !== undefined && <small id={`${id}-help`}>{help}</small>}
+    </div>
+  );
+}
+
+function enteredIn({
+  context,
+  action,
+  name,
+  value,
+}: Pick<FieldProps, 'context' | 'action' | 'name' | 'value'>) {
+  const failed = context.failed?.action === action ? context.failed : undefined;
+  const { param } = failed?.refusal.options ?? {};
+  return { value: failed ? failed.form.values(name)[0] : value, isInvalid: param === name };
+}

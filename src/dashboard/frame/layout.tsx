@@ -1,0 +1,203 @@
+/** The frame of the pages: the bar with the tenant and the mode, the navigation, and the content. */
+import type { ComponentChildren } from 'preact';
+import { Page } from '../../http/pages/page.tsx';
+import { VERSION } from '../../version.ts';
+import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
+import { isSaid } from '../texts/texts.ts';
+import type { AssetName } from './asset-names.ts';
+import { ACTION_FIELD } from './forms.tsx';
+
+/** An entry of the navigation. */
+export type MenuEntry = { group: MenuGroup; label: string; path: string };
+
+/** What the frame needs of the context of a page. */
+type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path'>;
+
+type LayoutProps = {
+  context: FrameContext;
+  title: string;
+  pathOf: (asset: AssetName) => string;
+  menu: readonly MenuEntry[];
+  /** Who is logged in; undefined on public pages. */
+  viewer?: Viewer;
+  children: ComponentChildren;
+};
+
+/** Parts of the context of a page that the bar shows. */
+export type Viewer =
+  | ({ area: 'tenant' } & Pick<Contexts['tenant'], 'person' | 'memberships' | 'tenant' | 'mode'>)
+  | ({ area: 'account' | 'operator' } & Pick<Contexts['account'], 'person' | 'memberships'>)
+  | ({ area: 'mailbox' } & { address: string });
+
+/** Returns a whole page. */
+export function Layout({ context, title, pathOf, menu, viewer, children }: LayoutProps) {
+  const { texts, formats, query } = context;
+  const said = query.get('said') ?? '';
+  const head = (
+    <>
+      <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}' />
+      <link rel="icon" href="data:," />
+      <link rel="stylesheet" href={pathOf('page.css')} />
+      <script src={pathOf('page.js')} defer />
+    </>
+  );
+  return (
+    <Page title={`${title} – Postrider`} lang={formats.language} head={head}>
+      <a class="skip" href="#content">
+        {texts.frame.skip}
+      </a>
+      {viewer && <TopBar context={context} viewer={viewer} />}
+      <div class={viewer ? 'shell' : 'narrow'}>
+        {viewer && <Menu context={context} menu={menu} />}
+        <main id="content" tabIndex={-1}>
+          {isSaid(said) && (
+            <p class="said" role="status" tabIndex={-1}>
+              {texts.said[said]}
+            </p>
+          )}
+          {children}
+        </main>
+      </div>
+      <footer class="foot">
+        <span>{texts.frame.version(VERSION)}</span>
+        <span>{formats.timeZone}</span>
+        {viewer && <a href="/docs">{texts.frame.apiReference}</a>}
+        {viewer && <a href="/docs/guide">{texts.frame.guide}</a>}
+      </footer>
+    </Page>
+  );
+}
+
+function TopBar({ context, viewer }: { context: FrameContext; viewer: Viewer }) {
+  const { texts } = context;
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        Postrider
+      </a>
+      {viewer.area !== 'mailbox' && <Tenants context={context} viewer={viewer} />}
+      {viewer.area === 'tenant' && <Modes context={context} viewer={viewer} />}
+      <div class="grow">{viewer.area === 'tenant' && <Search context={context} viewer={viewer} />}</div>
+      {viewer.area === 'mailbox' ? (
+        <bdi>{viewer.address}</bdi>
+      ) : (
+        <a href="/account">
+          <bdi>{viewer.person.name}</bdi>
+        </a>
+      )}
+      <form method="post" action="/logout">
+        <input type="hidden" name={ACTION_FIELD} value="logout" />
+        <button type="submit" class="secondary outline">
+          {texts.frame.logOut}
+        </button>
+      </form>
+    </header>
+  );
+}
+
+function Tenants({
+  context,
+  viewer,
+}: {
+  context: FrameContext;
+  viewer: Exclude<Viewer, { area: 'mailbox' }>;
+}) {
+  const { texts } = context;
+  const mode = viewer.area === 'tenant' ? viewer.mode : 'live';
+  const present = viewer.area === 'tenant' ? viewer.tenant.tenantId : undefined;
+  return (
+    <nav aria-label={texts.frame.chooseTenant}>
+      <ul>
+        {viewer.memberships.map(({ tenantId, tenantName }) => (
+          <li key={tenantId}>
+            <a href={tenantPath(tenantName, mode)} aria-current={tenantId === present ? 'true' : undefined}>
+              <bdi>{tenantName}</bdi>
+            </a>
+          </li>
+        ))}
+        {viewer.person.isOperator === 1 && (
+          <li>
+            <a href="/operator" aria-current={viewer.area === 'operator' ? 'true' : undefined}>
+              {texts.frame.operator}
+            </a>
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+function Modes({ context, viewer }: { context: FrameContext; viewer: Extract<Viewer, { area: 'tenant' }> }) {
+  const { texts, path } = context;
+  const present = tenantPath(viewer.tenant.tenantName, viewer.mode);
+  // A page without an id of one mode has the same path in the other one.
+  const rest = /_/.test(path.slice(present.length)) ? '' : path.slice(present.length);
+  return (
+    <nav aria-label={texts.frame.chooseMode}>
+      <ul class="mode">
+        {(['live', 'test'] as const).map((mode) => (
+          <li key={mode}>
+            <a
+              class={mode}
+              href={tenantPath(viewer.tenant.tenantName, mode) + rest}
+              title={texts.frame.modeTitle[mode]}
+              aria-current={mode === viewer.mode ? 'true' : undefined}
+            >
+              {texts.frame[mode]}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Search({ context, viewer }: { context: FrameContext; viewer: Extract<Viewer, { area: 'tenant' }> }) {
+  const { texts, query } = context;
+  return (
+    <search>
+      <form method="get" action={`${tenantPath(viewer.tenant.tenantName, viewer.mode)}/search`}>
+        <input
+          type="search"
+          id="search"
+          name="q"
+          value={query.get('q') ?? ''}
+          aria-label={texts.frame.search}
+          placeholder={`${texts.frame.search} (Ctrl+K)`}
+          dir="auto"
+        />
+      </form>
+    </search>
+  );
+}
+
+function Menu({ context, menu }: { context: FrameContext; menu: readonly MenuEntry[] }) {
+  const { texts, path } = context;
+  const current = menu
+    .filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`))
+    .sort((one, other) => other.path.length - one.path.length)[0];
+  const groups = Map.groupBy(menu, ({ group }) => group);
+  return (
+    <nav class="menu" aria-label={texts.frame.menu}>
+      {[...groups].map(([group, entries]) => (
+        <section key={group} aria-labelledby={`menu-${group}`}>
+          <h2 id={`menu-${group}`}>{texts.frame.groups[group]}</h2>
+          <ul>
+            {entries.map((entry) => (
+              <li key={entry.path}>
+                <a href={entry.path} aria-current={entry === current ? 'page' : undefined}>
+                  {entry.label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </nav>
+  );
+}
+
+/** Returns the path of a tenant in a mode. */
+export function tenantPath(tenantName: string, mode: 'live' | 'test'): string {
+  return `/t/${encodeURIComponent(tenantName)}/${mode}`;
+}

@@ -1,0 +1,158 @@
+/** Tables, with the filters and the pages of lists. All of their state stands in the address of the page. */
+import type { ComponentChildren } from 'preact';
+import type { Query } from '../calls.ts';
+import type { BaseContext } from '../page.ts';
+import type { Option } from './forms.tsx';
+
+type Column<Row> = { label: string; cell: (row: Row) => ComponentChildren; isNumeric?: boolean };
+
+type TableProps<Row> = {
+  context: BaseContext;
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  /** Returns what names a row. */
+  keyOf: (row: Row) => string;
+  /** Text in the place of an empty table. */
+  empty?: ComponentChildren;
+};
+
+/** A table. It scrolls by itself when it is wider than the screen. */
+export function Table<Row>({ context, caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+  if (rows.length === 0) return <p class="empty">{empty ?? context.texts.frame.nothing}</p>;
+  return (
+    <section class="wide" tabIndex={0} aria-label={caption}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ label, isNumeric }) => (
+              <th key={label} scope="col" class={isNumeric ? 'number' : undefined}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ label, cell, isNumeric }) => (
+                <td key={label} class={isNumeric ? 'number' : undefined}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Parameters of the query that find a page of a list. */
+const CURSORS = ['startingAfter', 'endingBefore'];
+
+/** Returns the query of the API for a list: the page that the address names, and the values of its filters. */
+export function pageQueryOf(query: URLSearchParams, filters: readonly string[]): Query {
+  const values = [...CURSORS, ...filters].map((name) => [name, query.get(name)?.trim() ?? '']);
+  return Object.fromEntries(values.filter(([, value]) => value !== ''));
+}
+
+type PagerProps = {
+  context: BaseContext;
+  /** The page as the API returns it. */
+  page: { data: readonly { id: string }[]; hasMore: boolean };
+};
+
+/** Links to the newer and the older page of a list. Pages are found by ids, so the last one costs as much as the first. */
+export function Pager({ context, page: { data, hasMore } }: PagerProps) {
+  const { query, path, texts } = context;
+  const isBackwards = query.has('endingBefore');
+  const isFirst = !query.has('startingAfter') && !(isBackwards && hasMore);
+  const hasOlder = isBackwards || hasMore;
+  const [first, last] = [data[0]?.id, data.at(-1)?.id];
+  if (isFirst && !hasOlder) return null;
+  const to = (cursor: Record<string, string>) => {
+    const next = new URLSearchParams(query);
+    next.delete('startingAfter');
+    next.delete('endingBefore');
+    for (const [name, value] of Object.entries(cursor)) next.set(name, value);
+    return `${path}?${next}`;
+  };
+  return (
+    <nav class="pager" aria-label={texts.frame.pages}>
+      {!isFirst && first !== undefined && (
+        <a href={to({ endingBefore: first })} rel="prev">
+          {texts.frame.newer}
+        </a>
+      )}
+      {hasOlder && last !== undefined && (
+        <a href={to({ startingAfter: last })} rel="next">
+          {texts.frame.older}
+        </a>
+      )}
+    </nav>
+  );
+}
+
+/** The fields of a filter, whose values stand in the address of the page. */
+export function Filters({ context, children }: { children: ComponentChildren; context: BaseContext }) {
+  const { texts, path, query } = context;
+  return (
+    <form method="get" action={path} class="filters" aria-label={texts.frame.filter}>
+      {children}
+      <div class="buttons">
+        <button type="submit">{texts.frame.filter}</button>
+        {query.size > 0 && <a href={path}>{texts.frame.clearFilters}</a>}
+      </div>
+    </form>
+  );
+}
+
+/** A field of a filter. */
+export function FilterField({
+  context,
+  name,
+  label,
+  type = 'search',
+}: {
+  context: BaseContext;
+  name: string;
+  label: string;
+  type?: 'search' | 'date' | 'email';
+}) {
+  return (
+    <label>
+      {label}
+      <input type={type as 'search'} name={name} value={context.query.get(name) ?? ''} dir="auto" />
+    </label>
+  );
+}
+
+/** A choice of a filter; its empty value matches everything. */
+export function FilterSelect({
+  context,
+  name,
+  label,
+  options,
+}: {
+  context: BaseContext;
+  name: string;
+  label: string;
+  options: readonly Option[];
+}) {
+  const value = context.query.get(name) ?? '';
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">{context.texts.frame.all}</option>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

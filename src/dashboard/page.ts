@@ -1,0 +1,147 @@
+/**
+ * A page of the dashboard as a value: its path, who may open it, what it shows, and the actions of its forms. `serve-pages.tsx` makes routes of
+ * these values, and tests walk through all of them.
+ */
+import type { ComponentChildren } from 'preact';
+import type { App } from '../app.ts';
+import type { MailboxRow } from '../db/mailbox-tables.ts';
+import type { PersonRow, SessionRow } from '../db/people-tables.ts';
+import type { Mode } from '../db/tables.ts';
+import type { Form } from '../http/pages/form-body.ts';
+import type { AppError } from '../system/errors.ts';
+import type { Calls } from './calls.ts';
+import type { Formats } from './formats.ts';
+import type { Membership } from './people/memberships-store.ts';
+import type { People } from './people/people.ts';
+import type { Said, Texts } from './texts/texts.ts';
+
+/**
+ * Parts of the dashboard by who sees them:
+ *
+ * - `public`: everybody, before logging in.
+ * - `account`: a person, about itself.
+ * - `tenant`: the members of a tenant, in one mode.
+ * - `operator`: the operators of the installation.
+ * - `mailbox`: the owner of a mailbox, logged in with its password.
+ */
+export type Area = 'public' | 'account' | 'tenant' | 'operator' | 'mailbox';
+
+/** Rights of a member: every role reads; `write` is for admins and owners, and `manage` (people) for owners. */
+export type Right = 'read' | 'write' | 'manage';
+
+/** Everything that all pages know. */
+export type BaseContext = {
+  app: DashboardApp;
+  /** Path of the page without its query, encoded. */
+  path: string;
+  /** Parameters of the path, decoded. */
+  params: Readonly<Record<string, string>>;
+  /** Values of the query. */
+  query: URLSearchParams;
+  texts: Texts;
+  formats: Formats;
+  /** IP address of the client. */
+  clientAddress: string;
+  userAgent: string;
+  /** The action that was just refused, whose form shows why, with the values that were entered. */
+  failed?: Failed;
+};
+
+type Failed = { action: string; refusal: AppError; form: Form };
+
+export type PublicContext = BaseContext &
+  Exchange & {
+    /** True for plain HTTP from elsewhere, over which nobody logs in. */
+    isPlain: boolean;
+  };
+export type PersonContext = BaseContext &
+  Exchange & { person: PersonRow; session: SessionRow; memberships: readonly Membership[] };
+export type TenantContext = PersonContext & {
+  tenant: Membership;
+  mode: Mode;
+  /** Operations of the API, as this person in this tenant and mode. */
+  api: Calls;
+  /** Returns true when the person has a right in this tenant. */
+  can(right: Right): boolean;
+  /** Returns the path of another page of this tenant and mode. */
+  at(path: string): string;
+};
+type OperatorContext = PersonContext & {
+  /** Operations of the control socket. */
+  operator: Calls;
+};
+type MailboxContext = BaseContext &
+  Exchange & {
+    mailbox: MailboxRow;
+    session: SessionRow;
+    /** Operations of the API on this mailbox. Their paths begin behind its id. */
+    api: Calls;
+  };
+
+/** Changes to the browser's cookie that an answer carries. */
+type Exchange = {
+  /** Sets the cookie of a session; undefined removes it. */
+  setSession(token: string | undefined): void;
+  /** Token of the present session. */
+  sessionToken: string | undefined;
+};
+
+/** Contexts by area. */
+export type Contexts = {
+  public: PublicContext;
+  account: PersonContext;
+  tenant: TenantContext;
+  operator: OperatorContext;
+  mailbox: MailboxContext;
+};
+
+/** Shows a page. A page with a secret, such as a new API key, is the answer of an action, and is not kept by the browser. */
+type View = { title: string; body: ComponentChildren };
+/** Leads to another page, where `said` is shown. */
+type Redirect = { to: string; said?: Said };
+/** Sends a file, which the browser stores. */
+type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer } };
+/** Sends foreign HTML, which is shown in a frame without scripts and without loading anything. */
+type FrameAnswer = { frame: string };
+
+export type Answer = View | Redirect | FileAnswer | FrameAnswer;
+
+export type PageDefinition<Of extends Area = Area> = {
+  area: Of;
+  /** Path behind the path of the area, such as `/emails/:id`; empty for the page of the area itself. */
+  path: string;
+  /** Right that the page needs in a tenant; `read` unless it says otherwise. */
+  needs?: Right;
+  /** Entry of the navigation. Pages without it are reached from others. */
+  menu?: { group: MenuGroup; label: (texts: Texts) => string };
+  show(context: Contexts[Of]): Promise<Answer>;
+  /** Actions of its forms, by the name that the form sends. */
+  actions?: Readonly<Record<string, Action<Of>>>;
+  /** Limits of forms with files. */
+  upload?: { maxBytes: number; maxFiles: number };
+};
+
+type Action<Of extends Area = Area> = {
+  /** Right that the action needs in a tenant; `write` unless it says otherwise. */
+  needs?: Right;
+  /** False for an action that changes nothing, such as a preview; it is not in the audit log. */
+  isAudited?: boolean;
+  run(context: Contexts[Of], form: Form): Promise<Answer>;
+};
+
+/** Groups of the navigation, in their order. */
+export const MENU_GROUPS = ['sending', 'marketing', 'receiving', 'operating', 'mailbox', 'settings'] as const;
+export type MenuGroup = (typeof MENU_GROUPS)[number];
+
+/** Returns a page; the area decides what it knows. */
+export function definePage<Of extends Area>(page: PageDefinition<Of>): PageDefinition<Of> {
+  return page;
+}
+
+/** Parts of the app that pages use besides the operations of the API: people, and nothing else that the API does not have. */
+export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & { people: People };
+
+/** Returns a field of a form; empty when the form does not have it. */
+export function fieldOf(form: Form, name: string): string {
+  return form.values(name)[0] ?? '';
+}

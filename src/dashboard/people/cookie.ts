@@ -1,0 +1,44 @@
+/**
+ * The cookie that carries the token of a session, and whether a connection may carry it. Over HTTPS it has the prefix `__Host-`, which binds
+ * it to this host (RFC 6265bis section 4.1.3.2). On this machine alone, plain HTTP is accepted, for development.
+ */
+import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
+import { hostNameOf } from '../../http/transport/host-names.ts';
+import { isLoopback, plainAddress } from '../../system/address-block.ts';
+import { isLocalHost } from '../origin.ts';
+
+/** `secure`: HTTPS, here or at a trusted proxy. `local`: plain HTTP on this machine. `plain`: plain HTTP from elsewhere, where nobody logs in. */
+export type Channel = 'secure' | 'local' | 'plain';
+
+const NAMES = { secure: '__Host-session', local: 'session', plain: 'session' } as const;
+
+/** Returns the channel of a request. `trustedProxies` are exact addresses. */
+export function channelOf(request: FastifyRequest, trustedProxies: readonly string[]): Channel {
+  const socket = request.raw.socket as Partial<TLSSocket>;
+  if (socket.encrypted) return 'secure';
+  const peer = plainAddress(socket.remoteAddress ?? '');
+  const isProxied = trustedProxies.some((proxy) => plainAddress(proxy) === peer);
+  if (isProxied && request.headers['x-forwarded-proto'] === 'https') return 'secure';
+  if (isProxied && request.headers['x-forwarded-for'] !== undefined) return 'plain';
+  return isLoopback(peer) && isLocalHost(hostNameOf(request.headers.host ?? '')) ? 'local' : 'plain';
+}
+
+/** Returns the token of a request's cookie. */
+export function readSessionCookie(request: FastifyRequest, channel: Channel): string | undefined {
+  const name = `${NAMES[channel]}=`;
+  const pairs = (request.headers.cookie ?? '').split(/; */);
+  return pairs.find((pair) => pair.startsWith(name))?.slice(name.length);
+}
+
+/** Returns the header that sets the cookie; an undefined token removes it. */
+export function sessionCookie(token: string | undefined, channel: Channel, maxAgeSeconds: number): string {
+  const attributes = [
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    `Max-Age=${token === undefined ? 0 : maxAgeSeconds}`,
+  ];
+  if (channel === 'secure') attributes.push('Secure');
+  return [`${NAMES[channel]}=${token ?? ''}`, ...attributes].join('; ');
+}

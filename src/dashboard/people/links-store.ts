@@ -1,0 +1,129 @@
+/**
+ * Stores the links that let somebody in once: the first operator, invited people, and those who have lost their password. All SQL of this
+ * table is here. Using a link is one write, so that it works once even when it is opened twice at the same time.
+ */
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
+import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import { addMember } from './memberships-store.ts';
+import { findPersonByEmail, hasOperator, insertPerson, makeOperator, resetPassword } from './store.ts';
+
+/** Maximum number of unused links of a tenant, or of the installation. Our own limit. */
+const MAX_OPEN_LINKS = 100;
+
+/**
+ * Stores a new link. A new link to set up the installation replaces the one before.
+ * @throws AppError validation_error at the maximum, invalid_state for a link to set up while there is an operator
+ */
+export const insertLoginLink = defineWrite('people.insertLink', async (tx, link: LoginLinkRow) => {
+  if (link.kind === 'set_up') {
+    if (await hasOperator(tx))
+      throw new AppError('invalid_state', 'The installation has an operator already');
+    await deleteRows(tx, 'loginLinks', { kind: 'set_up' });
+  }
+  const open = await listOpenLinks(tx, { tenantId: link.tenantId, now: link.createdAt });
+  if (open.length >= MAX_OPEN_LINKS) throw limitReached('open invitations', open.length);
+  await insertRow(tx, 'loginLinks', link);
+});
+
+type OpenLinks = { tenantId: LoginLinkRow['tenantId']; now: number };
+
+/** Returns the links of a tenant, or of the installation, that can still be used, the newest first. */
+export function listOpenLinks(tx: Tx, { tenantId, now }: OpenLinks): Promise<LoginLinkRow[]> {
+  return tx
+    .selectFrom('loginLinks')
+    .selectAll()
+    .where('tenantId', tenantId === null ? 'is' : '=', tenantId)
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', now)
+    .orderBy('id', 'desc')
+    .limit(MAX_OPEN_LINKS)
+    .execute();
+}
+
+/** Returns the link with this token hash while it can be used. */
+export async function findOpenLink(
+  tx: Tx,
+  { tokenHash, now }: { tokenHash: string; now: number },
+): Promise<LoginLinkRow | undefined> {
+  const link = await findRow(tx, 'loginLinks', { tokenHash });
+  return link && link.usedAt === null && link.expiresAt > now ? link : undefined;
+}
+
+/** A person as somebody enters it behind a link. `email` is in lower case. */
+type NewPerson = Pick<PersonRow, 'id' | 'email' | 'name' | 'passwordHash'>;
+
+type LinkUse = { tokenHash: string; now: number; person: NewPerson };
+
+/**
+ * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends the sessions that had the
+ * old one. An invitation to an address that belongs to a person already is for that person, who accepts it logged in.
+ *
+ * @throws AppError not_found for a link that does not work any more, already_exists
+ */
+export const redeemLink = defineWrite(
+  'people.redeemLink',
+  async (tx, use: LinkUse): Promise<PersonRow['id']> => {
+    const { now, person } = use;
+    const link = await findOpenLink(tx, use);
+    if (!link) throw notFound('Link');
+    await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
+    if (link.personId !== null) {
+      await resetPassword(tx, { id: link.personId, passwordHash: person.passwordHash });
+      return link.personId;
+    }
+    await insertPerson(tx, { ...person, ...NEW, isOperator: link.isOperator, createdAt: now });
+    await joinTenant(tx, link, { personId: person.id, now });
+    return person.id;
+  },
+);
+
+const NEW = { totpSealed: null, totpStep: 0, language: null, timeZone: null };
+
+/**
+ * Lets a person who is logged in accept an invitation to its own address.
+ * @throws AppError not_found for a link that does not work any more, or is for somebody else
+ */
+export const acceptInvitation = defineWrite(
+  'people.acceptInvitation',
+  async (tx, { tokenHash, now, personId }: Omit<LinkUse, 'person'> & { personId: PersonRow['id'] }) => {
+    const link = await findOpenLink(tx, { tokenHash, now });
+    const invited = link?.email == null ? undefined : await findPersonByEmail(tx, link.email);
+    if (!link || invited?.id !== personId) throw notFound('Link');
+    await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
+    if (link.isOperator === 1) await makeOperator(tx, personId);
+    await joinTenant(tx, link, { personId, now });
+  },
+);
+
+async function joinTenant(
+  tx: Tx,
+  { tenantId, role }: LoginLinkRow,
+  { personId, now }: { personId: PersonRow['id']; now: number },
+): Promise<void> {
+  if (tenantId !== null && role !== null) await addMember(tx, { tenantId, personId, role, createdAt: now });
+}
+
+/** Withdraws a link of a tenant, or of the installation. It returns false when there is no such link. */
+export const withdrawLink = defineWrite(
+  'people.withdrawLink',
+  async (tx, { id, tenantId }: { id: string; tenantId: LoginLinkRow['tenantId'] }): Promise<boolean> => {
+    const link = await findRow(tx, 'loginLinks', { id: id as LoginLinkRow['id'] });
+    if (!link || link.tenantId !== tenantId || link.usedAt !== null) return false;
+    await deleteRows(tx, 'loginLinks', { id: link.id });
+    return true;
+  },
+);
+
+/** Deletes a slice of old links. */
+export const expireLinks = defineWrite(
+  'people.expireLinks',
+  async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
+    const { isInSlice, next } = await findSlice(tx, 'loginLinks', range);
+    const { numDeletedRows } = await tx.deleteFrom('loginLinks').where(isInSlice).executeTakeFirst();
+    return { next, deleted: Number(numDeletedRows) };
+  },
+  { priority: 'bulk' },
+);

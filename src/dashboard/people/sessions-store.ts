@@ -1,0 +1,74 @@
+/** Stores the sessions of the dashboard. All SQL of this table is here. A session is found by the hash of the token in its cookie. */
+
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import type { PersonRow, SessionRow } from '../../db/people-tables.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
+
+/** Maximum number of sessions of a person. The oldest one ends when another begins. */
+const MAX_SESSIONS = 50;
+
+/** Stores a new session, which may replace another one of the same browser. */
+export const openSession = defineWrite(
+  'people.openSession',
+  async (tx, { session, replaces }: { session: SessionRow; replaces: SessionRow['id'] | null }) => {
+    if (replaces !== null) await deleteRows(tx, 'dashboardSessions', { id: replaces });
+    await insertRow(tx, 'dashboardSessions', session);
+    const others = await listSessions(tx, session);
+    for (const { id } of others.slice(MAX_SESSIONS)) await deleteRows(tx, 'dashboardSessions', { id });
+  },
+);
+
+/** Returns the session with this token hash, also an expired one. */
+export function findSession(tx: Tx, tokenHash: string): Promise<SessionRow | undefined> {
+  return findRow(tx, 'dashboardSessions', { tokenHash });
+}
+
+type Owner = { personId: PersonRow['id'] | null; mailboxId: MailboxRow['id'] | null };
+
+/** Returns the sessions of a person or of a mailbox, the newest first. */
+export function listSessions(tx: Tx, { personId, mailboxId }: Owner): Promise<SessionRow[]> {
+  const all = tx.selectFrom('dashboardSessions').selectAll().orderBy('id', 'desc');
+  return personId === null
+    ? all.where('mailboxId', '=', mailboxId).execute()
+    : all.where('personId', '=', personId).execute();
+}
+
+/** Records when a session was last used. */
+export const recordSessionUse = defineWrite(
+  'people.recordSessionUse',
+  async (tx, { id, now }: { id: SessionRow['id']; now: number }) => {
+    await updateRows(tx, 'dashboardSessions', { set: { lastUsedAt: now }, where: { id } });
+  },
+);
+
+/** Ends one session of an owner. It returns false when the owner has no such session. */
+export const endSession = defineWrite(
+  'people.endSession',
+  async (tx, { id, owner }: { id: string; owner: Owner }): Promise<boolean> => {
+    const session = (await listSessions(tx, owner)).find((one) => one.id === id);
+    if (session) await deleteRows(tx, 'dashboardSessions', { id: session.id });
+    return session !== undefined;
+  },
+);
+
+/** Ends the sessions of a person but one, as part of a write. */
+export async function endSessionsOf(
+  tx: Tx,
+  { personId, except }: { personId: PersonRow['id']; except?: string },
+): Promise<void> {
+  for (const { id } of await listSessions(tx, { personId, mailboxId: null }))
+    if (id !== except) await deleteRows(tx, 'dashboardSessions', { id });
+}
+
+/** Deletes a slice of old sessions. */
+export const expireSessions = defineWrite(
+  'people.expireSessions',
+  async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
+    const { isInSlice, next } = await findSlice(tx, 'dashboardSessions', range);
+    const { numDeletedRows } = await tx.deleteFrom('dashboardSessions').where(isInSlice).executeTakeFirst();
+    return { next, deleted: Number(numDeletedRows) };
+  },
+  { priority: 'bulk' },
+);

@@ -1,0 +1,105 @@
+/** Stores the people who log in. All SQL of this table is here, and nothing else writes it. */
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import type { PersonRow } from '../../db/people-tables.ts';
+import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
+import { AppError, limitReached, orNotFound } from '../../system/errors.ts';
+import { endSessionsOf } from './sessions-store.ts';
+
+/** Maximum number of people of an installation. Our own limit. */
+const MAX_PEOPLE = 10_000;
+
+/**
+ * Stores a new person, as part of a write.
+ * @throws AppError already_exists for an address that another person has, validation_error at the maximum
+ */
+export async function insertPerson(tx: Tx, person: PersonRow): Promise<void> {
+  if (await findPersonByEmail(tx, person.email))
+    throw new AppError('already_exists', 'A person with this address exists already', { param: 'email' });
+  const { count } = await tx
+    .selectFrom('people')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_PEOPLE) throw limitReached('people', count);
+  await insertRow(tx, 'people', person);
+}
+
+/** Returns the person with this address, which is in lower case. */
+export function findPersonByEmail(tx: Tx, email: string): Promise<PersonRow | undefined> {
+  return findRow(tx, 'people', { email });
+}
+
+/** Returns the person with this id. */
+export function findPerson(tx: Tx, id: string): Promise<PersonRow | undefined> {
+  return findRow(tx, 'people', { id: id as PersonRow['id'] });
+}
+
+/** Returns true when somebody can log in as the operator. */
+export async function hasOperator(tx: Tx): Promise<boolean> {
+  return (await findRow(tx, 'people', { isOperator: 1 })) !== undefined;
+}
+
+/** Returns all operators, in the order in which they came. */
+export function listOperators(tx: Tx): Promise<PersonRow[]> {
+  return tx.selectFrom('people').selectAll().where('isOperator', '=', 1).orderBy('id').execute();
+}
+
+/** Fields of a person that pages change. */
+type PersonChange = Partial<
+  Pick<PersonRow, 'name' | 'passwordHash' | 'totpSealed' | 'language' | 'timeZone'>
+>;
+
+type ChangeInput = {
+  id: PersonRow['id'];
+  set: PersonChange;
+  /** The session that stays. Without it, the change ends no session; a new password or factor ends all others. */
+  endsOthersThan?: string;
+};
+
+/**
+ * Changes a person.
+ * @throws AppError not_found
+ */
+export const changePerson = defineWrite('people.change', async (tx, input: ChangeInput) => {
+  const { id, set, endsOthersThan } = input;
+  orNotFound(await findPerson(tx, id), 'Person');
+  await updateRows(tx, 'people', { set, where: { id } });
+  if (endsOthersThan !== undefined) await endSessionsOf(tx, { personId: id, except: endsOthersThan });
+});
+
+/** Sets a new password for a person who has lost its own, as part of a write. It ends all sessions, and the use of one-time codes. */
+export async function resetPassword(
+  tx: Tx,
+  { id, passwordHash }: Pick<PersonRow, 'id' | 'passwordHash'>,
+): Promise<void> {
+  await updateRows(tx, 'people', { set: { passwordHash, totpSealed: null }, where: { id } });
+  await endSessionsOf(tx, { personId: id });
+}
+
+/** Makes a person an operator, as part of a write. Its sessions end, because its rights have changed. */
+export async function makeOperator(tx: Tx, id: PersonRow['id']): Promise<void> {
+  await updateRows(tx, 'people', { set: { isOperator: 1 }, where: { id } });
+  await endSessionsOf(tx, { personId: id });
+}
+
+/**
+ * Accepts the time step of a one-time code. Returns false when this step or a later one was accepted before: a code works once (RFC 6238
+ * section 5.2).
+ */
+export const acceptTotpStep = defineWrite(
+  'people.acceptTotpStep',
+  async (tx, { id, step }: { id: PersonRow['id']; step: number }): Promise<boolean> => {
+    const accepted = await tx
+      .updateTable('people')
+      .set({ totpStep: step })
+      .where('id', '=', id)
+      .where('totpStep', '<', step)
+      .returning('id')
+      .executeTakeFirst();
+    return accepted !== undefined;
+  },
+);
+
+/** Deletes a person, with the sessions and memberships. The audit log keeps what the person has done. */
+export const deletePerson = defineWrite('people.delete', async (tx, id: PersonRow['id']) => {
+  await deleteRows(tx, 'people', { id });
+});

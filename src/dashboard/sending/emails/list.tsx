@@ -1,0 +1,86 @@
+/** The list of emails, with filters that stand in the address of the page. */
+import type { Static } from 'typebox';
+import { STATUSES } from '../../../emails/schemas.ts';
+import type { emailPageSchema } from '../../../emails/show.ts';
+import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
+import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
+import { definePage, type TenantContext } from '../../page.ts';
+
+type Emails = Static<typeof emailPageSchema>;
+
+type EmailStatus = (typeof STATUSES)[number];
+
+/** Colours of the states of an email. */
+const TONES: Record<EmailStatus, Tone> = {
+  queued: 'neutral',
+  sent: 'neutral',
+  delivered: 'good',
+  bounced: 'bad',
+  complained: 'bad',
+  canceled: 'warning',
+};
+
+export const emailsPage = definePage({
+  area: 'tenant',
+  path: '/emails',
+  menu: { group: 'sending', label: ({ emails }) => emails.title },
+  async show(context) {
+    const { api, query, texts } = context;
+    const page = await api.get<Emails>('/emails', pageQueryOf(query, ['status', 'from', 'to', 'tag']));
+    return {
+      title: texts.emails.title,
+      body: (
+        <>
+          <Heading title={texts.emails.title} />
+          <EmailFilters context={context} />
+          <EmailTable context={context} emails={page.data} />
+          <Pager context={context} page={page} />
+        </>
+      ),
+    };
+  },
+});
+
+function EmailFilters({ context }: { context: TenantContext }) {
+  const { emails } = context.texts;
+  const options = STATUSES.map((value) => ({ value, label: emails.statuses[value] }));
+  return (
+    <Filters context={context}>
+      <FilterSelect context={context} name="status" label={emails.status} options={options} />
+      <FilterField context={context} name="from" label={emails.from} />
+      <FilterField context={context} name="to" label={emails.to} />
+      <FilterField context={context} name="tag" label={emails.tag} />
+    </Filters>
+  );
+}
+
+/** A table of emails, each with a link to its page. */
+export function EmailTable({ context, emails: rows }: { context: TenantContext; emails: Emails['data'] }) {
+  const { emails, frame } = context.texts;
+  return (
+    <Table
+      context={context}
+      caption={emails.title}
+      rows={rows}
+      keyOf={({ id }) => id}
+      empty={context.query.size > 0 ? frame.noMatch : emails.none}
+      columns={[
+        {
+          label: emails.subject,
+          cell: ({ id, subject }) => (
+            <a href={context.at(`/emails/${id}`)}>
+              <Foreign text={subject} />
+            </a>
+          ),
+        },
+        { label: emails.to, cell: ({ to }) => <Foreign text={to.join(', ')} /> },
+        { label: emails.from, cell: ({ from }) => <Foreign text={from} /> },
+        {
+          label: emails.status,
+          cell: ({ status }) => <Status tone={TONES[status]}>{emails.statuses[status]}</Status>,
+        },
+        { label: emails.createdAt, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+import type { account as english } from '../en/account.ts';
+
+/** Texts of the pages about the person itself. */
+export const account: typeof english = {
+  title: 'Ihr Konto',
+  name: 'Name',
+  email: 'E-Mail-Adresse',
+  language: 'Sprache',
+  browserLanguage: 'Die des Browsers',
+  timeZone: 'Zeitzone',
+  timeZoneHelp: 'Name der Zone, etwa Europe/Berlin; UTC, wenn das Feld leer ist',
+  profile: 'Profil',
+  password: 'Passwort',
+  currentPassword: 'Bisheriges Passwort',
+  newPassword: 'Neues Passwort (mindestens 8 Zeichen)',
+  changePassword: 'Passwort ändern',
+  totp: 'Einmalcodes',
+  totpIsOn: 'Beim Anmelden wird ein Code Ihrer Authenticator-App verlangt.',
+  totpIsOff: 'Beim Anmelden wird nur das Passwort verlangt.',
+  totpBegin: 'Einschalten',
+  totpEnd: 'Ausschalten',
+  totpScan: 'Scannen Sie dies mit einer Authenticator-App, und geben Sie den Code ein, den sie zeigt.',
+  totpSecret: 'Oder geben Sie diesen Schlüssel in der App ein',
+  code: 'Code',
+  sessions: 'Sitzungen',
+  sessionsCaption: 'Angemeldete Browser',
+  thisSession: 'diese',
+  since: 'Seit',
+  lastUsed: 'Zuletzt benutzt',
+  from: 'Von',
+  browser: 'Browser',
+  end: 'Beenden',
+};

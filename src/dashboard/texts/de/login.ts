@@ -1,0 +1,33 @@
+import type { login as english } from '../en/login.ts';
+
+/** Texts of the pages before logging in. */
+export const login: typeof english = {
+  title: 'Anmelden',
+  email: 'E-Mail-Adresse',
+  password: 'Passwort',
+  submit: 'Anmelden',
+  mailbox: 'Stattdessen bei einem Postfach anmelden',
+  person: 'Stattdessen beim Dashboard anmelden',
+  mailboxTitle: 'Beim Postfach anmelden',
+  lost: 'Passwort verloren? Ein Inhaber Ihres Mandanten oder der Betreiber erstellt einen Link, mit dem Sie ein neues setzen.',
+  plain:
+    'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf der Maschine selbst.',
+  codeTitle: 'Einmalcode',
+  code: 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
+  codeSubmit: 'Weiter',
+  setUpTitle: 'Dashboard einrichten',
+  setUpText: 'Sie werden Betreiber dieser Installation. Der Link gilt einmal.',
+  invitationTitle: 'Einladung annehmen',
+  invitationText: (tenant) => `Sie sind zu ${tenant} eingeladen. Der Link gilt einmal.`,
+  operatorInvitation: 'Sie sind eingeladen, diese Installation zu betreiben. Der Link gilt einmal.',
+  recoveryTitle: 'Neues Passwort setzen',
+  name: 'Ihr Name',
+  newPassword: 'Neues Passwort (mindestens 8 Zeichen)',
+  linkSubmit: 'Weiter',
+  knownText:
+    'Eine Person mit dieser Adresse gibt es bereits. Melden Sie sich an, dann können Sie die Einladung annehmen.',
+  accept: 'Annehmen',
+  wrongLink: 'Der Link gilt nicht mehr',
+  wrongLinkText: 'Links gelten einmal und 30 Minuten lang. Bitten Sie um einen neuen.',
+  newLink: 'Der Betreiber erstellt einen neuen Link mit: postrider person link',
+};

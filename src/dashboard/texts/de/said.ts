@@ -1,0 +1,16 @@
+import type { Said } from '../en/said.ts';
+
+/** Messages that a page shows after an action has led to it. */
+export const said: Record<Said, string> = {
+  saved: 'Gespeichert.',
+  created: 'Angelegt.',
+  deleted: 'Gelöscht.',
+  ended: 'Die Sitzung ist beendet.',
+  loggedOut: 'Sie sind abgemeldet.',
+  passwordChanged: 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet.',
+  totpOn: 'Einmalcodes sind eingeschaltet.',
+  totpOff: 'Einmalcodes sind ausgeschaltet.',
+  invited: 'Die Einladung ist bereit.',
+  withdrawn: 'Die Einladung ist zurückgezogen.',
+  removed: 'Die Person ist kein Mitglied mehr.',
+};

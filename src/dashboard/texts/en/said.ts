@@ -1,0 +1,15 @@
+/** Messages that a page shows after an action has led to it. */
+export const said = {
+  saved: 'Saved.',
+  created: 'Created.',
+  deleted: 'Deleted.',
+  ended: 'The session has ended.',
+  loggedOut: 'You are logged out.',
+  passwordChanged: 'The password has changed, and all other sessions have ended.',
+  totpOn: 'One-time codes are on.',
+  totpOff: 'One-time codes are off.',
+  invited: 'The invitation is ready.',
+  withdrawn: 'The invitation is withdrawn.',
+  removed: 'The person is no member any more.',
+};
+export type Said = keyof typeof said;

@@ -1,0 +1,23 @@
+/** Texts of the pages about the people of a tenant. */
+export const team = {
+  title: 'Team',
+  members: 'Members',
+  name: 'Name',
+  email: 'Email address',
+  role: 'Role',
+  roles: { owner: 'Owner', admin: 'Admin', viewer: 'Viewer' },
+  secondFactor: 'One-time codes',
+  change: 'Change',
+  setRole: 'Set the role',
+  remove: 'Remove',
+  recover: 'Make a link for a new password',
+  recovery: 'new password',
+  invite: 'Invite somebody',
+  open: 'Open invitations',
+  madeBy: 'Made by',
+  until: 'Works until',
+  withdraw: 'Withdraw',
+  linkTitle: 'The link is ready',
+  linkText: 'Hand it to the person yourself. It works once, for 30 minutes, and is not shown again.',
+  back: 'Back to the team',
+};

@@ -1,0 +1,203 @@
+/**
+ * Finds out who asks for a page: it reads the session, the person with its tenants, or the mailbox, and makes of them what pages of an area
+ * know. What somebody may not see is not found, exactly as what does not exist.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PersonRow, Role, SessionRow } from '../db/people-tables.ts';
+import type { Permission } from '../db/tenant-tables.ts';
+import { preferredLanguage } from '../http/pages/accept-language.ts';
+import { findMailboxById } from '../mailboxes/store.ts';
+import { AppError, notFound } from '../system/errors.ts';
+import { type Calls, callsOf } from './calls.ts';
+import { formatsOf, isTimeZone } from './formats.ts';
+import { tenantPath } from './frame/layout.tsx';
+import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
+import { type Channel, readSessionCookie, sessionCookie } from './people/cookie.ts';
+import { listMemberships, type Membership } from './people/memberships-store.ts';
+import { SESSION_MS } from './people/people.ts';
+import { findPerson } from './people/store.ts';
+import { isLanguage, type Language, textsOf } from './texts/texts.ts';
+
+/** Servers that pages are clients of. They are made after the dashboard, so they are asked for when they are needed. */
+export type Servers = { api: Server; operator: Server };
+type Server = Parameters<typeof callsOf>[0];
+
+/** Everything that a request brings. */
+export type Asked = {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  channel: Channel;
+  /** Key of the form, which becomes the idempotency key of what it asks for. */
+  once?: string;
+};
+
+/** Reports that nobody is logged in, or not as whom the page is for. The answer leads to the page to log in. */
+export class LoginNeeded extends Error {
+  override readonly name = 'LoginNeeded';
+  readonly area: Area;
+
+  constructor(area: Area) {
+    super('nobody is logged in');
+    this.area = area;
+  }
+}
+
+/** What each role may do. */
+const RIGHTS: Record<Role, readonly Right[]> = {
+  owner: ['read', 'write', 'manage'],
+  admin: ['read', 'write'],
+  viewer: ['read'],
+};
+const PERMISSIONS: Record<Role, Permission> = {
+  owner: 'full_access',
+  admin: 'full_access',
+  viewer: 'read_only',
+};
+
+/**
+ * Returns the context of a page.
+ * @throws LoginNeeded, AppError not_found
+ */
+export async function contextFor<Of extends Area>(
+  app: DashboardApp,
+  servers: Servers,
+  { area, asked }: { area: Of; asked: Asked },
+): Promise<Contexts[Of]> {
+  const makers: { [Each in Area]: () => Promise<Contexts[Each]> } = {
+    public: () => publicContext(app, asked),
+    account: () => personContext(app, asked, 'account'),
+    tenant: () => tenantContext(app, servers, asked),
+    operator: () => operatorContext(app, servers, asked),
+    mailbox: () => mailboxContext(app, servers, asked),
+  };
+  return makers[area]();
+}
+
+function baseContext(
+  app: DashboardApp,
+  { request }: Asked,
+  chosen: { language: string | null; timeZone: string | null } = { language: null, timeZone: null },
+): BaseContext {
+  const [path = '', query = ''] = request.url.split('?', 2);
+  const language = languageOf(request, chosen.language);
+  const timeZone = chosen.timeZone !== null && isTimeZone(chosen.timeZone) ? chosen.timeZone : 'UTC';
+  return {
+    app,
+    path,
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(query),
+    texts: textsOf(language),
+    formats: formatsOf(language, timeZone),
+    clientAddress: request.clientAddress,
+    userAgent: request.headers['user-agent'] ?? '',
+  };
+}
+
+/** Returns the language of a request: the chosen one, or one that the browser prefers. */
+export function languageOf(request: FastifyRequest, chosen: string | null = null): Language {
+  if (chosen !== null && isLanguage(chosen)) return chosen;
+  return preferredLanguage(request.headers['accept-language'] ?? '', isLanguage) ?? 'en';
+}
+
+function exchangeOf({ request, reply, channel }: Asked) {
+  return {
+    sessionToken: readSessionCookie(request, channel),
+    setSession(token: string | undefined) {
+      void reply.header('set-cookie', sessionCookie(token, channel, SESSION_MS / 1000));
+    },
+  };
+}
+
+async function publicContext(app: DashboardApp, asked: Asked): Promise<Contexts['public']> {
+  return { ...baseContext(app, asked), ...exchangeOf(asked), isPlain: asked.channel === 'plain' };
+}
+
+async function sessionOf(app: DashboardApp, { request, channel }: Asked, area: Area): Promise<SessionRow> {
+  const token = channel === 'plain' ? undefined : readSessionCookie(request, channel);
+  const session = token === undefined ? undefined : await app.people.find(token);
+  if (session?.stage !== 'complete') throw new LoginNeeded(area);
+  return session;
+}
+
+async function personContext(app: DashboardApp, asked: Asked, area: Area): Promise<Contexts['account']> {
+  const session = await sessionOf(app, asked, area);
+  const person = session.personId && (await findPerson(app.db.read, session.personId));
+  if (!person) throw new LoginNeeded(area);
+  const memberships = await listMemberships(app.db.read, person.id);
+  return { ...baseContext(app, asked, person), ...exchangeOf(asked), person, session, memberships };
+}
+
+async function tenantContext(app: DashboardApp, servers: Servers, asked: Asked): Promise<Contexts['tenant']> {
+  const context = await personContext(app, asked, 'tenant');
+  const { params, memberships, person } = context;
+  const tenant = memberships.find(({ tenantName }) => tenantName === params['tenant']);
+  const mode = params['mode'];
+  if (!tenant || (mode !== 'live' && mode !== 'test')) throw notFound('Page');
+  const prefix = tenantPath(tenant.tenantName, mode);
+  return {
+    ...context,
+    tenant,
+    mode,
+    api: callsOf(servers.api, {
+      prefix: '/v1',
+      clientAddress: context.clientAddress,
+      person: { tenantId: tenant.tenantId, mode, personId: person.id, permission: permissionIn(tenant) },
+      ...(asked.once !== undefined && { idempotencyKey: asked.once }),
+    }),
+    can: (right) => mayIn(tenant, right),
+    at: (path) => prefix + path,
+  };
+}
+
+/** A tenant that the operator has suspended can be looked at, and changes nothing. */
+function permissionIn({ role, status }: Membership): Permission {
+  return status === 'active' ? PERMISSIONS[role] : 'read_only';
+}
+
+function mayIn({ role, status }: Membership, right: Right): boolean {
+  return RIGHTS[role].includes(right) && (status === 'active' || right === 'read');
+}
+
+async function operatorContext(
+  app: DashboardApp,
+  servers: Servers,
+  asked: Asked,
+): Promise<Contexts['operator']> {
+  const context = await personContext(app, asked, 'operator');
+  if (context.person.isOperator === 0) throw notFound('Page');
+  const { clientAddress } = context;
+  return { ...context, operator: callsOf(servers.operator, { prefix: '', clientAddress }) };
+}
+
+async function mailboxContext(
+  app: DashboardApp,
+  servers: Servers,
+  asked: Asked,
+): Promise<Contexts['mailbox']> {
+  const session = await sessionOf(app, asked, 'mailbox');
+  const mailbox = session.mailboxId && (await findMailboxById(app.db.read, session.mailboxId));
+  if (!mailbox) throw new LoginNeeded('mailbox');
+  const base = baseContext(app, asked);
+  const api: Calls = callsOf(servers.api, {
+    prefix: `/v1/mailboxes/${mailbox.id}`,
+    clientAddress: base.clientAddress,
+    person: ownerOf(mailbox),
+  });
+  return { ...base, ...exchangeOf(asked), mailbox, session, api };
+}
+
+/** The owner of a mailbox reaches the operations of this mailbox alone, because their paths begin behind its id. */
+function ownerOf({ id, tenantId }: { id: string; tenantId: PersonIn['tenantId'] }): PersonIn {
+  return { tenantId, mode: 'live', personId: id as PersonRow['id'], permission: 'full_access' };
+}
+
+type PersonIn = NonNullable<Parameters<typeof callsOf>[1]['person']>;
+
+/**
+ * Checks that a member has a right.
+ * @throws AppError restricted_api_key, which is the 403 of the API
+ */
+export function requireRight(context: Contexts[Area], right: Right): void {
+  if (!('can' in context) || context.can(right)) return;
+  throw new AppError('restricted_api_key', context.texts.frame.error.forbiddenText);
+}

@@ -1,0 +1,131 @@
+/** The data dictionary: the people who log in to the dashboard. The conventions are those of tables.ts, which lists every table. */
+import {
+  belongsTo,
+  clusteredTable,
+  flag,
+  id,
+  initially,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  table,
+  text,
+  unique,
+} from './table.ts';
+
+/** Written by dashboard/people/store.ts. */
+export const people = table({
+  id: key(id('per')),
+  /** Address in lower case, by which the person logs in. */
+  email: unique(text()),
+  name: text(),
+  /** Argon2id hash in the PHC string format. */
+  passwordHash: text(),
+  /** Sealed secret of the one-time codes (RFC 6238); null while the person uses none. */
+  totpSealed: nullable(text()),
+  /** Time step of the last code that was accepted: no code is accepted twice. */
+  totpStep: initially(0, integer()),
+  /** True for the operator of the installation. */
+  isOperator: flag(),
+  /** Language of the pages, such as `de`; null follows the browser. */
+  language: nullable(text()),
+  /** IANA name of the zone in which times are shown; null shows them in UTC. */
+  timeZone: nullable(text()),
+  createdAt: integer(),
+});
+export type PersonRow = Row<typeof people>;
+
+/** `viewer` reads, `admin` also changes and sends, and `owner` also decides who else may. */
+export type Role = 'owner' | 'admin' | 'viewer';
+
+/** Written by dashboard/people/members-store.ts: the tenants of each person. */
+export const memberships = clusteredTable({
+  tenantId: key(references('tenants', id('ten'))),
+  personId: key(belongsTo('people', id('per'))),
+  role: text<Role>(),
+  createdAt: integer(),
+}).indexedBy({ membershipsByPerson: '(personId)' });
+export type MembershipRow = Row<typeof memberships>;
+
+/** `second_factor`: the password was right, and the code is still to come. */
+export type SessionStage = 'second_factor' | 'complete';
+
+/** Written by dashboard/people/sessions-store.ts. A session is of a person, or of the owner of a mailbox. */
+export const dashboardSessions = table({
+  id: key(id('ses')),
+  /** SHA-256 hash of the token in the cookie, in hex. */
+  tokenHash: unique(text()),
+  personId: nullable(belongsTo('people', id('per'))),
+  mailboxId: nullable(belongsTo('mailboxes', id('mbx'))),
+  stage: text<SessionStage>(),
+  /** IP address and User-Agent of the login, for the list of sessions. */
+  address: text(),
+  userAgent: text(),
+  createdAt: integer(),
+  lastUsedAt: integer(),
+  expiresAt: integer(),
+}).indexedBy({
+  dashboardSessionsByPerson: '(personId, id)',
+  dashboardSessionsByMailbox: '(mailboxId, id)',
+  dashboardSessionsByExpiry: '(expiresAt)',
+});
+export type SessionRow = Row<typeof dashboardSessions>;
+
+/** `set_up` makes the first operator, `invitation` a member of a tenant or another operator, and `recovery` sets a new password. */
+export type LoginLinkKind = 'set_up' | 'invitation' | 'recovery';
+
+/** Written by dashboard/people/links-store.ts: links that let somebody in once. */
+export const loginLinks = table({
+  id: key(id('lnk')),
+  /** SHA-256 hash of the token in the link, in hex. */
+  tokenHash: unique(text()),
+  kind: text<LoginLinkKind>(),
+  /** Address of the invited person; null when the person chooses it. */
+  email: nullable(text()),
+  /** The tenant that the person becomes a member of, with its role; both are null for an operator alone. */
+  tenantId: nullable(references('tenants', id('ten'))),
+  role: nullable(text<Role>()),
+  isOperator: flag(),
+  /** The person whose password is set anew; null for the other kinds. */
+  personId: nullable(belongsTo('people', id('per'))),
+  /** Shows who has made the link. */
+  madeBy: text(),
+  createdAt: integer(),
+  expiresAt: integer(),
+  usedAt: nullable(integer()),
+}).indexedBy({
+  loginLinksByTenant: '(tenantId, id)',
+  loginLinksByExpiry: '(expiresAt)',
+});
+export type LoginLinkRow = Row<typeof loginLinks>;
+
+/** Written by dashboard/people/recovery-store.ts: codes that each replace one code of the authenticator. */
+export const recoveryCodes = clusteredTable({
+  personId: key(belongsTo('people', id('per'))),
+  /** SHA-256 hash of the code, in hex. Codes are random, so that no slow hash is needed. */
+  codeHash: key(text()),
+});
+export type RecoveryCodeRow = Row<typeof recoveryCodes>;
+
+/** Written by dashboard/audit/store.ts, which only appends. Rows stay when the person is deleted. */
+export const auditEntries = table({
+  id: key(id('adt')),
+  at: integer(),
+  /** The tenant of the change; null for a change of the installation. */
+  tenantId: nullable(id('ten')),
+  personId: nullable(id('per')),
+  /** Name and address of the person at that time, or what else has made the change. */
+  actor: text(),
+  /** IP address of the person. */
+  address: text(),
+  /** Page and name of the action, such as `POST /emails/:id cancel`. */
+  action: text(),
+  /** What it was done to, such as an id. */
+  target: text(),
+  mode: nullable(text<'live' | 'test'>()),
+  /** The fields of the form without secrets, as JSON. */
+  details: text(),
+}).indexedBy({ auditByTenant: '(tenantId, id)' });
+export type AuditRow = Row<typeof auditEntries>;

@@ -1,0 +1,179 @@
+/**
+ * A browser without JavaScript, for tests of the dashboard: it keeps cookies, follows redirects, and sends the forms that a page has with the
+ * values that stand in them.
+ */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Parser } from 'htmlparser2';
+import { makeLoginLink } from '../../src/dashboard/people/invite.ts';
+import type { Role } from '../../src/db/people-tables.ts';
+import type { Id } from '../../src/system/ids.ts';
+import type { TestApp } from './test-app.ts';
+
+export type Shown = {
+  status: number;
+  /** Path with its query, after all redirects. */
+  url: string;
+  html: string;
+  headers: Record<string, string | string[] | undefined>;
+};
+
+type Sent = { method: 'GET' | 'POST'; body?: string; headers?: Record<string, string> };
+
+export type Browser = {
+  /** The page that is shown. */
+  readonly page: Shown;
+  open(path: string): Promise<Shown>;
+  /** Sends the form with this action, with other values for some of its fields. */
+  submit(action: string, fields?: Record<string, string | readonly string[]>): Promise<Shown>;
+  /** Sends a request as it is, and follows no redirect. */
+  send(path: string, sent: Sent): Promise<Shown>;
+  cookie(): string;
+};
+
+const HOST = 'localhost';
+const MAX_REDIRECTS = 5;
+
+/** Opens a browser at the server of a test application, which listens on loopback. */
+export async function openBrowser(testApp: Pick<TestApp, 'openServer'>): Promise<Browser> {
+  const server = await testApp.openServer();
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  let cookie = '';
+  let page: Shown = { status: 0, url: '/', html: '', headers: {} };
+
+  async function send(path: string, { method, body, headers = {} }: Sent): Promise<Shown> {
+    const sent = {
+      host: `${HOST}:${port}`,
+      ...(cookie !== '' && { cookie }),
+      ...(method === 'POST' && { 'sec-fetch-site': 'same-origin' }),
+      ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+      ...headers,
+    };
+    const shown = await new Promise<Shown>((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path, method, headers: sent }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            url: path,
+            html: Buffer.concat(chunks).toString(),
+            headers: response.headers,
+          }),
+        );
+      });
+      asked.on('error', reject);
+      asked.end(body);
+    });
+    const [set = ''] = [shown.headers['set-cookie'] ?? []].flat();
+    if (set !== '') cookie = set.startsWith('session=;') ? '' : (set.split(';')[0] ?? '');
+    return shown;
+  }
+
+  async function follow(path: string, sent: Sent): Promise<Shown> {
+    let shown = await send(path, sent);
+    for (let count = 0; shown.status === 303 && count < MAX_REDIRECTS; count++)
+      shown = await send(String(shown.headers['location']), { method: 'GET' });
+    page = shown;
+    return shown;
+  }
+
+  return {
+    get page() {
+      return page;
+    },
+    open: (path) => follow(path, { method: 'GET' }),
+    submit(action, fields = {}) {
+      const form = formsOf(page.html).find(({ values }) => values.get('_action') === action);
+      assert.ok(form, `no form for ${action} at ${page.url}: ${page.html.slice(0, 2000)}`);
+      const values = new URLSearchParams(form.values);
+      for (const [name, value] of Object.entries(fields)) {
+        values.delete(name);
+        for (const one of [value].flat()) values.append(name, one);
+      }
+      return follow(form.target === '' ? page.url : form.target, { method: 'POST', body: String(values) });
+    },
+    send,
+    cookie: () => cookie,
+  };
+}
+
+type FoundForm = { target: string; values: URLSearchParams };
+
+/** Returns the forms of a page with the values that a browser would send. */
+export function formsOf(html: string): FoundForm[] {
+  const forms: FoundForm[] = [];
+  let field: { name: string; text: string } | undefined;
+  let select: { name: string; chosen: string | undefined; first: string | undefined } | undefined;
+  const add = (name: string | undefined, value: string) => {
+    if (name !== undefined) forms.at(-1)?.values.append(name, value);
+  };
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        const { name: field_ } = attributes;
+        if (name === 'form')
+          forms.push({ target: attributes['action'] ?? '', values: new URLSearchParams() });
+        else if (name === 'textarea' && field_ !== undefined) field = { name: field_, text: '' };
+        else if (name === 'select' && field_ !== undefined)
+          select = { name: field_, chosen: undefined, first: undefined };
+        else if (name === 'option' && select) {
+          select.first ??= attributes['value'];
+          if ('selected' in attributes) select.chosen = attributes['value'];
+        } else if (name === 'input') {
+          const isChoice = attributes['type'] === 'checkbox' || attributes['type'] === 'radio';
+          if (!isChoice || 'checked' in attributes) add(field_, attributes['value'] ?? '');
+        }
+      },
+      ontext(text) {
+        if (field) field.text += text;
+      },
+      onclosetag(name) {
+        if (name === 'textarea' && field) {
+          add(field.name, field.text);
+          field = undefined;
+        } else if (name === 'select' && select) {
+          add(select.name, select.chosen ?? select.first ?? '');
+          select = undefined;
+        }
+      },
+    },
+    { decodeEntities: true },
+  );
+  parser.end(html);
+  return forms;
+}
+
+export const PASSWORD = 'correct horse battery';
+
+type NewPerson = { email?: string; tenantId?: Id<'ten'> | null; role?: Role; isOperator?: boolean };
+
+/** Makes a person by a link, and returns a browser in which it is logged in. */
+export async function logIn(
+  testApp: TestApp,
+  {
+    email = `ann${++people}@people.example`,
+    tenantId = testApp.tenantId,
+    role = 'owner',
+    isOperator = false,
+  }: NewPerson = {},
+): Promise<Browser> {
+  const path = await makeLoginLink(testApp.app, {
+    kind: 'invitation',
+    email,
+    tenantId,
+    role: tenantId === null ? null : role,
+    isOperator: isOperator ? 1 : 0,
+    personId: null,
+    madeBy: 'test',
+  });
+  const browser = await openBrowser(testApp);
+  await browser.open(path);
+  await browser.submit('enter', { name: `Ann of ${email}`, password: PASSWORD });
+  assert.equal(browser.page.status, 200, browser.page.html);
+  return browser;
+}
+
+let people = 0;
