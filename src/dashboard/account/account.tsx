@@ -136,6 +136,7 @@ function Password({ context }: { context: PersonContext }) {
     <section aria-labelledby="password">
       <h2 id="password">{account.password}</h2>
       <Form context={context} action="password" submit={account.changePassword}>
+        <input type="hidden" autocomplete="username" value={context.person.email} />
         <Field
           {...field}
           name="currentPassword"

@@ -75,6 +75,9 @@ function TopBar({ context, viewer }: { context: FrameContext; viewer: Viewer }) 
       <a class="brand" href="/">
         Postrider
       </a>
+      <a class="to-menu" href="#menu">
+        {texts.frame.menu}
+      </a>
       {viewer.area !== 'mailbox' && <Tenants context={context} viewer={viewer} />}
       {viewer.area === 'tenant' && <Modes context={context} viewer={viewer} />}
       <div class="grow">{viewer.area === 'tenant' && <Search context={context} viewer={viewer} />}</div>
@@ -178,7 +181,7 @@ function Menu({ context, menu }: { context: FrameContext; menu: readonly MenuEnt
     .sort((one, other) => other.path.length - one.path.length)[0];
   const groups = Map.groupBy(menu, ({ group }) => group);
   return (
-    <nav class="menu" aria-label={texts.frame.menu}>
+    <nav class="menu" id="menu" aria-label={texts.frame.menu}>
       {[...groups].map(([group, entries]) => (
         <section key={group} aria-labelledby={`menu-${group}`}>
           <h2 id={`menu-${group}`}>{texts.frame.groups[group]}</h2>
