@@ -1,16 +1,25 @@
 /** Emails that the API accepts, shows, reschedules and cancels; `api.ts` is the door, and `prepare.ts` with `commit.ts` for features that send mail. */
 import type { Feature } from '../feature.ts';
 import { registerEmailsApi } from './api.ts';
+import { registerAttemptsApi } from './attempts-api.ts';
 import { emailSteps } from './expire.ts';
 import { registerOperatorSend } from './operator-send.ts';
 import { createIdempotencySweep } from './worker.ts';
 
 export const emails = {
   name: 'emails',
-  routes: [registerEmailsApi],
+  routes: [registerEmailsApi, registerAttemptsApi],
   // An email belongs to the domain that it is sent from.
   reach: {
-    domain: ['sendEmail', 'sendBatch', 'listEmails', 'getEmail', 'rescheduleEmail', 'cancelEmail'],
+    domain: [
+      'sendEmail',
+      'sendBatch',
+      'listEmails',
+      'getEmail',
+      'getEmailAttempts',
+      'rescheduleEmail',
+      'cancelEmail',
+    ],
   },
   operatorRoutes: [registerOperatorSend],
   works: [createIdempotencySweep],

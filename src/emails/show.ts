@@ -112,6 +112,10 @@ const recipientSchema = Type.Object({
     'What the last refusal means, such as `bad-mailbox`; null after a delivery and before the first attempt.',
   ),
   advice: nullable(Type.String(), 'What you can do about the last refusal, in a sentence.'),
+  nextAttemptAt: nullable(
+    Type.String(),
+    'Time of the next attempt; null when none is due: the recipient is final, held, or being sent to.',
+  ),
   mx: nullable(Type.String(), 'Name of the receiving server.'),
   tls: nullable(Type.String(), 'Version of TLS, such as TLSv1.3; null for a connection in plain text.'),
 });
@@ -222,6 +226,7 @@ const EXAMPLE_EMAIL = {
       diagnostic: '2.0.0 Ok: queued',
       class: null,
       advice: null,
+      nextAttemptAt: null,
       mx: 'mx.customer.example',
       tls: 'TLSv1.3',
     },
@@ -329,9 +334,16 @@ function showRecipient(row: RecipientRow) {
     diagnostic,
     class: row.class,
     advice,
+    nextAttemptAt: nextAttemptOf(row),
     mx,
     tls,
   };
+}
+
+/** In flight, `dueAt` is the end of the lease and no time of an attempt. */
+function nextAttemptOf({ state, dueAt }: RecipientRow): string | null {
+  const isWaiting = state === 'ready' || state === 'deferred';
+  return isWaiting && dueAt !== null ? isoTime(dueAt) : null;
 }
 
 function countRecipients(recipients: readonly RecipientRow[]): Record<RecipientStatus, number> {

@@ -44,6 +44,23 @@ export function findBounceAttempt(
   return findRow(tx, 'attempts', { recipientId, outcome: 'bounced' });
 }
 
+/** Maximum number of attempts of a message in an answer. A message with 50 recipients has more only after weeks of deferrals. */
+const MAX_LISTED = 1_000;
+
+/** Returns the newest attempts of a message, the oldest of them first. */
+export async function listAttempts(tx: Tx, messageId: RecipientRow['messageId']): Promise<AttemptRow[]> {
+  const newest = await tx
+    .selectFrom('attempts')
+    .selectAll()
+    .where('recipientId', 'in', (where) =>
+      where.selectFrom('recipients').select('recipients.id').where('messageId', '=', messageId),
+    )
+    .orderBy('id', 'desc')
+    .limit(MAX_LISTED)
+    .execute();
+  return newest.reverse();
+}
+
 type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;
 
 /** Stores one attempt to deliver to the recipient, as part of the write that ends the attempt. */

@@ -9,11 +9,10 @@ import { addressKey } from '../../mail/address.ts';
 import { isoTime } from '../../system/clock.ts';
 import { orNotFound } from '../../system/errors.ts';
 import { getTenant, listTenants } from '../../tenants/store.ts';
-import { decodeLines } from '../conversation/lines.ts';
-import { listConversations } from '../conversation/store.ts';
+import { readHistory } from '../history.ts';
 import { recipientStatus } from '../status.ts';
 import { findMessage, listRecipients } from '../store.ts';
-import { type ListedMessage, listAttempts, listMessagesOf, listNewestMessages } from './message-store.ts';
+import { type ListedMessage, listMessagesOf, listNewestMessages } from './message-store.ts';
 
 /** Maximum number of emails in one answer, and the number without `limit`. */
 const MAX_LISTED = 1_000;
@@ -57,9 +56,6 @@ function showMessage({ id, tenantId, mode, kind, status, sender, createdAt, last
 async function describeMessage(tx: App['db']['read'], id: string) {
   const message = orNotFound(await findMessage(tx, id), 'Email');
   const recipients = await listRecipients(tx, id);
-  const addressOf = new Map(recipients.map((recipient) => [recipient.id, recipient.address]));
-  const attempts = await listAttempts(tx, id);
-  const conversations = await listConversations(tx, message.tenantId, message.id);
   return {
     ...showMessage(message),
     expiresAt: isoTime(message.expiresAt),
@@ -69,22 +65,6 @@ async function describeMessage(tx: App['db']['read'], id: string) {
       attempts: recipient.attempts,
       diagnostic: recipient.diagnostic,
     })),
-    attempts: attempts.map((attempt) => ({
-      at: isoTime(attempt.at),
-      to: addressOf.get(attempt.recipientId) ?? '',
-      outcome: attempt.outcome,
-      phase: attempt.phase,
-      mx: attempt.mx,
-      address: attempt.address,
-      tls: attempt.tls,
-      durationMs: attempt.durationMs,
-      reply: attempt.reply,
-    })),
-    /** The conversations of attempts of the last week that did not deliver, each with the time of its attempts. */
-    conversations: conversations.map(({ at, site, lines }) => ({
-      at: isoTime(at),
-      site,
-      lines: decodeLines(lines),
-    })),
+    ...(await readHistory(tx, { ...message, recipients })),
   };
 }

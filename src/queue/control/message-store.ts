@@ -1,5 +1,4 @@
-/** Reads messages of all tenants with their attempts, for the operator: envelopes alone, never subjects or content. */
-import type { AttemptRow } from '../../db/email-tables.ts';
+/** Reads messages of all tenants, for the operator: envelopes alone, never subjects or content. */
 import type { Tx } from '../../db/operation.ts';
 import type { MessageRow, Mode } from '../../db/tables.ts';
 
@@ -59,21 +58,5 @@ function ofAddress(tx: Tx, { tenantId, mode, address, limit }: OfTenant): Promis
     .where('emailAddresses.address', '=', address)
     .orderBy('emailAddresses.emailId', 'desc')
     .limit(limit)
-    .execute();
-}
-
-/** Maximum number of attempts of a message in an answer, the oldest first. */
-const MAX_ATTEMPTS = 1_000;
-
-/** Returns the attempts of a message, the oldest first. */
-export function listAttempts(tx: Tx, messageId: string): Promise<AttemptRow[]> {
-  return tx
-    .selectFrom('attempts')
-    .selectAll()
-    .where('recipientId', 'in', (where) =>
-      where.selectFrom('recipients').select('recipients.id').where('messageId', '=', messageId),
-    )
-    .orderBy('id')
-    .limit(MAX_ATTEMPTS)
     .execute();
 }
