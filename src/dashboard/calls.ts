@@ -85,6 +85,16 @@ function readJson<Answer>(bytes: Buffer): Answer {
   return (bytes.length === 0 ? undefined : JSON.parse(bytes.toString())) as Answer;
 }
 
+/** Tag of template strings: returns a path whose inserted values are encoded, so that none of them adds a segment to it. */
+export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw({ raw: literals }, ...values.map(encodeSegment));
+}
+
+/** A segment of dots alone would be resolved by a client, and names nothing here. */
+function encodeSegment(value: string): string {
+  return /^\.{1,2}$/.test(value) ? `%2E${value.slice(1)}` : encodeURIComponent(value);
+}
+
 /** Returns a path with a query; its empty values are left out. */
 function withQuery(path: string, query: Query = {}): string {
   const values = Object.entries(query).flatMap(([name, value]) =>

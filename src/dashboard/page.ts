@@ -96,7 +96,12 @@ export type Contexts = {
 };
 
 /** Shows a page. A page with a secret, such as a new API key, is the answer of an action, and is not kept by the browser. */
-type View = { title: string; body: ComponentChildren };
+type View = {
+  title: string;
+  body: ComponentChildren;
+  /** True for a page with charts, which loads what draws them. */
+  hasCharts?: boolean;
+};
 /** Leads to another page, where `said` is shown. */
 type Redirect = { to: string; said?: Said };
 /** Sends a file, which the browser stores. */

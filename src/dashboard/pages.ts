@@ -7,11 +7,16 @@ import { logoutPage } from './entry/logout.ts';
 import { startPage } from './entry/start.ts';
 import { tenantsPage } from './operating/tenants.tsx';
 import type { PageDefinition } from './page.ts';
+import { searchPageOver } from './search/search.tsx';
+import { emailAttemptsPage } from './sending/emails/attempts.tsx';
+import { emailPage } from './sending/emails/email.tsx';
 import { emailsPage } from './sending/emails/list.tsx';
-import { overviewPage } from './sending/overview.tsx';
+import { emailPreviewPage } from './sending/emails/preview.ts';
+import { sendTestPage } from './sending/emails/send-test.tsx';
+import { overviewPage } from './sending/overview/overview.tsx';
 import { teamPage } from './team/team.tsx';
 
-export const PAGES = [
+export const PAGES: readonly PageDefinition[] = [
   startPage,
   loginPage,
   codePage,
@@ -20,6 +25,11 @@ export const PAGES = [
   accountPage,
   overviewPage,
   emailsPage,
+  emailPage,
+  emailAttemptsPage,
+  emailPreviewPage,
+  sendTestPage,
+  searchPageOver(() => PAGES),
   teamPage,
   tenantAuditPage,
   tenantsPage,

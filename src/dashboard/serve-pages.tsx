@@ -127,6 +127,7 @@ export function servePages(server: FastifyInstance, app: ServedApp, pages: reado
         title={answer.title}
         pathOf={app.assets.pathOf}
         menu={menuOf(pages, page.area, context)}
+        hasCharts={answer.hasCharts === true}
         {...(viewer && { viewer })}
       >
         {answer.body}

@@ -110,11 +110,13 @@ type FieldProps = {
   isDisabled?: boolean;
   maxLength?: number;
   placeholder?: string;
+  /** Values that a browser offers while the field is filled in. */
+  suggestions?: readonly string[];
 };
 
 /** A labelled field. It has what was entered before, and is marked when the refusal of its form is about it. */
 export function Field(props: FieldProps) {
-  const { context, action, name, label, type = 'text', help, rows, isRequired, ...more } = props;
+  const { context, action, name, label, type = 'text', help, rows, isRequired, suggestions, ...more } = props;
   const { value, isInvalid } = enteredIn(props);
   const id = `${action}-${name}`;
   const common = {
@@ -136,12 +138,20 @@ export function Field(props: FieldProps) {
         <input
           {...common}
           type={type as 'text'}
+          list={suggestions && `${id}-suggestions`}
           value={type === 'password' || type === 'file' ? undefined : value}
         />
       ) : (
         <textarea {...common} rows={rows} spellcheck={false}>
           {value}
         </textarea>
+      )}
+      {suggestions && (
+        <datalist id={`${id}-suggestions`}>
+          {suggestions.map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
       )}
       {help !== undefined && <small id={`${id}-help`}>{help}</small>}
     </div>

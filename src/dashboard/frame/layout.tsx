@@ -20,6 +20,7 @@ type LayoutProps = {
   menu: readonly MenuEntry[];
   /** Who is logged in; undefined on public pages. */
   viewer?: Viewer;
+  hasCharts?: boolean;
   children: ComponentChildren;
 };
 
@@ -30,7 +31,7 @@ export type Viewer =
   | ({ area: 'mailbox' } & { address: string });
 
 /** Returns a whole page. */
-export function Layout({ context, title, pathOf, menu, viewer, children }: LayoutProps) {
+export function Layout({ context, title, pathOf, menu, viewer, hasCharts, children }: LayoutProps) {
   const { texts, formats, query } = context;
   const said = query.get('said') ?? '';
   const head = (
@@ -39,6 +40,8 @@ export function Layout({ context, title, pathOf, menu, viewer, children }: Layou
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={pathOf('page.css')} />
       <script src={pathOf('page.js')} defer />
+      {hasCharts && <link rel="stylesheet" href={pathOf('chart.css')} />}
+      {hasCharts && <script src={pathOf('chart.js')} defer />}
     </>
   );
   return (

@@ -9,6 +9,8 @@ type Column<Row> = { label: string; cell: (row: Row) => ComponentChildren; isNum
 type TableProps<Row> = {
   context: BaseContext;
   caption: string;
+  /** Id of the table, by which a chart finds its numbers. */
+  id?: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   /** Returns what names a row. */
@@ -18,11 +20,11 @@ type TableProps<Row> = {
 };
 
 /** A table. It scrolls by itself when it is wider than the screen. */
-export function Table<Row>({ context, caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+export function Table<Row>({ context, caption, columns, rows, keyOf, empty, id }: TableProps<Row>) {
   if (rows.length === 0) return <p class="empty">{empty ?? context.texts.frame.nothing}</p>;
   return (
     <section class="wide" tabIndex={0} aria-label={caption}>
-      <table>
+      <table id={id}>
         <caption>{caption}</caption>
         <thead>
           <tr>

@@ -2,23 +2,12 @@
 import type { Static } from 'typebox';
 import { STATUSES } from '../../../emails/schemas.ts';
 import type { emailPageSchema } from '../../../emails/show.ts';
-import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
+import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
+import { EmailStatusMark } from './states.tsx';
 
 type Emails = Static<typeof emailPageSchema>;
-
-type EmailStatus = (typeof STATUSES)[number];
-
-/** Colours of the states of an email. */
-const TONES: Record<EmailStatus, Tone> = {
-  queued: 'neutral',
-  sent: 'neutral',
-  delivered: 'good',
-  bounced: 'bad',
-  complained: 'bad',
-  canceled: 'warning',
-};
 
 export const emailsPage = definePage({
   area: 'tenant',
@@ -31,7 +20,9 @@ export const emailsPage = definePage({
       title: texts.emails.title,
       body: (
         <>
-          <Heading title={texts.emails.title} />
+          <Heading title={texts.emails.title}>
+            {context.can('write') && <a href={context.at('/send-test')}>{texts.emails.sendTest}</a>}
+          </Heading>
           <EmailFilters context={context} />
           <EmailTable context={context} emails={page.data} />
           <Pager context={context} page={page} />
@@ -77,7 +68,7 @@ export function EmailTable({ context, emails: rows }: { context: TenantContext; 
         { label: emails.from, cell: ({ from }) => <Foreign text={from} /> },
         {
           label: emails.status,
-          cell: ({ status }) => <Status tone={TONES[status]}>{emails.statuses[status]}</Status>,
+          cell: ({ status }) => <EmailStatusMark context={context} status={status} />,
         },
         { label: emails.createdAt, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
       ]}

@@ -18,5 +18,17 @@ export const emails: typeof english = {
     complained: 'beschwert',
     canceled: 'abgebrochen',
   },
+  recipientStatuses: {
+    queued: 'wartet',
+    sent: 'wird gesendet',
+    deferred: 'verschoben',
+    held: 'angehalten',
+    delivered: 'zugestellt',
+    bounced: 'unzustellbar',
+    complained: 'beschwert',
+    suppressed: 'gesperrt',
+    canceled: 'abgebrochen',
+  },
+  sendTest: 'Test senden',
   createdAt: 'Angelegt',
 };

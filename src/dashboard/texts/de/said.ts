@@ -13,4 +13,7 @@ export const said: Record<Said, string> = {
   invited: 'Die Einladung ist bereit.',
   withdrawn: 'Die Einladung ist zurückgezogen.',
   removed: 'Die Person ist kein Mitglied mehr.',
+  canceled: 'Die wartenden Empfänger sind abgebrochen.',
+  sent: 'Angenommen. Laden Sie die Seite neu, um zu sehen, was daraus wird.',
+  resent: 'Erneut gesendet: Das ist die neue E-Mail.',
 };

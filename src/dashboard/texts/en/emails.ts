@@ -16,5 +16,17 @@ export const emails = {
     complained: 'complained',
     canceled: 'canceled',
   },
+  recipientStatuses: {
+    queued: 'queued',
+    sent: 'being sent',
+    deferred: 'deferred',
+    held: 'held',
+    delivered: 'delivered',
+    bounced: 'bounced',
+    complained: 'complained',
+    suppressed: 'suppressed',
+    canceled: 'canceled',
+  },
+  sendTest: 'Send a test',
   createdAt: 'Created',
 };

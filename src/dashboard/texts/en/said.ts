@@ -11,5 +11,8 @@ export const said = {
   invited: 'The invitation is ready.',
   withdrawn: 'The invitation is withdrawn.',
   removed: 'The person is no member any more.',
+  canceled: 'The recipients that waited are canceled.',
+  sent: 'Accepted. Reload the page to see what becomes of it.',
+  resent: 'Sent again: this is the new email.',
 };
 export type Said = keyof typeof said;

@@ -1,0 +1,37 @@
+/** The resources that have ids of their own: which operation returns one, and which page shows it. */
+import { isId } from '../../system/ids.ts';
+import { path } from '../calls.ts';
+
+type Kind = {
+  /** Path of the resource in the API. */
+  api: string;
+  /** Pattern of its page. */
+  page: string;
+};
+
+/** Resources by the prefix of their ids. */
+const KINDS = {
+  aud: { api: '/audiences', page: '/audiences/:audienceId' },
+  brd: { api: '/broadcasts', page: '/broadcasts/:id' },
+  dom: { api: '/domains', page: '/domains/:id' },
+  em: { api: '/emails', page: '/emails/:id' },
+  in: { api: '/inbound/messages', page: '/inbound/:id' },
+  key: { api: '/api-keys', page: '/keys/:id' },
+  mbx: { api: '/mailboxes', page: '/mailboxes/:id' },
+  rt: { api: '/inbound/routes', page: '/routes/:id' },
+  seg: { api: '/segments', page: '/segments/:segmentId' },
+  top: { api: '/topics', page: '/topics/:topicId' },
+  tpl: { api: '/templates', page: '/templates/:id' },
+  wh: { api: '/webhooks', page: '/webhooks/:id' },
+} as const satisfies Record<string, Kind>;
+
+/** Returns the kind of an id; undefined for any other text. */
+export function kindOfId(text: string): Kind | undefined {
+  const prefix = Object.keys(KINDS).find((one) => isId(one, text));
+  return prefix === undefined ? undefined : KINDS[prefix as keyof typeof KINDS];
+}
+
+/** Returns the path of a page whose only parameter is this id. */
+export function pagePathOf({ page }: Kind, id: string): string {
+  return page.replace(/:\w+/, () => path`${id}`);
+}

@@ -1,0 +1,119 @@
+/** What became of each recipient of an email: its state, what the last reply means, what to do, and why it waits. */
+import type { Static } from 'typebox';
+import type { emailSchema } from '../../../emails/show.ts';
+import { Foreign, Time } from '../../frame/elements.tsx';
+import { Table } from '../../frame/lists.tsx';
+import type { TenantContext } from '../../page.ts';
+import { RecipientStatusMark } from './states.tsx';
+
+export type Email = Static<typeof emailSchema>;
+type Recipient = Email['recipients'][number];
+type Props = { context: TenantContext; recipient: Recipient };
+
+/** The recipients of an email, each in a row. */
+export function Recipients({
+  context,
+  recipients,
+}: {
+  context: TenantContext;
+  recipients: Email['recipients'];
+}) {
+  const { email } = context.texts;
+  return (
+    <Table
+      context={context}
+      caption={email.recipients}
+      rows={recipients}
+      keyOf={(recipient) => recipient.email}
+      columns={[
+        {
+          label: email.recipient,
+          cell: ({ email: address, type }) => (
+            <>
+              <Foreign text={address} /> <small class="muted">{type !== 'to' && type}</small>
+            </>
+          ),
+        },
+        {
+          label: email.status,
+          cell: ({ status }) => <RecipientStatusMark context={context} status={status} />,
+        },
+        { label: email.outcome, cell: (recipient) => <Outcome context={context} recipient={recipient} /> },
+        {
+          label: email.attempts,
+          isNumeric: true,
+          cell: ({ attempts }) => context.formats.number(attempts),
+        },
+        { label: email.server, cell: (recipient) => <Server context={context} recipient={recipient} /> },
+      ]}
+    />
+  );
+}
+
+function Outcome({ context, recipient }: Props) {
+  const { email } = context.texts;
+  const { smtpCode, enhancedCode, diagnostic, advice } = recipient;
+  const codes = [smtpCode, enhancedCode].filter((code) => code !== null).join(' ');
+  const hasCodes = diagnostic === null || codes === '' || diagnostic.includes(codes);
+  return (
+    <>
+      <Waiting context={context} recipient={recipient} />
+      {diagnostic !== null && (
+        <div>
+          <span class="muted">{email.reply}: </span>
+          <code>
+            <Foreign text={hasCodes ? diagnostic : `${codes} ${diagnostic}`} />
+          </code>
+        </div>
+      )}
+      <Meaning context={context} recipient={recipient} />
+      {advice !== null && (
+        <div>
+          <span class="muted">{email.advice}: </span>
+          <span lang="en">{advice}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Meaning({ context, recipient }: Props) {
+  const { email } = context.texts;
+  const name = recipient.class;
+  if (name === null) return null;
+  const meanings: Readonly<Record<string, string>> = email.meanings;
+  const words = Object.hasOwn(meanings, name) ? meanings[name] : name;
+  return (
+    <div>
+      <span class="muted">{email.meaning}: </span>
+      <strong>{words}</strong> <code>{name}</code>
+    </div>
+  );
+}
+
+/** The reason for which a recipient waits, as far as the queue knows it. */
+function Waiting({ context, recipient: { status, nextAttemptAt } }: Props) {
+  const { email } = context.texts;
+  if (status === 'held') return <div>{email.heldText}</div>;
+  if (status === 'sent') return <div>{email.inFlight}</div>;
+  if (status !== 'queued' && status !== 'deferred') return null;
+  if (nextAttemptAt === null) return <div>{email.parked}</div>;
+  if (Date.parse(nextAttemptAt) <= context.app.clock.now()) return <div>{email.due}</div>;
+  return (
+    <div>
+      {email.nextAttempt} <Time context={context} at={nextAttemptAt} />
+    </div>
+  );
+}
+
+function Server({ context, recipient: { mx, tls } }: Props) {
+  const { email } = context.texts;
+  if (mx === null) return <span class="muted">{context.texts.frame.none}</span>;
+  return (
+    <>
+      <Foreign text={mx} />
+      <br />
+      <small>{tls ?? email.noTls}</small>
+    </>
+  );
+}

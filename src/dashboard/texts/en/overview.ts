@@ -1,0 +1,35 @@
+/** Texts of the first page of a tenant. */
+export const overview = {
+  attention: 'Needs attention',
+  allWell: 'Nothing needs attention.',
+  bouncesHigh: (rate: string, line: string) =>
+    `Bounces in this period: ${rate}. From ${line} on, providers take the list of recipients for bad. Remove addresses that bounce.`,
+  complaintsHigh: (rate: string, line: string) =>
+    `Complaints in this period: ${rate}. They should stay below ${line}. Write only to people who asked for it.`,
+  quota: (used: string, quota: string) => `${used} of ${quota} emails of this month are used.`,
+  domainStates: {
+    pending: 'its DNS records were not found yet',
+    verified: 'verified',
+    failed: 'its DNS records are wrong',
+    temporary_failure: 'its DNS records are wrong since a short while',
+  },
+  moreDomains: 'More domains are not verified',
+  webhookDisabled: 'switched off, because its posts failed',
+  webhookFailing: 'its posts fail',
+  moreWebhooks: 'More webhooks fail',
+  period: 'Period',
+  periods: { today: 'Today', '24h': '24 hours', '7d': '7 days', '30d': '30 days' },
+  accepted: 'Accepted',
+  delivered: 'Delivered',
+  bounced: 'Bounced',
+  complained: 'Complaints',
+  opened: 'Opened',
+  clicked: 'Clicked',
+  charts: 'Deliveries',
+  volume: 'Recipients',
+  bounceRate: 'Bounce rate',
+  complaintRate: 'Complaint rate',
+  asTable: 'Numbers as a table',
+  time: 'Time',
+  recent: 'Newest emails',
+};

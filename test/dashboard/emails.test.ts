@@ -1,0 +1,144 @@
+/** The pages of emails: what became of one and why, its content without danger, canceling, sending again, and sending a test. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openRoutedSpool } from '../queue/routed-spool.ts';
+import { type Browser, logIn } from '../support/browser.ts';
+import { closeAfterTests } from '../support/close-after.ts';
+import { startCommandServer } from '../support/command-server.ts';
+import type { Hosts } from '../support/loopback.ts';
+
+const closing = closeAfterTests();
+const hosts: Hosts = {};
+const spool = closing(await openRoutedSpool(hosts));
+const server = closing(
+  await startCommandServer((line) => {
+    if (line.startsWith('EHLO')) return '250 mx.one.example';
+    if (line.startsWith('RCPT TO:<gone')) return '550 5.1.1 <b>No such user</b> here';
+    if (line.startsWith('RCPT')) return '451 4.7.1 Try again later';
+    return '250 ok';
+  }),
+);
+hosts['192.0.2.1'] = server.port;
+spool.addZone('one.example MX 10 mx.one.example\nmx.one.example A 192.0.2.1');
+
+const LIVE = '/t/default/live';
+
+async function openEmail(browser: Browser, id: string, rest = ''): Promise<string> {
+  const { status, html } = await browser.open(`${LIVE}/emails/${id}${rest}`);
+  assert.equal(status, 200, html);
+  return html;
+}
+
+test('a bounced email shows the reply, what it means and what to do, and its SMTP session', async () => {
+  const browser = await logIn(spool);
+  const id = await spool.accept('gone@one.example', { tags: { kind: 'a & b' } });
+  await spool.deliverDue();
+  const html = await openEmail(browser, id);
+  assert.match(html, /550 5\.1\.1 &lt;b>No such user&lt;\/b> here/);
+  assert.match(html, /The mailbox does not exist/);
+  assert.match(html, /Remove the address from your lists/);
+  assert.match(html, /emails\?tag=kind%3Aa\+%26\+b/);
+  assert.doesNotMatch(html, /Cancel the email/);
+  const attempts = await openEmail(browser, id, '/attempts');
+  assert.match(attempts, /> RCPT TO:&lt;gone@one\.example>|&gt; RCPT TO/);
+  assert.match(attempts, /&lt; 550 5\.1\.1|550 5\.1\.1/);
+});
+
+test('an email that waits says until when, and is canceled with the form', async () => {
+  const browser = await logIn(spool);
+  const id = await spool.accept('later@one.example');
+  await spool.deliverDue();
+  assert.match(await openEmail(browser, id), /Waits\. Next attempt: <time/);
+  await browser.submit('cancel');
+  assert.match(browser.page.html, /The recipients that waited are canceled/);
+  assert.equal((await spool.email(id)).status, 'canceled');
+  const viewer = await logIn(spool, { role: 'viewer' });
+  assert.doesNotMatch(await openEmail(viewer, id), /name="_action" value="resend"/);
+});
+
+test('the HTML of an email is shown in a frame that runs and loads nothing, and its parts are text', async () => {
+  const browser = await logIn(spool);
+  const evil = '<h1>Hi</h1><script>alert(1)</script><img src="https://evil.example/x.png">';
+  const id = await spool.accept('gone2@one.example', { html: evil, subject: '<script>alert(2)</script>' });
+  const html = await openEmail(browser, id);
+  assert.match(html, new RegExp(`<iframe sandbox class="preview"[^>]* src="${LIVE}/emails/${id}/preview"`));
+  assert.doesNotMatch(html, /<script>alert/);
+  assert.doesNotMatch(await openEmail(browser, id, '?part=html'), /<script>alert/);
+  const frame = await browser.open(`${LIVE}/emails/${id}/preview`);
+  assert.match(frame.html, /<script>alert\(1\)<\/script>/);
+  const policy = String(frame.headers['content-security-policy']);
+  assert.match(policy, /^sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:/);
+  assert.doesNotMatch(policy, /script-src/);
+});
+
+test('an email without HTML has no preview', async () => {
+  const browser = await logIn(spool);
+  const id = await spool.accept('gone3@one.example');
+  assert.match(await openEmail(browser, id), /<pre [^>]*>Hello<\/pre>/);
+  assert.equal((await browser.open(`${LIVE}/emails/${id}/preview`)).status, 404);
+});
+
+test('sending again makes a new email with the same content, and the same form sends once', async () => {
+  const browser = await logIn(spool);
+  const sent = {
+    html: '<p>Hi</p>',
+    text: 'Hi',
+    tags: { kind: 'x' },
+    cc: 'cid@one.example',
+    replyTo: 'me@one.example',
+  };
+  const id = await spool.accept('later@one.example', sent);
+  await openEmail(browser, id);
+  await browser.submit('resend');
+  assert.match(browser.page.html, /this is the new email/);
+  const [, again = ''] = /emails\/(em_\w+)\?/.exec(browser.page.url) ?? [];
+  assert.notEqual(again, id);
+  const [one, other] = [await spool.email(id), await spool.email(again)];
+  for (const field of ['from', 'to', 'cc', 'replyTo', 'subject', 'html', 'text', 'tags'])
+    assert.deepEqual(other[field], one[field], field);
+});
+
+test('a copy with attachments cannot be sent again from the page', async () => {
+  const browser = await logIn(spool);
+  const attachments = [{ filename: 'a<b>.txt', content: Buffer.from('x').toString('base64') }];
+  const html = await openEmail(browser, await spool.accept('later@one.example', { attachments }));
+  assert.match(html, /a&lt;b>\.txt/);
+  assert.doesNotMatch(html, /value="resend"/);
+});
+
+test('a test is sent from the form, and a refusal keeps what was entered', async () => {
+  const browser = await logIn(spool);
+  await browser.open(`${LIVE}/send-test`);
+  await browser.submit('send', { from: 'ada@foreign.example', subject: 'Kept' });
+  assert.match(browser.page.html, /foreign\.example is not one of yours/);
+  assert.match(browser.page.html, /value="Kept"/);
+  await browser.submit('send', { from: 'ada@sender.example', to: 'gone4@one.example, later@one.example' });
+  assert.match(browser.page.html, /Accepted\. Reload/);
+  const [, id = ''] = /emails\/(em_\w+)\?/.exec(browser.page.url) ?? [];
+  const email = await spool.email(id);
+  assert.deepEqual([email.subject, email.to], ['Kept', ['gone4@one.example', 'later@one.example']]);
+});
+
+test('a test is made from a template with the variables of the form', async () => {
+  const browser = await logIn(spool);
+  const template = { name: 'Hello', subject: 'x', html: '<p>Dear {{name}}</p>' };
+  const { body } = await spool.request('POST', '/v1/templates', { key: spool.liveKey, body: template });
+  await browser.open(`${LIVE}/send-test?template=${body.id}`);
+  await browser.submit('send', { from: 'ada@sender.example', to: 'later@one.example', variables: 'name' });
+  assert.match(browser.page.html, /each line must have the form name=value/);
+  await browser.submit('send', { variables: 'name = Ada=Bob' });
+  const [, id = ''] = /emails\/(em_\w+)\?/.exec(browser.page.url) ?? [];
+  const email = await spool.email(id);
+  assert.deepEqual([email.templateId, email.html], [body.id, '<p>Dear Ada=Bob</p>']);
+});
+
+test('the pages of an email of another tenant, or of the other mode, are those of none', async () => {
+  const other = await spool.addTenant('other');
+  const browser = await logIn(spool, { tenantId: other.tenantId });
+  const own = await logIn(spool);
+  const id = await spool.accept('later@one.example');
+  for (const rest of ['', '/attempts', '/preview']) {
+    assert.equal((await browser.open(`/t/other/live/emails/${id}${rest}`)).status, 404);
+    assert.equal((await own.open(`/t/default/test/emails/${id}${rest}`)).status, 404);
+  }
+});

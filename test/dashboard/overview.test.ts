@@ -1,0 +1,80 @@
+/** The first page of a tenant: its numbers, what needs attention, and the search. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { metricsQueryOf, startsOf } from '../../src/dashboard/sending/overview/period.ts';
+import {
+  BOUNCE_LINE,
+  bounceStanding,
+  complaintStanding,
+} from '../../src/dashboard/sending/overview/rates.ts';
+import { logIn } from '../support/browser.ts';
+import { closeAfterTests } from '../support/close-after.ts';
+import { openSpool } from '../support/spool.ts';
+
+const closing = closeAfterTests();
+const spool = closing(await openSpool());
+const LIVE = '/t/default/live';
+
+/** Leaves a webhook as a post leaves it that has failed. */
+function failWebhook(id: string): void {
+  const database = new Sqlite(join(spool.dataDir, 'postrider.db'));
+  database.prepare('UPDATE webhookEndpoints SET failingSince = ? WHERE id = ?').run(spool.clock.now(), id);
+  database.close();
+}
+
+const simulated = (name: string) => `${name}@simulator.mx.postrider.example`;
+
+test('the overview counts what became of mail in the period of its address', async () => {
+  for (const name of ['delivered', 'delivered', 'bounced']) await spool.accept(simulated(name));
+  await spool.deliverDue();
+  await spool.clock.advance(60_000);
+  const browser = await logIn(spool);
+  const { html } = await browser.open(`${LIVE}?period=24h`);
+  assert.match(html, /Accepted<strong>3<\/strong>/);
+  assert.match(html, /Delivered<strong>2<\/strong><small>66\.67%/);
+  assert.match(html, /class="chart" data-chart="numbers"/);
+  assert.match(html, /<table id="numbers">/);
+  assert.match(html, /\/assets\/[0-9a-f]+\/chart\.js/);
+  assert.doesNotMatch((await browser.open(`${LIVE}/emails`)).html, /chart\.js/);
+});
+
+test('a domain without records, a webhook that was switched off and a used quota need attention', async () => {
+  const tenant = await spool.addTenant('careless');
+  const browser = await logIn(spool, { tenantId: tenant.tenantId });
+  assert.match((await browser.open('/t/careless/live')).html, /Nothing needs attention/);
+  const { liveKey: key } = tenant;
+  await spool.request('POST', '/v1/domains', { key, body: { name: 'bare.example' } });
+  const hook = { url: 'https://hooks.example/a', events: ['email.delivered'] };
+  const { body } = await spool.request('POST', '/v1/webhooks', { key, body: hook });
+  failWebhook(body.id);
+  const { html } = await browser.open('/t/careless/live');
+  assert.match(html, /bare\.example<\/bdi><\/a>: its DNS records were not found yet/);
+  assert.match(html, /hooks\.example\/a<\/bdi><\/a>: its posts fail/);
+});
+
+test('rates have lines, which a few recipients cannot cross', () => {
+  const totals = (accepted: number, bounced: number, complained: number) => ({
+    accepted,
+    delivered: accepted,
+    rates: { bounced, complained },
+  });
+  assert.equal(bounceStanding(totals(1_000, BOUNCE_LINE, 0)), 'bad');
+  assert.equal(bounceStanding(totals(1_000, 0.039, 0)), 'good');
+  assert.equal(bounceStanding(totals(99, 1, 0)), 'good');
+  assert.equal(complaintStanding(totals(1_000, 0, 0.0009)), 'good');
+  assert.equal(complaintStanding(totals(1_000, 0, 0.001)), 'warning');
+  assert.equal(complaintStanding(totals(1_000, 0, 0.003)), 'bad');
+});
+
+test('today begins at midnight of the person, and every hour or day of a period has a row', () => {
+  const now = Date.parse('2026-03-01T01:30:00.500Z');
+  const from = (timeZone: string) => metricsQueryOf('today', { now, timeZone })['from'];
+  assert.equal(from('UTC'), '2026-03-01T00:00:00.000Z');
+  assert.equal(from('America/New_York'), '2026-02-28T05:00:00.000Z');
+  assert.equal(from('Asia/Kolkata'), '2026-02-28T18:30:00.000Z');
+  const day = { from: '2026-03-01T00:00:00.000Z', to: '2026-03-02T00:00:00.000Z' };
+  assert.equal(startsOf({ ...day, interval: 'hour' }).length, 24);
+  assert.deepEqual(startsOf({ ...day, interval: 'day' }), [day.from]);
+});
