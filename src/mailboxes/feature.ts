@@ -10,15 +10,16 @@ import { createDiscoveryApp } from './discovery/app.ts';
 import { registerOutboxAdmin } from './outbox-api.ts';
 import { registerRepairAdmin } from './repairs.ts';
 import { createMemorySweep } from './scripts/memory-store.ts';
+import { registerMailboxSettings } from './settings-api.ts';
 import { createRemovalKind } from './worker.ts';
 
 export const mailboxes = {
   name: 'mailboxes',
   ids: ['mbx', 'apw'],
-  routes: [registerMailboxesApi, registerAppPasswordsApi],
+  routes: [registerMailboxesApi, registerMailboxSettings, registerAppPasswordsApi],
   // A mailbox belongs to the domain of its address, and its password sends from all its addresses.
   reach: {
-    domain: ['listMailboxes', 'getMailbox', 'listAppPasswords', 'getAppPassword'],
+    domain: ['listMailboxes', 'getMailbox', 'getMailboxSettings', 'listAppPasswords', 'getAppPassword'],
     none: ['createMailbox', 'updateMailbox', 'deleteMailbox', 'createAppPassword', 'deleteAppPassword'],
   },
   operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
