@@ -18,6 +18,7 @@ import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
+import { type Authenticate, createAuthenticator } from './mailboxes/authenticate.ts';
 import { createContents } from './routes/messages/content.ts';
 import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
 import { notFound } from './system/errors.ts';
@@ -36,6 +37,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   routeCalls?: RouteCalls;
   /** Accounts of mailboxes that are open. Without it, none is. */
   accounts?: RunningAccounts;
+  /** Checks passwords of mailboxes. Without it, this server counts failures alone. */
+  authenticate?: Authenticate;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
   /** Returns the server of the operator, whose operations the dashboard uses. Without it, the dashboard has no pages of the operator. */
@@ -57,6 +60,7 @@ export async function createApiServer(
     webhookCalls = postWebhooks(app),
     routeCalls = postToRoutes(app),
     accounts = noAccounts,
+    authenticate = createAuthenticator(app),
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
     operator = noOperator,
@@ -71,7 +75,7 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: entriesOf('pages').map((create) => create({ ...app, servers })),
+    hosted: entriesOf('pages').map((create) => create({ ...app, servers, authenticate })),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -211,6 +211,7 @@ function createApiOf(
     webhookCalls: webhooks.calls,
     routeCalls: routes.calls,
     accounts: mailboxes.accounts,
+    authenticate: mailboxes.authenticate,
     doThreadsRun: () =>
       [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
   });

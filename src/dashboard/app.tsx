@@ -9,6 +9,7 @@ import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
 import { asTransportRefusal, startRefusal } from '../http/transport/refusal.ts';
+import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
 import { formatsOf } from './formats.ts';
 import { type Assets, serveAssets } from './frame/assets.ts';
@@ -23,7 +24,7 @@ import { textsOf } from './texts/texts.ts';
 import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */
-export function createDashboard(base: App & { servers: Servers }): HostedApp {
+export function createDashboard(base: App & { servers: Servers; authenticate: Authenticate }): HostedApp {
   const { config, guards } = base;
   const server = createPagesServer(base, {
     sendError: (error, reply) => sendError(base, { error, reply, assets }),

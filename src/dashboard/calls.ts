@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { requestInProcess } from '../http/transport/in-process.ts';
-import { AppError, type AppErrorOptions, type ErrorCode } from '../system/errors.ts';
+import { AppError, type AppErrorOptions, type ErrorCode, notFound } from '../system/errors.ts';
 import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
 
 /** Values of a query. Those that are undefined or empty are left out, so that the fields of a filter can be passed as they are. */
@@ -46,9 +46,11 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
       ...(body && { 'content-type': body.mediaType }),
       ...(method === 'POST' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
+    const url = prefix + path;
+    requireWithin(prefix, url);
     const response = await requestInProcess(await serverOf(), {
       method,
-      url: `${prefix}${path}`,
+      url,
       headers,
       clientAddress,
       ...(body && { payload: body.payload }),
@@ -78,21 +80,20 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
   };
 }
 
+/**
+ * Checks that a path stays behind its prefix: `..` leads out of it, also when it is encoded, because servers resolve it.
+ * @throws AppError not_found
+ */
+function requireWithin(prefix: string, url: string): void {
+  const { pathname } = new URL(url, 'http://in-process.invalid');
+  if (pathname !== prefix && !pathname.startsWith(`${prefix}/`)) throw notFound('Page');
+}
+
 const JSON_TYPE = 'application/json';
 
 /** The answers come from this process, which has written them by their schemas. */
 function readJson<Answer>(bytes: Buffer): Answer {
   return (bytes.length === 0 ? undefined : JSON.parse(bytes.toString())) as Answer;
-}
-
-/** Tag of template strings: returns a path whose inserted values are encoded, so that none of them adds a segment to it. */
-export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw({ raw: literals }, ...values.map(encodeSegment));
-}
-
-/** A segment of dots alone would be resolved by a client, and names nothing here. */
-function encodeSegment(value: string): string {
-  return /^\.{1,2}$/.test(value) ? `%2E${value.slice(1)}` : encodeURIComponent(value);
 }
 
 /** Returns a path with a query; its empty values are left out. */
@@ -114,4 +115,18 @@ function refusalOf(body: Buffer, what: string): Error {
     ...(issues && { issues }),
     ...(details && { details }),
   });
+}
+
+/** Tag of template strings: returns a path whose inserted values are encoded, so that none of them adds a segment to it. */
+export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw({ raw: literals }, ...values.map(encodeSegment));
+}
+
+/**
+ * Encodes a value. Dots alone name nothing, and a URL parser would resolve them in each of their encodings.
+ * @throws AppError not_found
+ */
+function encodeSegment(value: string): string {
+  if (/^\.{1,2}$/.test(value)) throw notFound('Page');
+  return encodeURIComponent(value);
 }

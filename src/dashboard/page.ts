@@ -8,6 +8,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { PersonRow, SessionRow } from '../db/people-tables.ts';
 import type { Mode } from '../db/tables.ts';
 import type { Form } from '../http/pages/form-body.ts';
+import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
 import type { Formats } from './formats.ts';
@@ -38,6 +39,8 @@ export type BaseContext = {
   params: Readonly<Record<string, string>>;
   /** Values of the query. */
   query: URLSearchParams;
+  /** What the action that has led here says. */
+  said?: Said;
   texts: Texts;
   formats: Formats;
   /** IP address of the client. */
@@ -143,10 +146,21 @@ export function definePage<Of extends Area>(page: PageDefinition<Of>): PageDefin
   return page;
 }
 
-/** Parts of the app that pages use besides the operations of the API: people, and nothing else that the API does not have. */
-export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & { people: People };
+/** Parts of the app that pages use besides the operations of the API: people and their passwords, and nothing else that the API does not have. */
+export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
+  people: People;
+  authenticate: Authenticate;
+};
 
 /** Returns a field of a form; empty when the form does not have it. */
 export function fieldOf(form: Form, name: string): string {
   return form.values(name)[0] ?? '';
+}
+
+/** Returns the lines of a field, without the empty ones. */
+export function linesOf(form: Form, name: string): string[] {
+  return fieldOf(form, name)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }

@@ -4,9 +4,26 @@ import { operatorAuditPage, tenantAuditPage } from './audit/page.tsx';
 import { linkPage } from './entry/link.tsx';
 import { codePage, loginPage } from './entry/login.tsx';
 import { logoutPage } from './entry/logout.ts';
+import { mailboxLoginPage } from './entry/mailbox-login.tsx';
 import { startPage } from './entry/start.ts';
+import { mailboxAppPasswordsPage } from './mailbox/app-passwords.tsx';
+import { forwardingPage } from './mailbox/forwarding.tsx';
+import { mailboxOverviewPage } from './mailbox/overview.tsx';
+import { rulePage } from './mailbox/rule.tsx';
+import { rulesPage } from './mailbox/rules.tsx';
+import { mailboxSecurityPage } from './mailbox/security.tsx';
+import { vacationPage } from './mailbox/vacation.tsx';
 import { tenantsPage } from './operating/tenants.tsx';
 import type { PageDefinition } from './page.ts';
+import { mailboxImportErrorsPage, mailboxImportsPage } from './receiving/imports.tsx';
+import { inboundFilePage, inboundHtmlPage, inboundRawPage } from './receiving/inbound-files.ts';
+import { inboundPage } from './receiving/inbound-list.tsx';
+import { inboundMessagePage } from './receiving/inbound-message.tsx';
+import { mailboxPage } from './receiving/mailbox.tsx';
+import { mailboxesPage } from './receiving/mailboxes.tsx';
+import { reportsPage } from './receiving/reports/reports.tsx';
+import { routePage } from './receiving/route.tsx';
+import { routesPage } from './receiving/routes.tsx';
 import { searchPageOver } from './search/search.tsx';
 import { emailAttemptsPage } from './sending/emails/attempts.tsx';
 import { emailPage } from './sending/emails/email.tsx';
@@ -20,6 +37,7 @@ export const PAGES: readonly PageDefinition[] = [
   startPage,
   loginPage,
   codePage,
+  mailboxLoginPage,
   logoutPage,
   linkPage,
   accountPage,
@@ -30,8 +48,27 @@ export const PAGES: readonly PageDefinition[] = [
   emailPreviewPage,
   sendTestPage,
   searchPageOver(() => PAGES),
+  inboundPage,
+  inboundMessagePage,
+  inboundHtmlPage,
+  inboundFilePage,
+  inboundRawPage,
+  routesPage,
+  routePage,
+  mailboxesPage,
+  mailboxPage,
+  mailboxImportsPage,
+  mailboxImportErrorsPage,
+  reportsPage,
   teamPage,
   tenantAuditPage,
   tenantsPage,
   operatorAuditPage,
+  mailboxOverviewPage,
+  vacationPage,
+  forwardingPage,
+  rulesPage,
+  rulePage,
+  mailboxAppPasswordsPage,
+  mailboxSecurityPage,
 ] as unknown as readonly PageDefinition[];

@@ -24,7 +24,7 @@ import {
 } from './page.ts';
 import { channelOf } from './people/cookie.ts';
 import { FRAME_POLICY, pageHeaders } from './policy.ts';
-import { type Asked, contextFor, requireRight, type Servers } from './viewer.ts';
+import { type Asked, contextFor, requireRight, SAID, type Servers } from './viewer.ts';
 
 /** Paths of the areas. */
 const PREFIXES: Record<Area, string> = {
@@ -139,7 +139,7 @@ export function servePages(server: FastifyInstance, app: ServedApp, pages: reado
 
 function locationOf({ to, said }: Extract<Answer, { to: string }>): string {
   if (said === undefined) return to;
-  return `${to}${to.includes('?') ? '&' : '?'}said=${said}`;
+  return `${to}${to.includes('?') ? '&' : '?'}${SAID}=${said}`;
 }
 
 function sendFile(

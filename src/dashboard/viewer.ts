@@ -3,20 +3,20 @@
  * know. What somebody may not see is not found, exactly as what does not exist.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { PersonRow, Role, SessionRow } from '../db/people-tables.ts';
+import type { Role, SessionRow } from '../db/people-tables.ts';
 import type { Permission } from '../db/tenant-tables.ts';
 import { preferredLanguage } from '../http/pages/accept-language.ts';
-import { findMailboxById } from '../mailboxes/store.ts';
 import { AppError, notFound } from '../system/errors.ts';
-import { type Calls, callsOf } from './calls.ts';
+import { callsOf } from './calls.ts';
 import { formatsOf, isTimeZone } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
 import { type Channel, readSessionCookie, sessionCookie } from './people/cookie.ts';
+import { findMailboxOf } from './people/mailbox-login.ts';
 import { listMemberships, type Membership } from './people/memberships-store.ts';
 import { SESSION_MS } from './people/people.ts';
 import { findPerson } from './people/store.ts';
-import { isLanguage, type Language, textsOf } from './texts/texts.ts';
+import { isLanguage, isSaid, type Language, textsOf } from './texts/texts.ts';
 
 /** Servers that pages are clients of. They are made after the dashboard, so they are asked for when they are needed. */
 export type Servers = { api: Server; operator: Server };
@@ -41,6 +41,9 @@ export class LoginNeeded extends Error {
     this.area = area;
   }
 }
+
+/** Parameter of the query that names what an action has done. It is no filter, and is shown once. */
+export const SAID = 'said';
 
 /** What each role may do. */
 const RIGHTS: Record<Role, readonly Right[]> = {
@@ -78,14 +81,18 @@ function baseContext(
   { request }: Asked,
   chosen: { language: string | null; timeZone: string | null } = { language: null, timeZone: null },
 ): BaseContext {
-  const [path = '', query = ''] = request.url.split('?', 2);
+  const [path = '', search = ''] = request.url.split('?', 2);
+  const query = new URLSearchParams(search);
+  const said = query.get(SAID) ?? '';
+  query.delete(SAID);
   const language = languageOf(request, chosen.language);
   const timeZone = chosen.timeZone !== null && isTimeZone(chosen.timeZone) ? chosen.timeZone : 'UTC';
   return {
     app,
     path,
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(query),
+    query,
+    ...(isSaid(said) && { said }),
     texts: textsOf(language),
     formats: formatsOf(language, timeZone),
     clientAddress: request.clientAddress,
@@ -175,23 +182,18 @@ async function mailboxContext(
   asked: Asked,
 ): Promise<Contexts['mailbox']> {
   const session = await sessionOf(app, asked, 'mailbox');
-  const mailbox = session.mailboxId && (await findMailboxById(app.db.read, session.mailboxId));
+  const mailbox = await findMailboxOf(app, session);
   if (!mailbox) throw new LoginNeeded('mailbox');
   const base = baseContext(app, asked);
-  const api: Calls = callsOf(servers.api, {
+  const api = callsOf(servers.api, {
     prefix: `/v1/mailboxes/${mailbox.id}`,
     clientAddress: base.clientAddress,
-    person: ownerOf(mailbox),
+    // The owner has no role in the tenant. It reaches the operations of this mailbox alone, because their paths begin behind its id.
+    person: { tenantId: mailbox.tenantId, mode: 'live', personId: null, permission: 'full_access' },
+    ...(asked.once !== undefined && { idempotencyKey: asked.once }),
   });
   return { ...base, ...exchangeOf(asked), mailbox, session, api };
 }
-
-/** The owner of a mailbox reaches the operations of this mailbox alone, because their paths begin behind its id. */
-function ownerOf({ id, tenantId }: { id: string; tenantId: PersonIn['tenantId'] }): PersonIn {
-  return { tenantId, mode: 'live', personId: id as PersonRow['id'], permission: 'full_access' };
-}
-
-type PersonIn = NonNullable<Parameters<typeof callsOf>[1]['person']>;
 
 /**
  * Checks that a member has a right.

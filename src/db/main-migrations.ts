@@ -204,4 +204,9 @@ CREATE TABLE recoveryCodes (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  /** Sessions of the owners of mailboxes end when the password changes. */
+  {
+    id: '0103-passwords-of-sessions',
+    sql: 'ALTER TABLE dashboardSessions ADD COLUMN passwordDigest TEXT;',
+  },
 ];

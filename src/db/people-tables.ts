@@ -59,6 +59,8 @@ export const dashboardSessions = table({
   tokenHash: unique(text()),
   personId: nullable(belongsTo('people', id('per'))),
   mailboxId: nullable(belongsTo('mailboxes', id('mbx'))),
+  /** Digest of the hash of the mailbox's password, with which its owner has logged in; null for a person. */
+  passwordDigest: nullable(text()),
   stage: text<SessionStage>(),
   /** IP address and User-Agent of the login, for the list of sessions. */
   address: text(),

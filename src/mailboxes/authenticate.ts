@@ -21,13 +21,16 @@ import { findProven, listVerifiers } from './scram-proof.ts';
 import { findMailboxByAddress, recordLogin } from './store.ts';
 
 /** The client of a login. `username` is the address of the mailbox as a person wrote it, `address` the IP address of the client. */
-type Client = { username: string; address: string; protocol: Protocol };
-type PasswordRequest = Client & { password: string };
-type ProofRequest = Client & ScramProof;
+type Client = { username: string; address: string };
+type PasswordRequest = Client & { protocol: Protocol; password: string };
+type ProofRequest = Client & { protocol: Protocol } & ScramProof;
+/** A request of a mail program. */
 export type LoginRequest = PasswordRequest | ProofRequest;
+/** A request of the dashboard, which is no protocol of mail programs: no app password opens it. */
+type DashboardRequest = Client & { protocol: 'dashboard'; password: string };
 
 /** Checks the credentials of a request. It never throws for what a client sends. */
-export type Authenticate = (request: LoginRequest) => Promise<LoginResult>;
+export type Authenticate = (request: LoginRequest | DashboardRequest) => Promise<LoginResult>;
 
 /** Minimum time between two writes of `lastLoginAt` and of `lastUsedAt`, which are shown to people. */
 const LOGIN_RECORDED_EVERY_MS = 60_000;
@@ -39,8 +42,8 @@ const MAX_UNFINISHED = 100;
 
 /** `account` is the address under which failures count, whether it is one or not. */
 type Named = { account: string };
-type PasswordAttempt = PasswordRequest & Named;
-type Attempt = LoginRequest & Named;
+type PasswordAttempt = (PasswordRequest | DashboardRequest) & Named;
+type Attempt = PasswordAttempt | (ProofRequest & Named);
 
 /** Returns the function that checks credentials. All protocols share one, and with it the limits of attempts. */
 export function createAuthenticator(app: App): Authenticate {
@@ -54,7 +57,7 @@ export function createAuthenticator(app: App): Authenticate {
 
   async function check(mailbox: MailboxRow | undefined, attempt: Attempt): Promise<LoginResult> {
     if ('proof' in attempt) return await checkProof(mailbox, attempt);
-    const row = await findEntered(app, mailbox?.id, attempt);
+    const row = attempt.protocol === 'dashboard' ? undefined : await findEntered(app, mailbox?.id, attempt);
     if (mailbox && row) return { mailbox, credential: { kind: 'app-password', row } };
     // A wrong app password is tried as the password of the mailbox, so that it costs and counts as much as any other.
     return await checkOwnPassword(mailbox?.passwordLogin === 1 ? mailbox : undefined, attempt);
@@ -103,7 +106,7 @@ export function createAuthenticator(app: App): Authenticate {
     return { mailbox, credential: OWN_PASSWORD };
   }
 
-  async function login(request: LoginRequest): Promise<LoginResult> {
+  async function login(request: LoginRequest | DashboardRequest): Promise<LoginResult> {
     const { account, isAddress } = readAccount(request.username);
     const attempt = { ...request, account };
     // The limits come before what is remembered, because a remembered password would otherwise be guessed without limits.

@@ -25,9 +25,9 @@ import type { PlannedKey } from './store.ts';
 export type Caller = {
   tenantId: ApiKeyRow['tenantId'];
   mode: Mode;
-  /** The key; null when a person has asked. */
+  /** The key; null when the dashboard has asked, for a person or for the owner of a mailbox. */
   keyId: ApiKeyRow['id'] | null;
-  /** The person, as the dashboard has authenticated it; null when a key has asked. */
+  /** The person, as the dashboard has authenticated it; null when a key or the owner of a mailbox has asked. */
   personId: PersonRow['id'] | null;
   /** The one domain that the key is limited to; null when it reaches its whole tenant. */
   domainId: ApiKeyRow['domainId'];
@@ -41,9 +41,10 @@ export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
 
 const callerField = Symbol('caller');
 
-/** A person as the caller of the API. `permission` follows from the role of the person. */
-export type PersonCaller = Pick<Caller, 'tenantId' | 'mode'> & {
-  personId: PersonRow['id'];
+/**
+ * A person as the caller of the API, or the owner of a mailbox, whose `personId` is null. `permission` follows from the role of the person.
+ */
+export type PersonCaller = Pick<Caller, 'tenantId' | 'mode' | 'personId'> & {
   permission: ApiKeyRow['permission'];
 };
 

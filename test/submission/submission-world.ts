@@ -62,7 +62,7 @@ export async function openSubmissionWorld({
       const proven = await findProven(await listVerifiers(app, mailbox, request), request);
       return proven ? { mailbox, ...proven } : { refused: 'credentials' };
     }
-    if (!mailbox || 'proof' in request) return { refused: 'credentials' };
+    if (!mailbox || 'proof' in request || request.protocol === 'dashboard') return { refused: 'credentials' };
     const row = await findEntered(app, mailbox.id, request);
     if (row) return { mailbox, credential: { kind: 'app-password', row } };
     return request.password === PASSWORD

@@ -2,9 +2,9 @@
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { AppError, invalid, notFound } from '../../system/errors.ts';
 import { isTimeZone } from '../formats.ts';
-import { Facts, Time } from '../frame/elements.tsx';
-import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { Facts } from '../frame/elements.tsx';
+import { Disclosure, Field, Form, Select } from '../frame/forms.tsx';
+import { SessionTable } from '../frame/sessions.tsx';
 import { definePage, fieldOf, type PersonContext } from '../page.ts';
 import { readName } from '../people/fields.ts';
 import { endSession, listSessions } from '../people/sessions-store.ts';
@@ -17,7 +17,9 @@ export const accountPage = definePage({
   path: '',
   menu: { group: 'settings', label: ({ account }) => account.title },
   async show(context) {
-    const { account } = context.texts;
+    const { app, person, texts } = context;
+    const { account } = texts;
+    const sessions = await listSessions(app.db.read, { personId: person.id, mailboxId: null });
     return {
       title: account.title,
       body: (
@@ -26,7 +28,7 @@ export const accountPage = definePage({
           <Profile context={context} />
           <Password context={context} />
           {await totpSection(context)}
-          {await sessionSection(context)}
+          <SessionTable context={context} sessions={sessions} />
         </>
       ),
     };
@@ -213,37 +215,5 @@ async function totpOn(context: PersonContext) {
         <CurrentPassword context={context} action="totpOn" />
       </Form>
     </Disclosure>
-  );
-}
-
-async function sessionSection(context: PersonContext) {
-  const { account } = context.texts;
-  const { app, person, session } = context;
-  const sessions = await listSessions(app.db.read, { personId: person.id, mailboxId: null });
-  return (
-    <section aria-labelledby="sessions">
-      <h2 id="sessions">{account.sessions}</h2>
-      <Table
-        context={context}
-        caption={account.sessionsCaption}
-        rows={sessions}
-        keyOf={({ id }) => id}
-        columns={[
-          { label: account.since, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
-          { label: account.lastUsed, cell: ({ lastUsedAt }) => <Time context={context} at={lastUsedAt} /> },
-          { label: account.from, cell: ({ address }) => address },
-          { label: account.browser, cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
-          {
-            label: context.texts.frame.actions,
-            cell: ({ id }) =>
-              id === session.id ? (
-                account.thisSession
-              ) : (
-                <ActionButton context={context} action="end" submit={account.end} fields={{ id }} />
-              ),
-          },
-        ]}
-      />
-    </section>
   );
 }

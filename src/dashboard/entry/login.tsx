@@ -108,7 +108,7 @@ export function requireChannel({ isPlain, texts }: Pick<PublicContext, 'isPlain'
 }
 
 /** Returns the page that somebody wanted before logging in. A path that could lead to another host is none of ours. */
-function targetOf({ query }: PublicContext): string | undefined {
+export function targetOf({ query }: PublicContext): string | undefined {
   const to = query.get('to') ?? '';
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(to) && !to.includes('\\') ? to : undefined;
 }

@@ -14,7 +14,7 @@ export const logoutPage = definePage({
         const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
         if (session) await app.db.commit(endSession, { id: session.id, owner: session });
         setSession(undefined);
-        return { to: '/login', said: 'loggedOut' };
+        return { to: session?.mailboxId ? '/mailbox/login' : '/login', said: 'loggedOut' };
       },
     },
   },

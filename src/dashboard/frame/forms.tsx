@@ -100,7 +100,17 @@ type FieldProps = {
   action: string;
   name: string;
   label: string;
-  type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url' | 'datetime-local' | 'file' | 'color';
+  type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'number'
+    | 'search'
+    | 'url'
+    | 'date'
+    | 'datetime-local'
+    | 'file'
+    | 'color';
   value?: string | undefined;
   help?: ComponentChildren;
   isRequired?: boolean;
@@ -201,4 +211,27 @@ function enteredIn({
   const failed = context.failed?.action === action ? context.failed : undefined;
   const { param } = failed?.refusal.options ?? {};
   return { value: failed ? failed.form.values(name)[0] : value, isInvalid: param === name };
+}
+
+/** A labelled choice of yes or no. A checked box sends the value `on`. */
+export function Checkbox({
+  label,
+  isChecked,
+  help,
+  ...props
+}: Pick<FieldProps, 'context' | 'action' | 'name' | 'label' | 'help'> & {
+  isChecked?: boolean;
+  value?: string;
+}) {
+  const { context, action, name, value = 'on' } = props;
+  const failed = context.failed?.action === action ? context.failed : undefined;
+  const checked = failed ? failed.form.values(name).includes(value) : isChecked;
+  return (
+    <div class="field">
+      <label>
+        <input type="checkbox" name={name} value={value} checked={checked} /> {label}
+      </label>
+      {help !== undefined && <small>{help}</small>}
+    </div>
+  );
 }

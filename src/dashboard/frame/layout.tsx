@@ -3,7 +3,6 @@ import type { ComponentChildren } from 'preact';
 import { Page } from '../../http/pages/page.tsx';
 import { VERSION } from '../../version.ts';
 import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
-import { isSaid } from '../texts/texts.ts';
 import type { AssetName } from './asset-names.ts';
 import { ACTION_FIELD } from './forms.tsx';
 
@@ -11,7 +10,7 @@ import { ACTION_FIELD } from './forms.tsx';
 export type MenuEntry = { group: MenuGroup; label: string; path: string };
 
 /** What the frame needs of the context of a page. */
-type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path'>;
+type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | 'said'>;
 
 type LayoutProps = {
   context: FrameContext;
@@ -32,8 +31,7 @@ export type Viewer =
 
 /** Returns a whole page. */
 export function Layout({ context, title, pathOf, menu, viewer, hasCharts, children }: LayoutProps) {
-  const { texts, formats, query } = context;
-  const said = query.get('said') ?? '';
+  const { texts, formats, said } = context;
   const head = (
     <>
       <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}' />
@@ -53,7 +51,7 @@ export function Layout({ context, title, pathOf, menu, viewer, hasCharts, childr
       <div class={viewer ? 'shell' : 'narrow'}>
         {viewer && <Menu context={context} menu={menu} />}
         <main id="content" tabIndex={-1}>
-          {isSaid(said) && (
+          {said && (
             <p class="said" role="status" tabIndex={-1}>
               {texts.said[said]}
             </p>

@@ -51,6 +51,15 @@ export function Table<Row>({ context, caption, columns, rows, keyOf, empty, id }
   );
 }
 
+/** A long text of a stranger. It scrolls by itself, also by keyboard. */
+export function LongText({ label, text }: { label: string; text: string }) {
+  return (
+    <section class="scroll" tabIndex={0} aria-label={label}>
+      <pre dir="auto">{text}</pre>
+    </section>
+  );
+}
+
 /** Parameters of the query that find a page of a list. */
 const CURSORS = ['startingAfter', 'endingBefore'];
 

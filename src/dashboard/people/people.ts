@@ -29,7 +29,11 @@ const MAX_USER_AGENT_CHARACTERS = 200;
 type Client = { clientAddress: string; userAgent: string };
 
 /** The owner of a session that begins. */
-type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & { stage: SessionStage };
+type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
+  stage: SessionStage;
+  /** Digest of the password of the mailbox (mailboxes/credential.ts). */
+  passwordDigest?: string;
+};
 
 export type People = {
   /**
@@ -72,6 +76,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     await db.commit(openSession, {
       replaces,
       session: {
+        passwordDigest: null,
         ...owner,
         id: newId('ses', now),
         tokenHash: hashToken(token) ?? '',

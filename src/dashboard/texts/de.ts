@@ -1,11 +1,20 @@
 /** The texts in German, by area. */
 import { account } from './de/account.ts';
+import { appPasswords } from './de/app-passwords.ts';
 import { audit } from './de/audit.ts';
 import { email } from './de/email.ts';
 import { emails } from './de/emails.ts';
 import { frame } from './de/frame.ts';
+import { imports } from './de/imports.ts';
+import { inbound } from './de/inbound.ts';
 import { login } from './de/login.ts';
+import { mailSettings } from './de/mail-settings.ts';
+import { mailboxes } from './de/mailboxes.ts';
+import { myMailbox } from './de/my-mailbox.ts';
 import { overview } from './de/overview.ts';
+import { reports } from './de/reports.ts';
+import { routes } from './de/routes.ts';
+import { rules } from './de/rules.ts';
 import { said } from './de/said.ts';
 import { search } from './de/search.ts';
 import { sendTest } from './de/send-test.ts';
@@ -15,12 +24,21 @@ import type { en } from './en.ts';
 
 export const de: typeof en = {
   account,
+  appPasswords,
   audit,
   email,
   emails,
   frame,
+  imports,
+  inbound,
   login,
+  mailSettings,
+  mailboxes,
+  myMailbox,
   overview,
+  reports,
+  routes,
+  rules,
   said,
   search,
   sendTest,

@@ -1,11 +1,20 @@
 /** The texts in English, by area. */
 import { account } from './en/account.ts';
+import { appPasswords } from './en/app-passwords.ts';
 import { audit } from './en/audit.ts';
 import { email } from './en/email.ts';
 import { emails } from './en/emails.ts';
 import { frame } from './en/frame.ts';
+import { imports } from './en/imports.ts';
+import { inbound } from './en/inbound.ts';
 import { login } from './en/login.ts';
+import { mailSettings } from './en/mail-settings.ts';
+import { mailboxes } from './en/mailboxes.ts';
+import { myMailbox } from './en/my-mailbox.ts';
 import { overview } from './en/overview.ts';
+import { reports } from './en/reports.ts';
+import { routes } from './en/routes.ts';
+import { rules } from './en/rules.ts';
 import { said } from './en/said.ts';
 import { search } from './en/search.ts';
 import { sendTest } from './en/send-test.ts';
@@ -14,12 +23,21 @@ import { tenants } from './en/tenants.ts';
 
 export const en = {
   account,
+  appPasswords,
   audit,
   email,
   emails,
   frame,
+  imports,
+  inbound,
   login,
+  mailSettings,
+  mailboxes,
+  myMailbox,
   overview,
+  reports,
+  routes,
+  rules,
   said,
   search,
   sendTest,

@@ -9,6 +9,7 @@ export const login: typeof english = {
   mailbox: 'Stattdessen bei einem Postfach anmelden',
   person: 'Stattdessen beim Dashboard anmelden',
   mailboxTitle: 'Beim Postfach anmelden',
+  mailboxPassword: 'Das Passwort des Postfachs selbst; App-Passwörter sind für Mailprogramme.',
   lost: 'Passwort verloren? Ein Inhaber Ihres Mandanten oder der Betreiber erstellt einen Link, mit dem Sie ein neues setzen.',
   plain:
     'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf der Maschine selbst.',

@@ -7,6 +7,7 @@ export const login = {
   mailbox: 'Log in to a mailbox instead',
   person: 'Log in to the dashboard instead',
   mailboxTitle: 'Log in to your mailbox',
+  mailboxPassword: 'The password of the mailbox itself; app passwords are for mail programs.',
   lost: 'Lost your password? An owner of your tenant, or the operator, makes a link with which you set a new one.',
   plain:
     'Logging in is possible over HTTPS only, because a password would cross the network in clear text. Open this page under https://, or on the machine itself.',

@@ -1,0 +1,43 @@
+/** The browsers that are logged in as somebody. The page has the action `end`. */
+import type { SessionRow } from '../../db/people-tables.ts';
+import type { BaseContext } from '../page.ts';
+import { Time } from './elements.tsx';
+import { ActionButton } from './forms.tsx';
+import { Table } from './lists.tsx';
+
+type SessionProps = {
+  context: BaseContext & { session: SessionRow };
+  sessions: readonly SessionRow[];
+};
+
+/** The table, in which each session but the present one can be ended. Those before the present password of a mailbox have ended. */
+export function SessionTable({ context, sessions }: SessionProps) {
+  const { session, texts } = context;
+  const { account, frame } = texts;
+  return (
+    <section aria-labelledby="sessions">
+      <h2 id="sessions">{account.sessions}</h2>
+      <Table
+        context={context}
+        caption={account.sessionsCaption}
+        rows={sessions.filter(({ passwordDigest }) => passwordDigest === session.passwordDigest)}
+        keyOf={({ id }) => id}
+        columns={[
+          { label: account.since, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
+          { label: account.lastUsed, cell: ({ lastUsedAt }) => <Time context={context} at={lastUsedAt} /> },
+          { label: account.from, cell: ({ address }) => address },
+          { label: account.browser, cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
+          {
+            label: frame.actions,
+            cell: ({ id }) =>
+              id === session.id ? (
+                account.thisSession
+              ) : (
+                <ActionButton context={context} action="end" submit={account.end} fields={{ id }} />
+              ),
+          },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,36 @@
+/** The first page of the owner of a mailbox: its addresses, how full it is, and the settings for mail programs. */
+import type { Static } from 'typebox';
+import type { mailboxSchema } from '../../mailboxes/schemas.ts';
+import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
+import { definePage } from '../page.ts';
+import { mailSettings } from '../receiving/mail-settings.tsx';
+import { Usage } from '../receiving/usage.tsx';
+
+export const mailboxOverviewPage = definePage({
+  area: 'mailbox',
+  path: '',
+  menu: { group: 'mailbox', label: ({ myMailbox }) => myMailbox.overview },
+  async show(context) {
+    const { api, texts, formats } = context;
+    const { mailboxes, frame } = texts;
+    const mailbox = await api.get<Static<typeof mailboxSchema>>('');
+    return {
+      title: mailbox.address,
+      body: (
+        <>
+          <Heading title={mailbox.address} />
+          <Facts
+            facts={[
+              [mailboxes.displayName, <Foreign text={mailbox.displayName ?? frame.none} />],
+              [mailboxes.aliases, <Foreign text={mailbox.aliases.join(', ') || frame.none} />],
+              [mailboxes.usage, <Usage context={context} mailbox={mailbox} />],
+              [mailboxes.messages, formats.number(mailbox.messageCount)],
+              [mailboxes.lastLogin, <Time context={context} at={mailbox.lastLoginAt} />],
+            ]}
+          />
+          {await mailSettings(context, '')}
+        </>
+      ),
+    };
+  },
+});

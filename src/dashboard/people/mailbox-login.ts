@@ -1,0 +1,92 @@
+/**
+ * Logs in the owner of a mailbox with the password of the mailbox. The check is that of mail programs, so that failures over IMAP, SMTP and
+ * here share one budget. Such a session lasts while this password opens the mailbox.
+ */
+import type { App } from '../../app.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { SessionRow } from '../../db/people-tables.ts';
+import type { Authenticate } from '../../mailboxes/authenticate.ts';
+import { type LoginRefusal, markOf, OWN_PASSWORD, renewMarked } from '../../mailboxes/credential.ts';
+import { findMailboxById } from '../../mailboxes/store.ts';
+import { AppError } from '../../system/errors.ts';
+import { findTenantStatus } from '../../tenants/store.ts';
+import { tooManyFailures } from './check-password.ts';
+import type { People } from './people.ts';
+
+type LoginApp = Pick<App, 'clock' | 'db'> & { people: Pick<People, 'begin'>; authenticate: Authenticate };
+type Client = { clientAddress: string; userAgent: string };
+type Login = { address: string; password: string } & Client;
+
+/**
+ * Checks the password of a mailbox, and begins a session of its owner, whose token it returns.
+ * @throws AppError validation_error for a wrong address or password, invalid_state for a suspended mailbox, rate_limited, unavailable
+ */
+export async function logInToMailbox(app: LoginApp, { address, password, ...client }: Login) {
+  const mailbox = await requireMailboxPassword(app, { address, password, ...client });
+  if (!(await isTenantActive(app, mailbox))) throw refusalOf('suspended');
+  return beginMailboxSession(app, mailbox, client);
+}
+
+/**
+ * Returns the mailbox when the password is its own.
+ * @throws AppError as `logInToMailbox`
+ */
+export async function requireMailboxPassword(
+  { authenticate }: Pick<LoginApp, 'authenticate'>,
+  { address: username, password, clientAddress: address }: Omit<Login, 'userAgent'>,
+): Promise<MailboxRow> {
+  const result = await authenticate({ username, password, address, protocol: 'dashboard' });
+  if ('refused' in result) throw refusalOf(result.refused);
+  return result.mailbox;
+}
+
+/** Begins a session that lasts while the mailbox has its present password. It returns the token. */
+async function beginMailboxSession(
+  { people }: Pick<LoginApp, 'people'>,
+  mailbox: MailboxRow,
+  { replaces, ...client }: Client & { replaces?: SessionRow['id'] },
+): Promise<string> {
+  const { passwordDigest } = markOf({ mailbox, credential: OWN_PASSWORD });
+  const owner = { personId: null, mailboxId: mailbox.id, passwordDigest, stage: 'complete' as const };
+  return people.begin(owner, client, replaces);
+}
+
+/** Begins the session of the same browser anew, after another password has ended all sessions. It returns the token. */
+export async function renewMailboxSession(
+  app: LoginApp,
+  { id, mailboxId }: SessionRow,
+  { clientAddress, userAgent }: Client,
+): Promise<string | undefined> {
+  const mailbox = mailboxId === null ? undefined : await findMailboxById(app.db.read, mailboxId);
+  return mailbox && beginMailboxSession(app, mailbox, { clientAddress, userAgent, replaces: id });
+}
+
+/** Returns the mailbox of a session; undefined once its password, its state or that of its tenant does not let the owner in any more. */
+export async function findMailboxOf(
+  app: Pick<App, 'clock' | 'db'>,
+  { mailboxId, passwordDigest }: SessionRow,
+): Promise<MailboxRow | undefined> {
+  if (mailboxId === null || passwordDigest === null) return undefined;
+  const login = await renewMarked(app, { mailboxId, passwordDigest, credential: 'password' });
+  if ('refused' in login || !(await isTenantActive(app, login.mailbox))) return undefined;
+  return login.mailbox;
+}
+
+async function isTenantActive({ db }: Pick<App, 'db'>, { tenantId }: MailboxRow): Promise<boolean> {
+  return (await findTenantStatus(db.read, tenantId)) === 'active';
+}
+
+function refusalOf(refused: LoginRefusal): AppError {
+  switch (refused) {
+    case 'credentials':
+      return new AppError('validation_error', 'The address or the password is wrong');
+    case 'limited':
+      return tooManyFailures();
+    case 'suspended':
+      return new AppError('invalid_state', 'The mailbox is suspended; ask whoever manages your mailboxes');
+    case 'damaged':
+      return new AppError('invalid_state', 'The mailbox is damaged, and waits for the operator to repair it');
+    case 'unavailable':
+      return new AppError('unavailable', 'Many people are logging in; try again in a moment');
+  }
+}

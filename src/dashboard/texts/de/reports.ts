@@ -1,0 +1,41 @@
+import type { reports as english } from '../en/reports.ts';
+
+/** Texts about reports on DMARC and TLS. */
+export const reports: typeof english = {
+  title: 'DMARC- und TLS-Berichte',
+  introduction:
+    'Andere Server berichten einmal am Tag, wie die Mail einer Domain DMARC bestanden hat und ob Verbindungen zu ihr TLS hatten. Berichte kommen, sobald die Adressen in den vorgeschlagenen DNS-Einträgen veröffentlicht sind.',
+  domain: 'Domain',
+  noDomain: 'Diese Domain gibt es nicht.',
+  type: 'Art',
+  types: { dmarc: 'DMARC', tls: 'TLS' },
+  caption: 'Berichte',
+  none: 'Noch keine Berichte.',
+  byDay: {
+    dmarc: 'Nachrichten, die DMARC bestanden oder nicht bestanden haben, nach Tagen',
+    tls: 'Verbindungen mit und ohne TLS, nach Tagen',
+  },
+  day: 'Tag (UTC)',
+  reporter: 'Von',
+  reporterDomain: 'Bewiesene Domain des Berichtenden',
+  reportId: 'Id des Berichts',
+  from: 'Beginnt',
+  until: 'Endet',
+  passed: 'Bestanden',
+  failed: 'Nicht bestanden',
+  details: 'Einzelheiten',
+  leftOut: (records) => `${records} Teile des Berichts waren nicht lesbar und sind nicht mitgezählt.`,
+  policyDomain: 'Domain der Richtlinie',
+  policy: 'Richtlinie',
+  otherMessages: 'Nachrichten in nicht aufgeführten Teilen',
+  sources: 'Quellen von Mail',
+  source: 'Adresse',
+  author: 'Domain des Autors',
+  messages: 'Nachrichten',
+  disposition: 'Behandelt als',
+  policies: 'Richtlinien für TLS',
+  failures: 'Fehler',
+  failure: 'Was gescheitert ist',
+  host: 'Empfangender Server',
+  sessions: 'Verbindungen',
+};

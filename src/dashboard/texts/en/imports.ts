@@ -1,0 +1,33 @@
+/** Texts about imports of mail from other servers. */
+export const imports = {
+  title: (address: string) => `Imports into ${address}`,
+  back: 'To the mailbox',
+  caption: 'Imports of mail',
+  none: 'No imports yet.',
+  create: 'Import mail from another server',
+  introduction:
+    'All folders are imported by IMAP, with flags and dates. Messages that were imported before are left out, so that a later import adds what is new.',
+  host: 'IMAP server',
+  portHelp: '993 for TLS and 143 for STARTTLS when it is empty',
+  user: 'User name there',
+  password: 'Password there',
+  passwordHelp: 'It is stored encrypted, deleted when the import ends, and never shown.',
+  source: 'From',
+  statuses: { queued: 'waiting', running: 'running', completed: 'completed', failed: 'failed' },
+  reasons: {
+    mailbox_full: 'The mailbox is full.',
+    mailbox_suspended: 'The mailbox was suspended for a week.',
+    login_refused: 'The server refuses the login.',
+    source_refused: 'The server may not be connected to, or its certificate is not valid.',
+    source_unavailable: 'The server could not be reached for hours.',
+    internal: 'An error of this server.',
+  },
+  progress: 'Folders',
+  folders: (done: string, all: string) => `${done} of ${all}`,
+  imported: 'Imported',
+  counts: (messages: string, bytes: string) => `${messages} (${bytes})`,
+  known: 'Known before',
+  failed: 'Failed',
+  createdAt: 'Begun',
+  removeText: 'The import is deleted with its password, and stopped if it runs. Imported messages stay.',
+};

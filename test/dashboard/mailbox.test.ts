@@ -1,0 +1,250 @@
+/** My mailbox: the owner logs in with the password of the mailbox, and reaches this mailbox alone. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
+import { resumeTenant, suspendTenant } from '../../src/tenant-control/suspend.ts';
+import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';
+import { type Browser, openBrowser, PASSWORD } from '../support/browser.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
+const testApp: TestApp = await openTestApp({
+  system: { clock },
+  env: { POSTRIDER_MAILBOXES_FAILURES_PER_ACCOUNT: '5' },
+});
+after(() => testApp.close());
+const { app, tenantId } = testApp;
+
+let passwordHash = '';
+before(async () => {
+  passwordHash = await hashPassword(PASSWORD, '');
+});
+
+let count = 0;
+const add = (fields: Partial<MailboxRow> & { aliases?: string[] } = {}) =>
+  addMailbox(testApp, { address: `ann${++count}@people.example`, passwordHash, ...fields });
+
+async function logInTo(address: string, password = PASSWORD): Promise<Browser> {
+  const browser = await openBrowser(testApp);
+  await browser.open('/mailbox/login');
+  await browser.submit('login', { address, password });
+  return browser;
+}
+
+/** Opens My mailbox of a new mailbox. */
+async function openMine(fields: Parameters<typeof add>[0] = {}) {
+  const mailbox = await add(fields);
+  const browser = await logInTo(mailbox.address);
+  assert.equal(browser.page.url, '/mailbox', browser.page.html);
+  return { mailbox, browser };
+}
+
+const isIn = async (browser: Browser) => (await browser.send('/mailbox', { method: 'GET' })).status === 200;
+const change = (mailbox: MailboxRow, fields: { passwordHash?: string; status?: 'suspended' }) =>
+  app.db.commit(updateMailbox, { tenantId, id: mailbox.id, now: clock.now(), change: fields });
+const shown = async (mailbox: MailboxRow) =>
+  (await testApp.request('GET', `/v1/mailboxes/${mailbox.id}`, { key: testApp.liveKey })).body;
+
+test('the owner logs in with the password of the mailbox, and sees its addresses, its quota and the settings', async () => {
+  const { browser } = await openMine({ aliases: ['sales@people.example'], usedBytes: 500_000 });
+  assert.match(browser.page.html, /sales@people\.example/);
+  assert.match(browser.page.html, /500 kB of 1 MB/);
+  assert.match(browser.page.html, /profile\.mobileconfig\?emailaddress=ann/);
+  assert.match(browser.page.html, /src="data:image\/png;base64,/);
+});
+
+test('an app password, a wrong password and an address of nobody are refused in the same words', async () => {
+  const mailbox = await add();
+  const { secret } = await addAppPassword(testApp, mailbox);
+  const words = [];
+  for (const [address, password] of [
+    [mailbox.address, secret],
+    [mailbox.address, 'wrong password'],
+    ['nobody@people.example', PASSWORD],
+  ] as const) {
+    const { page } = await logInTo(address, password);
+    assert.equal(page.status, 422);
+    words.push(/role="alert"[^>]*>([^<]*)</.exec(page.html)?.[1]);
+  }
+  assert.deepEqual(new Set(words), new Set(['The address or the password is wrong']));
+});
+
+test('failures are limited with those of mail programs', async () => {
+  const mailbox = await add();
+  for (let attempt = 0; attempt < 5; attempt++) await logInTo(mailbox.address, `wrong ${attempt}`);
+  assert.match((await logInTo(mailbox.address)).page.html, /Too many attempts have failed/);
+  await clock.advance(60 * 60_000);
+});
+
+test('a session ends with another password, with a suspension of the mailbox, and with its deletion', async () => {
+  const other = await openMine();
+  await change(other.mailbox, { passwordHash: await hashPassword('another password', '') });
+  assert.equal(await isIn(other.browser), false);
+  const suspended = await openMine();
+  await change(suspended.mailbox, { status: 'suspended' });
+  assert.equal(await isIn(suspended.browser), false);
+  assert.match((await logInTo(suspended.mailbox.address)).page.html, /The mailbox is suspended/);
+  const deleted = await openMine();
+  const url = `/v1/mailboxes/${deleted.mailbox.id}`;
+  assert.equal((await testApp.request('DELETE', url, { key: testApp.liveKey })).status, 204);
+  assert.equal(await isIn(deleted.browser), false);
+});
+
+test('a session ends while the tenant is suspended, and nobody logs in then', async () => {
+  const { browser, mailbox } = await openMine();
+  await app.db.commit(suspendTenant, { tenant: tenantId });
+  assert.equal(await isIn(browser), false);
+  assert.match((await logInTo(mailbox.address)).page.html, /The mailbox is suspended/);
+  await app.db.commit(resumeTenant, { tenant: tenantId, now: clock.now() });
+  assert.equal(await isIn(browser), true);
+});
+
+test('the owner changes the password, which ends all other sessions but the present one', async () => {
+  const { browser, mailbox } = await openMine();
+  const elsewhere = await logInTo(mailbox.address);
+  await browser.open('/mailbox/security');
+  await browser.submit('password', { currentPassword: 'wrong password', password: 'a new password' });
+  assert.match(browser.page.html, /The address or the password is wrong/);
+  await browser.submit('password', { currentPassword: PASSWORD, password: 'short' });
+  assert.match(browser.page.html, /role="alert"/);
+  await browser.submit('password', { currentPassword: PASSWORD, password: 'a new password' });
+  assert.match(browser.page.html, /The password has changed/);
+  assert.deepEqual([await isIn(browser), await isIn(elsewhere)], [true, false]);
+  assert.equal((await logInTo(mailbox.address, 'a new password')).page.url, '/mailbox');
+});
+
+test('the owner ends sessions of other browsers, and logs out', async () => {
+  const { browser, mailbox } = await openMine();
+  const elsewhere = await logInTo(mailbox.address);
+  await browser.open('/mailbox/security');
+  await browser.submit('end');
+  assert.deepEqual([await isIn(browser), await isIn(elsewhere)], [true, false]);
+  await browser.submit('logout');
+  assert.equal(browser.page.url, '/mailbox/login?said=loggedOut');
+  assert.equal(await isIn(browser), false);
+});
+
+test('the owner sets an automatic reply, forwarding and app passwords', async () => {
+  const { browser, mailbox } = await openMine();
+  await browser.open('/mailbox/vacation');
+  await browser.submit('set', { from: '2026-12-24T08:00', subject: 'Away', text: 'Back in\r\nJanuary' });
+  const vacation = { from: '2026-12-24T08:00Z', until: null, subject: 'Away', text: 'Back in\nJanuary' };
+  assert.deepEqual((await shown(mailbox)).vacation, vacation);
+  assert.match(browser.page.html, /value="2026-12-24T08:00"/);
+  await browser.submit('set', { until: '2026-12-01T08:00' });
+  assert.match(browser.page.html, /must be later/);
+  await browser.submit('end');
+  assert.equal((await shown(mailbox)).vacation, null);
+
+  await browser.open('/mailbox/forwarding');
+  await browser.submit('set', { forwardTo: 'one@other.example\r\n two@other.example\r\n', keepCopy: [] });
+  const { forwardTo, keepCopy } = await shown(mailbox);
+  assert.deepEqual([forwardTo, keepCopy], [['one@other.example', 'two@other.example'], false]);
+
+  await browser.open('/mailbox/app-passwords');
+  await browser.submit('createAppPassword', { name: 'Phone', protocols: 'imap', expires: '2027-01-31' });
+  const [, secret = ''] = /data-copy="([a-z0-9-]+)"/.exec(browser.page.html) ?? [];
+  assert.match(secret, /^(?:[a-z0-9]{4}-){8}[a-z0-9]{4}$/);
+  await browser.open('/mailbox/app-passwords');
+  assert.doesNotMatch(browser.page.html, new RegExp(secret));
+  assert.match(browser.page.html, /Phone.*IMAP \(reading\).*Jan 31, 2027/s);
+  await browser.submit('revoke');
+  assert.match(browser.page.html, /No app passwords yet/);
+});
+
+test('the owner adds, changes, reorders and deletes rules; a page that another window has overtaken changes none', async () => {
+  const { browser, mailbox } = await openMine();
+  const addRule = async (fields: Record<string, string>) => {
+    await browser.open('/mailbox/rules/new');
+    await browser.submit('save', fields);
+  };
+  await addRule({
+    name: 'Bills',
+    field1: 'subject',
+    operator1: 'not contains',
+    value1: 'spam',
+    fileInto: 'Bills',
+  });
+  await addRule({ name: 'Large', field2: 'larger', value2: '5000000', star: 'on' });
+  const [bills, large] = (await shown(mailbox)).rules;
+  assert.deepEqual(bills, {
+    name: 'Bills',
+    match: 'all',
+    conditions: [{ field: 'subject', value: 'spam', operator: 'contains', not: true }],
+    fileInto: 'Bills',
+    stop: true,
+  });
+  assert.deepEqual(large.conditions, [{ field: 'larger', value: '5000000' }]);
+  assert.match(browser.page.html, /subject does not contain “spam”/);
+
+  const overtaken = await logInTo(mailbox.address);
+  await overtaken.open('/mailbox/rules');
+  await browser.submit('down');
+  const names = async () => (await shown(mailbox)).rules.map(({ name }: { name: string }) => name);
+  assert.deepEqual(await names(), ['Large', 'Bills']);
+  await overtaken.submit('delete');
+  assert.match(overtaken.page.html, /changed in another window/);
+  assert.deepEqual(await names(), ['Large', 'Bills']);
+
+  await browser.open('/mailbox/rules/2');
+  await browser.submit('save', { name: 'Invoices', fileInto: 'a\0b' });
+  assert.match(browser.page.html, /value="Invoices".*role="alert"/s);
+  await browser.submit('save', { name: 'Invoices', fileInto: 'Invoices' });
+  await browser.submit('delete');
+  assert.deepEqual(await names(), ['Invoices']);
+  assert.equal((await browser.open('/mailbox/rules/2')).status, 404);
+});
+
+test('nothing but the own mailbox is reachable: no other one, no page of the tenant, of a person or of the operator', async () => {
+  const { browser } = await openMine();
+  const other = await add();
+  const { row } = await addAppPassword(testApp, other);
+  for (const path of ['/t/default/live', '/t/default/live/emails', '/account', '/operator']) {
+    const { status, headers } = await browser.send(path, { method: 'GET' });
+    assert.deepEqual([status, String(headers['location']).split('?')[0]], [303, '/login'], path);
+  }
+  for (const path of [
+    `/mailbox/${other.id}`,
+    `/mailbox/../v1/mailboxes/${other.id}`,
+    `/v1/mailboxes/${other.id}`,
+  ]) {
+    const { status } = await browser.send(path, { method: 'GET' });
+    assert.ok([401, 404].includes(status), `${path} ${status}`);
+  }
+  await browser.open('/mailbox/app-passwords');
+  await browser.submit('createAppPassword', { name: 'Own' });
+  const ways = [
+    row.id,
+    `../../${other.id}/app-passwords/${row.id}`,
+    `..%2F..%2F${other.id}%2Fapp-passwords%2F${row.id}`,
+    `%2e%2e/%2e%2e/${other.id}/app-passwords/${row.id}`,
+    '..',
+    '.',
+  ];
+  for (const id of ways) {
+    await browser.open('/mailbox/app-passwords');
+    const { status } = await browser.submit('revoke', { id });
+    assert.equal(status, 422, id);
+  }
+  const url = `/v1/mailboxes/${other.id}/app-passwords`;
+  const { body } = await testApp.request('GET', url, { key: testApp.liveKey });
+  assert.equal(body.data.length, 1);
+});
+
+test('fields that only an administrator may change are not changed by what a form sends', async () => {
+  const { browser, mailbox } = await openMine();
+  await browser.open('/mailbox/forwarding');
+  const fields = {
+    quotaBytes: '9',
+    aliases: 'boss@people.example',
+    status: 'active',
+    password: 'a new password',
+  };
+  await browser.submit('set', fields);
+  const { quotaBytes, aliases } = await shown(mailbox);
+  assert.deepEqual([quotaBytes, aliases], [1_000_000, []]);
+  assert.equal((await logInTo(mailbox.address)).page.url, '/mailbox');
+});
