@@ -7,6 +7,7 @@ import { freePort } from '../support/loopback.ts';
 import { withLoopDelay } from './event-loop.ts';
 import type { HttpLoad } from './http-load.ts';
 import { RECIPIENT_DIGITS, RECIPIENT_DOMAIN, SENDER_DOMAIN, sampleEmail } from './message.ts';
+import { until } from './program.ts';
 import type { Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -159,6 +160,33 @@ export async function measureOn(
     return await withLoopDelay(daemon, () => measure(daemon));
   } finally {
     await daemon.stop().catch(() => daemon.kill('SIGKILL'));
+  }
+}
+
+const START_TIMEOUT_MS = 60_000;
+
+/** Starts a daemon, and measures the time from the start of the program to its first answer. */
+export async function startTimed({ dataDir, dns }: Directory, smtpPort: number) {
+  const port = await freePort();
+  const env = {
+    ...environment(dns, { dataDir, smtpPort }),
+    POSTRIDER_HTTP_PORT: String(port),
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_SUBMISSION_ENABLED: 'false',
+  };
+  const startedAt = performance.now();
+  const starting = startDaemonProcess({ dataDir, env });
+  const serving = until('the daemon serves', START_TIMEOUT_MS, () => answers(port));
+  const startMs = serving.then(() => performance.now() - startedAt);
+  const [daemon] = await Promise.all([starting, startMs]);
+  return { daemon, startMs: await startMs };
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/healthz`)).ok;
+  } catch {
+    return false;
   }
 }
 

@@ -3,10 +3,10 @@
  * late the few that are due leave. The spool is filled once and used by every round.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
 import { type SinkMessage, type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { ask, type Directory, environment, makeDirectory } from './daemon.ts';
+import { ask, type Directory, environment, makeDirectory, startTimed } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
 import { percentile } from './percentile.ts';
@@ -22,7 +22,6 @@ const DUE_EMAILS = 20;
 /** Anything due within ten seconds leaves at once; two more to hand all of them in. */
 const DUE_IN_MS = 12_000;
 const DUE_EVERY_MS = 100;
-const START_TIMEOUT_MS = 60_000;
 const DELIVERY_TIMEOUT_MS = 30_000;
 
 export const scheduled: Group = {
@@ -62,7 +61,7 @@ async function fillSpool(workspace: Workspace): Promise<Directory> {
 
 async function measureLateness(spool: Directory): Promise<Measure> {
   await using sink = await startSmtpSink();
-  const { daemon, startMs } = await start(spool, sink);
+  const { daemon, startMs } = await startTimed(spool, sink.port);
   try {
     return await withLoopDelay(daemon, async () => {
       const atOnce = await sendAtOnce(daemon, spool, sink);
@@ -78,31 +77,6 @@ async function measureLateness(spool: Directory): Promise<Measure> {
   } finally {
     // Nothing is on its way, and the next round must not find mail to recover.
     await daemon.stop().catch(() => daemon.kill('SIGKILL'));
-  }
-}
-
-/** From the start of the program to the first answer. */
-async function start({ dataDir, dns }: Directory, sink: SmtpSink) {
-  const port = await freePort();
-  const env = {
-    ...environment(dns, { dataDir, smtpPort: sink.port }),
-    POSTRIDER_HTTP_PORT: String(port),
-    POSTRIDER_SMTP_PORT: '0',
-    POSTRIDER_SUBMISSION_ENABLED: 'false',
-  };
-  const startedAt = performance.now();
-  const starting = startDaemonProcess({ dataDir, env });
-  const serving = until('the daemon serves', START_TIMEOUT_MS, () => answers(port));
-  const startMs = serving.then(() => performance.now() - startedAt);
-  const [daemon] = await Promise.all([starting, startMs]);
-  return { daemon, startMs: await startMs };
-}
-
-async function answers(port: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${port}/healthz`)).ok;
-  } catch {
-    return false;
   }
 }
 
