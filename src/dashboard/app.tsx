@@ -19,7 +19,8 @@ import { isLocalHost } from './origin.ts';
 import { PAGES } from './pages.ts';
 import { createPeople } from './people/people.ts';
 import { pageHeaders } from './policy.ts';
-import { routeOf, servePages } from './serve-pages.tsx';
+import { routeOf } from './routes.ts';
+import { servePages } from './serve-pages.ts';
 import { textsOf } from './texts/texts.ts';
 import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
 
@@ -28,7 +29,7 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
   const { config, guards } = base;
   const server = createPagesServer(base, {
     sendError: (error, reply) => sendError(base, { error, reply, assets }),
-    bodies: guards.memory.pages,
+    bodies: guards.memory.dashboard,
     trustedProxies: config.http.trustedProxies,
     unauthenticated: { limit: guards.visitors, isAuthenticated: () => false },
   });

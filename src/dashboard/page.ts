@@ -1,5 +1,5 @@
 /**
- * A page of the dashboard as a value: its path, who may open it, what it shows, and the actions of its forms. `serve-pages.tsx` makes routes of
+ * A page of the dashboard as a value: its path, who may open it, what it shows, and the actions of its forms. `serve-pages.ts` makes routes of
  * these values, and tests walk through all of them.
  */
 import type { ComponentChildren } from 'preact';

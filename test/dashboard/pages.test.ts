@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Area, PageDefinition } from '../../src/dashboard/page.ts';
 import { PAGES } from '../../src/dashboard/pages.ts';
-import { routeOf } from '../../src/dashboard/serve-pages.tsx';
-import { type Browser, logIn, openBrowser } from '../support/browser.ts';
+import { routeOf } from '../../src/dashboard/routes.ts';
+import { type Browser, formsOf, logIn, openBrowser, PASSWORD } from '../support/browser.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 let testApp: TestApp;
@@ -83,4 +83,34 @@ test('whoever lacks the right for an action is refused with 403, and the tenant 
       assert.equal((await post(browsers.admin, 'stranger')).status, 404, what);
     }
   }
+});
+
+test('a form that is sent twice runs once, and its second answer is the first one', async () => {
+  const owner = await logIn(testApp);
+  await owner.open('/t/default/test/team');
+  const [form] = formsOf(owner.page.html).filter(({ values }) => values.get('_action') === 'invite');
+  const values = new URLSearchParams(form?.values);
+  values.set('email', 'twice@people.example');
+  const post = () => owner.send('/t/default/test/team', { method: 'POST', body: String(values) });
+  const answers = await Promise.all([post(), post()]);
+  answers.push(await post());
+  const links = answers.map(({ html }) => /\/link\/[\w-]{43}/.exec(html)?.[0]);
+  assert.equal(new Set(links).size, 1, String(links));
+  await owner.open('/t/default/test/team');
+  assert.equal(owner.page.html.split('twice@people.example').length, 2);
+});
+
+test('what people change is in the audit log, without secrets', async () => {
+  const owner = await logIn(testApp, { email: 'auditor@people.example' });
+  await owner.open('/account');
+  await owner.submit('password', { currentPassword: PASSWORD, newPassword: 'a very secret password' });
+  await owner.open('/t/default/live/team');
+  await owner.submit('invite', { email: 'invited@people.example', role: 'viewer' });
+  await owner.open('/t/default/live/audit');
+  assert.match(owner.page.html, /auditor@people\.example/);
+  assert.match(owner.page.html, /invited@people\.example/);
+  assert.match(owner.page.html, /tenant\/team invite live/);
+  const rows = await testApp.app.db.read.selectFrom('auditEntries').selectAll().execute();
+  assert.ok(rows.some(({ action }) => action === 'account password'));
+  assert.ok(!rows.some(({ details }) => details.includes('secret') || details.includes(PASSWORD)));
 });

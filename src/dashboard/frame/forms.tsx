@@ -35,7 +35,7 @@ export function Form(props: FormProps) {
   return (
     <form
       method="post"
-      action={context.path + (context.query.size > 0 ? `?${context.query}` : '')}
+      action={addressOf(context)}
       enctype={hasFiles ? 'multipart/form-data' : undefined}
       aria-label={label}
       data-draft={keepsDraft ? '' : undefined}
@@ -62,6 +62,13 @@ export function Form(props: FormProps) {
       </button>
     </form>
   );
+}
+
+/** Returns the address of the page without what it says of an action before. */
+function addressOf({ path, query }: BaseContext): string {
+  const kept = new URLSearchParams(query);
+  kept.delete('said');
+  return kept.size > 0 ? `${path}?${kept}` : path;
 }
 
 /** A button with a form of its own, whose hidden fields say what it acts on. */

@@ -57,6 +57,8 @@ export type People = {
   begin(owner: Owner, client: Client, replaces?: SessionRow['id']): Promise<string>;
   /** Returns the session of a token while it lasts. */
   find(token: string): Promise<SessionRow | undefined>;
+  /** Returns true for the token of a session, also of one that has expired. */
+  knows(token: string): Promise<boolean>;
   /** Returns the secret of a person's one-time codes; undefined while the person uses none. */
   totpSecretOf(person: PersonRow): string | undefined;
   sealTotpSecret(personId: PersonRow['id'], secret: string): string;
@@ -134,6 +136,10 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       if (now - session.lastUsedAt >= USE_RECORDED_EVERY_MS)
         db.commitInBackground(recordSessionUse, { id: session.id, now });
       return session;
+    },
+    async knows(token) {
+      const tokenHash = hashToken(token);
+      return tokenHash !== undefined && (await findSession(db.read, tokenHash)) !== undefined;
     },
     totpSecretOf,
     sealTotpSecret: (personId, secret) => sealer.seal(secret, ['people', personId]),

@@ -1,0 +1,89 @@
+/**
+ * Makes routes of the pages: a GET shows a page, and a POST runs one of its actions. Everything that must hold for every page is here: who may
+ * open it, that a form comes from our own pages, that it is run once, that it is in the audit log, and the headers of the answer.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Form } from '../http/pages/form-body.ts';
+import { AppError, notFound } from '../system/errors.ts';
+import { auditOf } from './audit/record.ts';
+import { recordAudit } from './audit/store.ts';
+import type { Assets } from './frame/assets.ts';
+import { ACTION_FIELD, ONCE_FIELD } from './frame/forms.tsx';
+import { requireOwnForm } from './own-form.ts';
+import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
+import { channelOf, readSessionCookie } from './people/cookie.ts';
+import { routeOf } from './routes.ts';
+import { createRunOnce } from './run-once.ts';
+import { sendAnswer } from './send-answer.tsx';
+import { type Asked, contextFor, LoginNeeded, requireRight, type Servers } from './viewer.ts';
+
+type ServedApp = DashboardApp & { servers: Servers; assets: Assets };
+
+/** Registers the routes of all pages. */
+export function servePages(server: FastifyInstance, base: ServedApp, pages: readonly PageDefinition[]): void {
+  const app = { ...base, pages };
+  const runOnce = createRunOnce();
+  for (const page of pages) {
+    const route = routeOf(page);
+    server.get(route, async (request, reply) => {
+      const context = await contextFor(app, app.servers, { area: page.area, asked: askedOf(request, reply) });
+      requireRight(context, page.needs ?? 'read');
+      return sendAnswer(app, { page, context, reply }, await page.show(context as never));
+    });
+    if (!page.actions) continue;
+    const { maxBytes: bodyLimit, maxFiles } = page.upload ?? {};
+    const options = {
+      ...(bodyLimit !== undefined && { bodyLimit }),
+      config: { ...(maxFiles !== undefined && { maxFiles }) },
+      // A form of nobody is refused before its body takes memory.
+      onRequest: async (request: FastifyRequest) => {
+        requireOwnForm(request);
+        if (page.area !== 'public') await requireSession(page.area, request);
+      },
+    };
+    server.post<{ Body?: Form }>(route, options, async (request, reply) => {
+      if (!request.body) throw notFound('Action');
+      return runAction(page, { asked: askedOf(request, reply), form: request.body });
+    });
+  }
+
+  function askedOf(request: FastifyRequest, reply: FastifyReply): Asked {
+    return { request, reply, channel: channelOf(request, app.config.http.trustedProxies) };
+  }
+
+  async function requireSession(area: Area, request: FastifyRequest): Promise<void> {
+    const token = readSessionCookie(request, channelOf(request, app.config.http.trustedProxies));
+    if (token === undefined || !(await app.people.knows(token))) throw new LoginNeeded(area);
+  }
+
+  async function runAction(
+    page: PageDefinition,
+    { asked, form }: { asked: Asked; form: Form },
+  ): Promise<FastifyReply> {
+    const { reply } = asked;
+    const name = fieldOf(form, ACTION_FIELD);
+    const action = page.actions && Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
+    if (!action) throw notFound('Action');
+    const once = fieldOf(form, ONCE_FIELD);
+    const keyed = { ...asked, ...(once !== '' && { once }) };
+    const context = await contextFor(app, app.servers, { area: page.area, asked: keyed });
+    requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
+    const run = async () => {
+      const answer = await action.run(context as never, form);
+      if (action.isAudited !== false && 'session' in context)
+        await app.db.commit(recordAudit, auditOf(app, { page, name, context, form }));
+      return answer;
+    };
+    // The answer to a login sets a cookie, which the answer to its repetition must also do.
+    const isOnce = 'session' in context && once !== '';
+    try {
+      const answer = await (isOnce ? runOnce(`${context.session.id} ${once}`, run) : run());
+      return sendAnswer(app, { page, context, reply }, answer);
+    } catch (refusal) {
+      if (!(refusal instanceof AppError)) throw refusal;
+      const failed = { ...context, failed: { action: name, refusal, form } };
+      reply.code(refusal.code === 'restricted_api_key' ? 403 : 422);
+      return sendAnswer(app, { page, context: failed as never, reply }, await page.show(failed as never));
+    }
+  }
+}
