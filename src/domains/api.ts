@@ -8,7 +8,7 @@ import { createDomain, readRegion } from './create.ts';
 import { createKeyPairs, type KeyPairs } from './key-pairs.ts';
 import { readTrackingHost } from './name.ts';
 import { requireIdWithin } from './reach.ts';
-import { changeEd25519, rotateKeys } from './rotation/rotate.ts';
+import { prepareEd25519, rotateKeys } from './rotation/rotate.ts';
 import {
   type DomainChange,
   domainChangeSchema,
@@ -18,8 +18,9 @@ import {
   showDomain,
 } from './schemas.ts';
 import { countScheduled } from './spool-store.ts';
-import { changeDomain, type Domain, endDomain, getDomain, listDomains } from './store.ts';
+import { type Domain, endDomain, getDomain, listDomains } from './store.ts';
 import { createVerify } from './verify.ts';
+import { updateDomain } from './writes.ts';
 
 /** Registers the routes of the domains resource. */
 export function registerDomainsApi(server: FastifyInstance, app: App): void {
@@ -49,7 +50,7 @@ export function registerDomainsApi(server: FastifyInstance, app: App): void {
     return getDomain(app.db.read, tenantId, id);
   });
   domains.update({ body: domainChangeSchema, refuses: ['invalid_state'] }, (request) =>
-    updateDomain(app, domainOf(request), request.body),
+    changeDomain(app, domainOf(request), request.body),
   );
   domains.delete(
     { description: 'Deletes a domain, unless mail is scheduled from it.', refuses: ['domain_in_use'] },
@@ -148,10 +149,10 @@ function plural(count: number, what: string): string {
 }
 
 /**
- * Changes the settings and returns the domain.
- * @throws AppError not_found, validation_error
+ * Changes what the request names and returns the domain. A refusal changes nothing.
+ * @throws AppError not_found, validation_error, invalid_state, unavailable
  */
-async function updateDomain(
+async function changeDomain(
   app: Pick<App, 'db' | 'clock' | 'egress' | 'random' | 'config' | 'sealer'>,
   { tenantId, id }: { tenantId: Domain['tenantId']; id: string },
   wanted: DomainChange,
@@ -167,12 +168,12 @@ async function updateDomain(
     ...(productType !== undefined && { productType }),
     ...(region !== undefined && { region: readRegion(app.config.regions, region) }),
   };
-  if (wanted.ed25519 !== undefined)
-    await changeEd25519(app, { tenantId, id: domain.id, enabled: wanted.ed25519 });
-  return app.db.commit(changeDomain, {
+  const { ed25519 } = wanted;
+  return app.db.commit(updateDomain, {
     id: domain.id,
     tenantId,
     change,
+    ed25519: ed25519 === undefined ? undefined : await prepareEd25519(app, domain, ed25519),
     now: app.clock.now(),
     spread: app.random(),
   });

@@ -8,11 +8,12 @@ import { lookUpParentPolicy } from './check.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import { unusedKey } from './keys/states.ts';
 import { readDomainName } from './name.ts';
-import { changeEd25519, requireReleased } from './rotation/rotate.ts';
+import { prepareEd25519, requireReleased } from './rotation/rotate.ts';
 import type { NewDomain } from './schemas.ts';
 import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
-import { type Domain, insertDomain, requireNewDomain } from './store.ts';
+import { type Domain, requireNewDomain } from './store.ts';
+import { addDomain } from './writes.ts';
 
 /** Time for which the creation of a domain waits for DNS. The caller waits too. */
 const POLICY_TIMEOUT_MS = 2_000;
@@ -49,8 +50,7 @@ export async function createDomain(
     updatedAt: now,
     keys: [unusedKey(newSelector(), 'rsa')],
   };
-  await app.db.commit(insertDomain, domain);
-  return ed25519 ? changeEd25519(app, { tenantId, id, enabled: true }) : domain;
+  return app.db.commit(addDomain, { domain, ed25519: await prepareEd25519(app, domain, ed25519) });
 }
 
 /**

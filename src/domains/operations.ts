@@ -4,3 +4,4 @@ import './operator-store.ts';
 import './rotation/writes.ts';
 import './spool-store.ts';
 import './store.ts';
+import './writes.ts';

@@ -46,11 +46,11 @@ export type Domain = Omit<DomainRow, Derived | 'records' | 'deletedAt'> & {
 export const MAX_DOMAINS = 1_000;
 
 /**
- * Stores a new domain.
+ * Stores a new domain, as part of a write.
  * @throws AppError already_exists with `details.id` (other tenants may have the same name); validation_error at the
  * maximum number
  */
-export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
+export async function insertDomain(tx: Tx, domain: Domain): Promise<void> {
   await requireNewDomain(tx, domain.tenantId, domain.name);
   const { findings, keys, ...columns } = domain;
   await insertRow(tx, 'domains', {
@@ -63,7 +63,7 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
     await putKey(tx, { domainId: domain.id, ...unusedKey(selector, algorithm) });
   wakeAfterCommit('zone', domain.name);
   await scheduleCheck(tx, domain);
-});
+}
 
 /**
  * Checks that a domain can be added, before its key is generated. The write checks again.
@@ -123,28 +123,30 @@ export function listDomains(
   return readPage(page, async (slice) => toDomains(tx, await inSlice(wanted, 'id', slice).execute()));
 }
 
-type Change = Pick<DomainRow, 'id' | 'tenantId'> &
+export type SettingsChange = { id: string } & Pick<DomainRow, 'tenantId'> &
   Pick<CheckMoment, 'now' | 'spread'> & {
     change: Partial<
       Pick<DomainRow, 'trackingSubdomain' | 'openTracking' | 'clickTracking' | 'productType' | 'region'>
     >;
   };
 
-/** Changes the named settings and returns the domain. Equal values are not a change. @throws AppError not_found */
-export const changeDomain = defineWrite(
-  'domains.change',
-  async (tx, { id, tenantId, change, now, spread }: Change): Promise<Domain> => {
-    const before = await getDomain(tx, tenantId, id);
-    const { trackingSubdomain = before.trackingSubdomain, ...settings } = change;
-    const state =
-      trackingSubdomain === before.trackingSubdomain
-        ? stateOf(before)
-        : withTracking(stateOf(before), trackingSubdomain, { now, spread });
-    const after: Domain = { ...before, ...settings, ...state };
-    if (hasValues<Domain>(before, change)) return before;
-    return writeDomain(tx, { ...after, updatedAt: now }, now);
-  },
-);
+/**
+ * Changes the named settings as part of a write, and returns the domain. Equal values are not a change.
+ * @throws AppError not_found
+ */
+export async function changeSettings(
+  tx: Tx,
+  { id, tenantId, change, now, spread }: SettingsChange,
+): Promise<Domain> {
+  const before = await getDomain(tx, tenantId, id);
+  if (hasValues<Domain>(before, change)) return before;
+  const { trackingSubdomain = before.trackingSubdomain, ...settings } = change;
+  const state =
+    trackingSubdomain === before.trackingSubdomain
+      ? stateOf(before)
+      : withTracking(stateOf(before), trackingSubdomain, { now, spread });
+  return writeDomain(tx, { ...before, ...settings, ...state, updatedAt: now }, now);
+}
 
 type Check = Pick<DomainRow, 'id' | 'tenantId'> &
   CheckMoment & {

@@ -1,7 +1,8 @@
 /** Domains as rows, made without a key pair (which costs a tenth of a second), and their records as zone text. */
 import { recordsToPublish } from '../../src/domains/records.ts';
 import { newState } from '../../src/domains/states.ts';
-import { type Domain, insertDomain } from '../../src/domains/store.ts';
+import type { Domain } from '../../src/domains/store.ts';
+import { addDomain as addDomainWrite } from '../../src/domains/writes.ts';
 import { newId } from '../../src/system/ids.ts';
 import type { TestApp } from '../support/test-app.ts';
 
@@ -35,7 +36,7 @@ export function domainRow(tenantId: Domain['tenantId'], fields: Partial<Domain> 
 
 export async function addDomain(test: TestApp, fields: Partial<Domain> = {}): Promise<Domain> {
   const domain = domainRow(test.tenantId, fields);
-  await test.app.db.commit(insertDomain, domain);
+  await test.app.db.commit(addDomainWrite, { domain, ed25519: undefined });
   return domain;
 }
 

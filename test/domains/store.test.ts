@@ -49,7 +49,7 @@ test('scheduled mail of a domain is found by its index, which holds scheduled ma
   const count = await plansOf((db) => countScheduled.run(db, { domainId: 'dom_a', now: 1 }));
   assert.deepEqual(count, ['SEARCH messages USING INDEX messagesScheduled (domainId=? AND datedAt>?)']);
   const domain = domainRow('ten_a', { id: 'dom_a' });
-  await insertDomain.run(kyselyOn(database), domain);
+  await insertDomain(kyselyOn(database), domain);
   const end = await plansOf((db) => endDomain.run(db, { id: domain.id, tenantId: 'ten_a', now: 1 }));
   uses(end, 'messagesScheduled (domainId=? AND datedAt>?)');
   assert.deepEqual(scans(end), []);

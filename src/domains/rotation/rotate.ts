@@ -8,9 +8,8 @@ import type { KeyPair, KeyPairs } from '../key-pairs.ts';
 import { type Algorithm, type NewKey, nextKeyOf, usesEd25519 } from '../keys/states.ts';
 import { newSelector } from '../selector.ts';
 import { type Domain, getDomain } from '../store.ts';
-import { endEd25519, startEd25519, startRotation } from './writes.ts';
+import { type Ed25519Change, startRotation } from './writes.ts';
 
-type KeysApp = Pick<App, 'db' | 'clock' | 'egress' | 'sealer'>;
 type Owned = { tenantId: Domain['tenantId']; id: string };
 
 const ALGORITHMS: readonly Algorithm[] = ['rsa', 'ed25519'];
@@ -21,7 +20,7 @@ const ALGORITHMS: readonly Algorithm[] = ['rsa', 'ed25519'];
  * @throws AppError not_found; invalid_state while the selectors are needed for earlier keys; unavailable
  */
 export async function rotateKeys(
-  app: KeysApp & { keyPairs: KeyPairs },
+  app: Pick<App, 'db' | 'clock' | 'egress' | 'sealer'> & { keyPairs: KeyPairs },
   { tenantId, id }: Owned,
 ): Promise<Domain> {
   requireReleased(app);
@@ -72,18 +71,18 @@ function sealKey(
 }
 
 /**
- * Begins or ends the signatures with Ed25519, and returns the domain.
- * @throws AppError not_found; invalid_state while earlier keys are still published; unavailable
+ * Returns the change that makes a domain sign with Ed25519 too, or no longer; undefined when it is as wanted already.
+ * @throws AppError unavailable
  */
-export async function changeEd25519(
-  app: KeysApp,
-  { enabled, ...owned }: Owned & { enabled: boolean },
-): Promise<Domain> {
-  const domain = await getDomain(app.db.read, owned.tenantId, owned.id);
-  const owner = { ...owned, now: app.clock.now() };
-  if (usesEd25519(domain.keys) === enabled) return domain;
+export async function prepareEd25519(
+  app: Pick<App, 'egress' | 'sealer'>,
+  { id, tenantId, keys }: Pick<Domain, 'id' | 'tenantId' | 'keys'>,
+  isWanted: boolean,
+): Promise<Ed25519Change | undefined> {
+  if (usesEd25519(keys) === isWanted) return undefined;
   requireReleased(app);
-  if (!enabled) return app.db.commit(endEd25519, owner);
-  const made = sealKey(app, owned, { algorithm: 'ed25519', pair: await generateEd25519Key() });
-  return app.db.commit(startEd25519, { ...owner, made, spareSelector: newSelector() });
+  if (!isWanted) return { kind: 'end' };
+  const pair = await generateEd25519Key();
+  const made = sealKey(app, { id, tenantId }, { algorithm: 'ed25519', pair });
+  return { kind: 'start', made, spareSelector: newSelector() };
 }

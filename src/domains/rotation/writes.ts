@@ -18,7 +18,7 @@ import {
 import { scheduleLook } from '../keys/task.ts';
 import { changeKeys, type Domain, findDomainKeys, getDomain, type KeyedDomain } from '../store.ts';
 
-type Owner = { id: string; tenantId: DomainRow['tenantId']; now: number };
+export type Owner = { id: string; tenantId: DomainRow['tenantId']; now: number };
 
 /** @throws AppError not_found */
 async function getDomainKeys(tx: Tx, { id, tenantId }: Owner): Promise<KeyedDomain> {
@@ -59,36 +59,35 @@ export const startRotation = defineWrite(
   },
 );
 
+/** The begin or the end of the signatures with Ed25519. The first key signs once it is seen in DNS. */
+export type Ed25519Change = { kind: 'start'; made: NewKey; spareSelector: string } | { kind: 'end' };
+
 /**
- * Stores a first Ed25519 key of a domain, which signs once it is seen in DNS. It changes nothing when there is one.
+ * Begins or ends the signatures with Ed25519, as part of a write. It changes nothing when they have begun or ended already.
  * @throws AppError not_found; invalid_state while earlier keys are still published
  */
-export const startEd25519 = defineWrite(
-  'domains.startEd25519',
-  async (
-    tx,
-    { made, spareSelector, ...owner }: Owner & { made: NewKey; spareSelector: string },
-  ): Promise<Domain> => {
-    const domain = await getDomainKeys(tx, owner);
-    if (!usesEd25519(domain.keys) && !hasPlaceForEd25519(domain.keys))
-      throw new AppError(
-        'invalid_state',
-        'Earlier Ed25519 keys of the domain are still published for mail that was signed with them; try again once they are gone',
-        { param: 'ed25519' },
-      );
-    const keys = withEd25519(domain.keys, { made, spareSelector, now: owner.now });
-    await setKeys(tx, domain, { keys, now: owner.now });
-    return getDomain(tx, owner.tenantId, owner.id);
-  },
-);
-
-/** Ends the signatures with Ed25519. @throws AppError not_found */
-export const endEd25519 = defineWrite('domains.endEd25519', async (tx, owner: Owner): Promise<Domain> => {
+export async function changeEd25519(tx: Tx, owner: Owner, change: Ed25519Change): Promise<void> {
   const domain = await getDomainKeys(tx, owner);
-  if (usesEd25519(domain.keys))
-    await setKeys(tx, domain, { keys: withoutEd25519(domain.keys, owner.now), now: owner.now });
-  return getDomain(tx, owner.tenantId, owner.id);
-});
+  if (usesEd25519(domain.keys) === (change.kind === 'start')) return;
+  const keys =
+    change.kind === 'start'
+      ? withFirstEd25519(domain.keys, change, owner.now)
+      : withoutEd25519(domain.keys, owner.now);
+  await setKeys(tx, domain, { keys, now: owner.now });
+}
+
+function withFirstEd25519(
+  keys: readonly Key[],
+  { made, spareSelector }: Extract<Ed25519Change, { kind: 'start' }>,
+  now: number,
+): readonly Key[] {
+  if (hasPlaceForEd25519(keys)) return withEd25519(keys, { made, spareSelector, now });
+  throw new AppError(
+    'invalid_state',
+    'Earlier Ed25519 keys of the domain are still published for mail that was signed with them; try again once they are gone',
+    { param: 'ed25519' },
+  );
+}
 
 type Settlement = { lease: Lease; domainId: DomainRow['id']; look: Look; now: number };
 

@@ -290,6 +290,35 @@ test('an Ed25519 key signs beside RSA once it was seen, and rotates with it', as
   assert.equal((await world.call('PATCH', world.url, { ed25519: true })).status, 200);
 });
 
+/** Lets the database refuse a change, as a full disk does. */
+function refuse({ t }: World, change: string): void {
+  const database = new Sqlite(join(t.dataDir, 'postrider.db'));
+  database.exec(`CREATE TRIGGER refuse BEFORE ${change} BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+  database.close();
+}
+
+test('an Ed25519 key and settings of one request are stored together, or neither is', async () => {
+  const world = await openWorld();
+  const before = await world.show();
+  refuse(world, 'UPDATE OF openTracking ON domains');
+  const both = { ed25519: true, openTracking: true };
+  assert.equal((await world.call('PATCH', world.url, both)).status, 500);
+  assert.deepEqual(await world.show(), before);
+  assert.equal((await world.published()).length, 1);
+});
+
+test('settings stay as they are when the Ed25519 key of the same request is refused', async () => {
+  const world = await openWorld();
+  refuse(world, "INSERT ON domainKeys WHEN NEW.algorithm = 'ed25519'");
+  const before = await world.show();
+  const both = { ed25519: true, openTracking: true };
+  assert.equal((await world.call('PATCH', world.url, both)).status, 500);
+  assert.deepEqual(await world.show(), before);
+  const wanted = { name: 'whole.example', ed25519: true };
+  for (let times = 0; times < 2; times++)
+    assert.equal((await world.call('POST', '/v1/domains', wanted)).status, 500, 'and no domain is left');
+});
+
 test('a domain can be added with Ed25519, and still has three records', async () => {
   const world = await openWorld();
   const { status, body } = await world.call('POST', '/v1/domains', { name: 'both.example', ed25519: true });
