@@ -5,7 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from './app.ts';
 import type { CertificateAdmin } from './certificates/certificates.ts';
-import { type Config, leaves } from './config/config.ts';
+import type { Config } from './config/config.ts';
+import { leaves } from './config/environment.ts';
 import { configSchema } from './config/schema.ts';
 import { setLogLevel } from './system/log.ts';
 

@@ -1,7 +1,7 @@
 /** Writes the example configuration file from the schema, so that it is always correct and complete. */
 import { type TObject, type TSchema, Type } from 'typebox';
 import { stringify } from 'yaml';
-import { environmentName, isListOfObjects, leaves } from '../config/config.ts';
+import { environmentName, isListOfObjects, leaves } from '../config/environment.ts';
 import { configSchema } from '../config/schema.ts';
 
 /** `environment` is null for a setting without a variable. */

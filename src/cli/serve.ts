@@ -3,7 +3,8 @@
  * until SIGTERM or SIGINT. Messages for people are plain text between the JSON lines of the log.
  */
 import type { Command } from 'commander';
-import { type Config, ConfigError } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { describeFindings } from '../db/installation/report.ts';
 import type { Daemon } from '../main.ts';
 import { openServiceManager, type ServiceManager } from '../system/service-manager.ts';

@@ -4,7 +4,8 @@
  * cannot be used, most often because another user made it or a file in it.
  */
 import { join } from 'node:path';
-import { type Config, environmentName } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { environmentName } from '../config/environment.ts';
 import { adviseOnStorage, fileOf } from '../db/storage-advice.ts';
 import { recogniseQuota } from '../db/storage-failure.ts';
 import { errorCode } from '../system/errors.ts';

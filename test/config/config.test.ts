@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
-import {
-  ConfigError,
-  environmentName,
-  isListOfObjects,
-  leaves,
-  loadConfig,
-} from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { environmentName, isListOfObjects, leaves } from '../../src/config/environment.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
