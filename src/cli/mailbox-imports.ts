@@ -32,8 +32,7 @@ export async function importByImap(
   { mailbox, options }: { mailbox: string; options: ImapOptions },
 ): Promise<{ value: OperatorImport; text: string }> {
   const { imap: host, user, port, starttls, background } = options;
-  if (terminal.interactive) terminal.complain(`Password of ${user} at ${host}:`);
-  const password = await terminal.readLine();
+  const password = await terminal.readPassword(`Password of ${user} at ${host}: `);
   const path = `/mailboxes/${encodeURIComponent(mailbox)}/imports`;
   const started = await control.request<OperatorImport>('POST', path, {
     host,

@@ -81,7 +81,7 @@ function addCreate(mailbox: Command, terminal: Terminal): void {
           address,
           ...settingsOf(options),
           ...(tenant !== undefined && { tenant }),
-          ...(options.passwordStdin && { password: await terminal.readLine() }),
+          ...(options.passwordStdin && { password: await readNewPassword(terminal, address) }),
           ...(options.scram && { scramLogin: true }),
           ...(options.shared && { kind: 'shared' }),
         };
@@ -149,6 +149,10 @@ function addSet(mailbox: Command, terminal: Terminal): void {
     );
 }
 
+function readNewPassword(terminal: Terminal, mailbox: string): Promise<string> {
+  return terminal.readPassword(`New password of ${mailbox}: `);
+}
+
 function addPasswd(mailbox: Command, terminal: Terminal): void {
   mailbox
     .command('passwd')
@@ -159,7 +163,7 @@ function addPasswd(mailbox: Command, terminal: Terminal): void {
     .action((name: string, { passwordStdin, scram }: Settings, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const body = {
-          ...(passwordStdin ? { password: await terminal.readLine() } : { newPassword: true }),
+          ...(passwordStdin ? { password: await readNewPassword(terminal, name) } : { newPassword: true }),
           ...(scram && { scramLogin: true }),
         };
         const changed = await control.request<WithPassword>('PATCH', pathOf(name), body);

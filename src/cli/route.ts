@@ -107,7 +107,9 @@ async function readRoute({ mx, relay, caFile, ...settings }: Options, terminal: 
     ...settings,
     ...(relay !== undefined && { hosts: relay.split(',').map((host) => host.trim()) }),
     ...(caFile !== undefined && { ca: await readCertificates(caFile) }),
-    ...(settings.user !== undefined && { password: await terminal.readLine() }),
+    ...(settings.user !== undefined && {
+      password: await terminal.readPassword(`Password of ${settings.user}: `),
+    }),
   };
 }
 

@@ -1,7 +1,9 @@
 /** The process as a command sees it. Tests pass a terminal that records the output. */
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { realClock } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
+import { CommandError } from './errors.ts';
 
 export type Terminal = {
   env: Readonly<Record<string, string | undefined>>;
@@ -13,9 +15,13 @@ export type Terminal = {
   write(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one or several lines on standard error. */
   complain(text: string): void;
+  /** Returns the answer of a person. @throws CommandError at Ctrl-C */
   ask(question: string): Promise<string>;
-  /** Returns the first line of standard input, without its line end; empty when there is none. */
-  readLine(): Promise<string>;
+  /**
+   * Returns a password: the answer of a person, which the terminal does not show, or else the first line of standard input without its line end.
+   * @throws CommandError at Ctrl-C
+   */
+  readPassword(question: string): Promise<string>;
   /** Returns the lines of standard input, without their line ends. */
   readLines(): AsyncIterable<string>;
   /**
@@ -48,18 +54,9 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
     print: (text) => void process.stdout.write(`${text}\n`),
     write: writeOut,
     complain: (text) => void process.stderr.write(`${text}\n`),
-    async ask(question) {
-      const lines = createInterface({ input: process.stdin, output: process.stdout });
-      try {
-        return await lines.question(question);
-      } finally {
-        lines.close();
-      }
-    },
-    async readLine() {
-      for await (const line of createInterface({ input: process.stdin })) return line;
-      return '';
-    },
+    ask: (question) =>
+      readAnswer(createInterface({ input: process.stdin, output: process.stdout }), question),
+    readPassword: (question) => (process.stdin.isTTY ? askUnseen(question) : readFirstLine()),
     readLines: () => createInterface({ input: process.stdin }),
     untilStopped: () =>
       new Promise((resolve) => {
@@ -79,6 +76,37 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
       if (!isInteractive) process.on('SIGHUP', run);
     },
   };
+}
+
+/** Returns the answer; empty when the input ends. @throws CommandError at Ctrl-C */
+async function readAnswer(lines: Interface, question: string): Promise<string> {
+  try {
+    return await new Promise((resolve, reject) => {
+      lines.once('SIGINT', () => reject(new CommandError('stopped by Ctrl-C')));
+      lines.once('close', () => resolve(''));
+      lines.question(question).then(resolve, reject);
+    });
+  } finally {
+    lines.close();
+  }
+}
+
+/** Asks on standard error, because standard output may go to a file or another program. */
+async function askUnseen(question: string): Promise<string> {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  // With `terminal`, the interface switches the echo of the terminal off, and shows what is typed on its output alone.
+  const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  process.stderr.write(question);
+  try {
+    return await readAnswer(lines, '');
+  } finally {
+    process.stderr.write('\n');
+  }
+}
+
+async function readFirstLine(): Promise<string> {
+  for await (const line of createInterface({ input: process.stdin })) return line;
+  return '';
 }
 
 async function writeOut(bytes: AsyncIterable<Uint8Array>): Promise<void> {

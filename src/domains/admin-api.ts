@@ -18,7 +18,7 @@ const MAX_LISTED = 1_000;
 /** `tenant` is an id or a name, everywhere. Without one, a new domain belongs to the only tenant. */
 const tenant = Type.Optional(Type.String());
 const newSchema = Type.Object({ ...newDomainSchema.properties, tenant });
-const listQuery = Type.Object({ tenant, status: domainFilter.status });
+const listQuery = Type.Object({ tenant, ...domainFilter });
 const oneQuery = Type.Object({ tenant });
 
 /** The id or the name of a domain. */

@@ -27,18 +27,23 @@ export async function getNamedDomain(tx: Tx, idOrName: string, tenant: string | 
   return domain;
 }
 
+/** The tenant is an id or a name. Text that is not a name of a domain matches none. */
+type OperatorList = {
+  tenant?: string | undefined;
+  status?: DomainStatus | undefined;
+  name?: string | undefined;
+  limit: number;
+};
+
 /** Returns the newest domains of the tenant that is named, or of all tenants. */
 export async function listDomainsOfAll(
   tx: Tx,
-  {
-    tenant,
-    status,
-    limit,
-  }: { tenant?: string | undefined; status?: DomainStatus | undefined; limit: number },
+  { tenant, status, name, limit }: OperatorList,
 ): Promise<Domain[]> {
   let wanted = tx.selectFrom('domains').selectAll().where('deletedAt', 'is', null);
   if (tenant !== undefined) wanted = wanted.where('tenantId', '=', (await getTenant(tx, tenant)).id);
   if (status !== undefined) wanted = wanted.where('status', '=', status);
+  if (name !== undefined) wanted = wanted.where('name', '=', findName(name) ?? name);
   return toDomains(tx, await wanted.orderBy('id', 'desc').limit(limit).execute());
 }
 

@@ -105,7 +105,7 @@ test('imports are listed, shown and deleted', async () => {
 test('options that make no sense together are refused before the password is read', async () => {
   const terminal = {
     ...fakeTerminal({ POSTRIDER_DATA_DIR: world.dataDir }),
-    readLine: () => assert.fail('the password was read'),
+    readPassword: () => assert.fail('the password was read'),
   };
   for (const args of [
     ['import', address],

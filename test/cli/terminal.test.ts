@@ -101,11 +101,11 @@ test('bytes are written until the reader has read enough, and their source is cl
   assert.equal(errors, 'true\n');
 });
 
-test('the first line of standard input is read without its end, and nothing of the rest', async () => {
+test('without a person, a password is the first line of standard input without its end', async () => {
   const program = `
     const { processTerminal } = await import(${JSON.stringify(MODULE)});
     const terminal = processTerminal();
-    terminal.print(JSON.stringify(await terminal.readLine()));
+    terminal.print(JSON.stringify(await terminal.readPassword('Password: ')));
   `;
   for (const [input, line] of [
     ['correct horse\r\nbattery', 'correct horse'],
@@ -121,4 +121,47 @@ test('the first line of standard input is read without its end, and nothing of t
     await once(child, 'close');
     assert.equal(output, `${JSON.stringify(line)}\n`);
   }
+});
+
+/** Runs a module at a pseudo-terminal. Each answer is typed once the text before it is seen. */
+async function typeInto(text: string, ...typed: [seen: string, answer: string][]): Promise<string> {
+  const command = `"${process.execPath}" --input-type=module -e "$PROGRAM"`;
+  const child = spawn('script', ['--quiet', '--command', command, '/dev/null'], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env: { ...process.env, PROGRAM: text, SHELL: '/bin/sh' },
+  });
+  let output = '';
+  child.stdout.on('data', (part: Buffer) => {
+    output += part.toString();
+    const [next] = typed;
+    if (!next || !output.includes(next[0])) return;
+    typed.shift();
+    child.stdin.write(next[1]);
+  });
+  await once(child, 'close');
+  return output;
+}
+
+const ASKER = `
+  const { processTerminal } = await import(${JSON.stringify(MODULE)});
+  const terminal = processTerminal();
+  try {
+    const password = await terminal.readPassword('Password: ');
+    terminal.print(String(password === 'correct horse'));
+    terminal.print(await terminal.ask('And you? '));
+  } catch (error) {
+    terminal.print(error.name);
+  }
+`;
+
+test('a password is not shown while a person types it, and other answers are', async () => {
+  const output = await typeInto(ASKER, ['Password: ', 'correct horse\r'], ['And you? ', 'a person\r']);
+  assert.match(output, /^Password: \r\ntrue\r\n.*And you\? .*a person/s);
+  assert.doesNotMatch(output, /correct|horse/);
+});
+
+test('Ctrl-C at a question ends the command without an error of the program', async () => {
+  assert.match(await typeInto(ASKER, ['Password: ', 'correct\u0003']), /^Password: \r\nCommandError\r\n$/);
+  const asked = await typeInto(ASKER, ['Password: ', 'x\r'], ['And you? ', '\u0003']);
+  assert.match(asked, /CommandError/);
 });

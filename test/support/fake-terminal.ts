@@ -38,7 +38,7 @@ export function fakeTerminal(
       errors += `${text}\n`;
     },
     ask: async () => person.answer ?? '',
-    readLine: async () => person.input ?? '',
+    readPassword: async () => person.input ?? '',
     async *readLines() {
       yield* (person.input ?? '').split('\n');
     },

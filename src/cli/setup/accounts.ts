@@ -64,8 +64,11 @@ export async function makeAccounts(
 }
 
 async function findDomain(control: Making['control'], name: string): Promise<OperatorDomain | undefined> {
-  const all = await control.request<OperatorDomain[]>('GET', '/domains');
-  return all.find((domain) => domain.name === name);
+  const [newest] = await control.request<OperatorDomain[]>(
+    'GET',
+    `/domains?name=${encodeURIComponent(name)}`,
+  );
+  return newest;
 }
 
 /** Returns the tenant `default`, or the only one there is. */

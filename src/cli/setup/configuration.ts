@@ -32,9 +32,15 @@ type Env = Readonly<Record<string, string | undefined>>;
 export function findPlaces(env: Env, named: string | undefined, isRoot: boolean): Places {
   const given = named ?? env['POSTRIDER_CONFIG'];
   const file = resolve(given ?? (isRoot ? SYSTEM_FILE : OWN_FILE));
-  const isOfSystem = file === SYSTEM_FILE;
-  const dataDir = env['POSTRIDER_DATA_DIR'] ?? (isOfSystem ? SYSTEM_DATA : join(dirname(file), OWN_DATA));
-  return { file, dataDir: resolve(dataDir) };
+  const usual = file === SYSTEM_FILE ? SYSTEM_DATA : join(dirname(file), OWN_DATA);
+  return { file, dataDir: resolve(env['POSTRIDER_DATA_DIR'] ?? findDataDir(file) ?? usual) };
+}
+
+/** Returns the data directory that the file names, if there is one. */
+function findDataDir(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  const named = parseDocument(readFileSync(file, 'utf8')).get('dataDir');
+  return typeof named === 'string' ? resolve(dirname(file), named) : undefined;
 }
 
 type Written = { config: Config; hasChanged: boolean; findings: Finding[] };

@@ -3,7 +3,7 @@ import { type Finding, findingsOf } from '../../doctor/check.ts';
 import type { RelayCheck } from '../../outbound-routes/check-relay.ts';
 import type { ControlClient } from '../control-client.ts';
 import type { Terminal } from '../terminal.ts';
-import type { Answers, RelayAnswer } from './answers.ts';
+import type { Answers } from './answers.ts';
 
 const { ok, fail } = findingsOf('relay');
 
@@ -15,7 +15,8 @@ type Setting = { control: ControlClient; terminal: Terminal };
 export async function setRelay({ control, terminal }: Setting, { relay }: Answers): Promise<Finding[]> {
   if (!relay) return [];
   const { host, port, tls, user } = relay;
-  const password = user === undefined ? undefined : await readPassword(terminal, relay);
+  const password =
+    user === undefined ? undefined : await terminal.readPassword(`Password of ${user} at ${host}: `);
   await control.request('PUT', `/outbound-routes/${ROUTE}`, {
     hosts: [host],
     port,
@@ -27,8 +28,4 @@ export async function setRelay({ control, terminal }: Setting, { relay }: Answer
   const subject = `${host}:${port}`;
   if (problem === undefined) return [ok(subject, 'all mail goes through it')];
   return [fail(subject, `it cannot be used: ${problem}`, 'run this again with the right --relay')];
-}
-
-function readPassword(terminal: Terminal, { host, user }: RelayAnswer): Promise<string> {
-  return terminal.interactive ? terminal.ask(`Password of ${user} at ${host}: `) : terminal.readLine();
 }

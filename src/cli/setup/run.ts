@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 import { type Made, makeAccounts, makeMailbox } from './accounts.ts';
 import type { Answers } from './answers.ts';
 import { awaitCertificate } from './certificate.ts';
-import { findPlaces, writeConfiguration } from './configuration.ts';
+import { findPlaces, type Places, writeConfiguration } from './configuration.ts';
 import { checkMachine } from './machine.ts';
 import { sendMessage } from './message.ts';
 import { checkNetwork, checkOutbound, findOwnAddresses, openWorld } from './network.ts';
@@ -32,13 +32,24 @@ type Running = { terminal: Terminal; report: Report; configFile: string | undefi
 export async function setUp({ terminal, report, configFile }: Running, given: Answers): Promise<void> {
   const { env } = terminal;
   const places = findPlaces(env, configFile, process.getuid?.() === 0);
+  makeDataDirectory(places.dataDir);
+  const log = openSetupLog(places.dataDir);
+  try {
+    report.attach(log);
+    await runSteps({ terminal, report, places, log }, given);
+  } finally {
+    log.close();
+  }
+}
+
+type Located = Omit<Running, 'configFile'> & { places: Places; log: SetupLog };
+
+async function runSteps({ terminal, report, places, log }: Located, given: Answers): Promise<void> {
+  const { env } = terminal;
   const asked = await askFirst(terminal, places, given);
   const own = await findOwnAddresses(asked);
   const answers = { ...asked, addresses: own.found };
   const { config, hasChanged, findings } = writeConfiguration(places, answers, env);
-  makeDataDirectory(config.dataDir);
-  const log = openSetupLog(config.dataDir);
-  report.attach(log);
   report.show([...findings, ...writeProxyFile(places.file, config, answers)]);
 
   report.show(await checkMachine(config, await isDaemonRunning(config.dataDir)));
@@ -57,7 +68,6 @@ export async function setUp({ terminal, report, configFile }: Running, given: An
     report.finish({ ...next.summary, config: places.file, records: made.records.toPublish });
   } finally {
     await service.close();
-    log.close();
   }
 }
 

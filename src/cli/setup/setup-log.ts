@@ -1,7 +1,9 @@
 /**
  * The file setup.log in the data directory. Beside the lines that were shown it has marks: what a set-up has begun to make, and whose
- * secret it has shown. A secret that was made and never shown, because the process was killed between the two, is made again.
+ * secret it has shown. A secret that was made and never shown, because the process was killed between the two, is made again. The open file
+ * is the lock of a set-up, so that two of them at the same time do not make everything twice.
  */
+import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -15,6 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, realClock } from '../../system/clock.ts';
+import { CommandError } from '../errors.ts';
 
 type Mark = 'begun' | 'shown';
 
@@ -29,9 +32,13 @@ export type SetupLog = {
 /** Links are not followed: root opens the file in a folder of another account. */
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
-/** Opens the log in a data directory, whose owner it belongs to. */
+/**
+ * Opens the log in a data directory, whose owner it belongs to, and locks it until it is closed.
+ * @throws CommandError when another set-up has it
+ */
 export function openSetupLog(dataDir: string): SetupLog {
   const descriptor = openSync(join(dataDir, 'setup.log'), FLAGS, 0o600);
+  lock(descriptor, dataDir);
   const owner = statSync(dataDir);
   if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid);
   const marks = new Set(
@@ -50,4 +57,25 @@ export function openSetupLog(dataDir: string): SetupLog {
     has: (kind, what) => marks.has(`mark: ${kind} ${what}`),
     close: () => closeSync(descriptor),
   };
+}
+
+/** Exit code of flock when another process has the lock. */
+const IS_LOCKED = 1;
+
+/**
+ * Locks an open file. The lock belongs to the file as this process has opened it, so it stays after `flock` has ended, and the kernel frees it
+ * when this process ends, however that happens.
+ * @throws CommandError
+ */
+function lock(descriptor: number, dataDir: string): void {
+  const { status, error } = spawnSync('flock', ['-n', '3'], {
+    stdio: ['ignore', 'ignore', 'ignore', descriptor],
+  });
+  if (status === 0) return;
+  closeSync(descriptor);
+  if (status === IS_LOCKED)
+    throw new CommandError(`another "postrider setup" is running for ${dataDir}; wait until it has ended`);
+  throw new CommandError('the set-up needs the program flock (of util-linux), which cannot be run', {
+    cause: error,
+  });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { readAnswers, type SetupOptions } from '../../../src/cli/setup/answers.ts';
 import { findPlaces, writeConfiguration } from '../../../src/cli/setup/configuration.ts';
@@ -33,6 +33,13 @@ test('without a file of its own, the configuration is where the packages expect 
     true,
   );
   assert.deepEqual(named, { file: '/srv/a.yaml', dataDir: '/srv/mail' });
+});
+
+test('the data directory is that of the configuration, where that names one', () => {
+  const { file } = places();
+  writeFileSync(file, 'hostname: mx.example.com\ndataDir: mine\n');
+  assert.equal(findPlaces({}, file, false).dataDir, join(dirname(file), 'mine'));
+  assert.equal(findPlaces({ POSTRIDER_DATA_DIR: '/srv/mail' }, file, false).dataDir, '/srv/mail');
 });
 
 test('a new configuration has the name, the operator, the addresses and the authority', () => {
