@@ -1,6 +1,7 @@
 /** The commands `postrider certificates` show the certificates of the listeners, and have them read again or renewed. */
 import type { Command } from 'commander';
 import type { CertificateStatus } from '../certificates/show.ts';
+import { confirm } from './confirm.ts';
 import { requestAction, withControl } from './context.ts';
 import { CommandError } from './errors.ts';
 import { formatList } from './table.ts';
@@ -37,6 +38,24 @@ export function addCertificateCommands(program: Command, terminal: Terminal): vo
         show(
           await control.request('POST', path),
           () => `The certificate of ${name} is being ordered. See: certificates list`,
+        );
+      }),
+    );
+  certificates
+    .command('new-account')
+    .description(
+      'Make another account with the authority, such as when the key of the present one cannot be opened. DNS records that name the account are wrong afterwards.',
+    )
+    .option('--yes', 'do not ask')
+    .action(({ yes }: { yes?: true }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        if (!yes)
+          await confirm(terminal, 'Make another account, after which records with this one are wrong?');
+        const removed = await control.request<{ directory: string }>('POST', '/certificates/new-account');
+        show(
+          removed,
+          () =>
+            `The next order makes another account with ${removed.directory}. Then publish its records, if you have those of the earlier one: domain records`,
         );
       }),
     );

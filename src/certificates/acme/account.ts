@@ -1,11 +1,12 @@
 /** The account with an authority (RFC 8555 section 7.3). Its key is made once and kept sealed in the database. */
 import { readFileSync } from 'node:fs';
 import type { App } from '../../app.ts';
+import type { AcmeAccountRow } from '../../db/own-tables.ts';
 import { errorMessage } from '../../system/errors.ts';
 import { generateCertificateKey } from '../new-key.ts';
 import { AcmeError } from './acme-error.ts';
 import { type Authority, requireUrl } from './authority.ts';
-import { bindExternalAccount, type ExternalAccount, readAccountKey } from './jose.ts';
+import { type AccountKey, bindExternalAccount, type ExternalAccount, readAccountKey } from './jose.ts';
 import type { Account } from './order.ts';
 import { findAccount, insertAccount, setAccountUrl } from './store.ts';
 
@@ -22,12 +23,31 @@ const SEALED_FOR = 'acme account';
 export async function openAccount(app: AccountApp, authority: Authority): Promise<Account> {
   const { directoryUrl: directory } = authority;
   const row = (await findAccount(app.db.read, directory)) ?? (await createKey(app, directory));
-  const key = readAccountKey(app.sealer.open(row.privateKeySealed, [SEALED_FOR, directory]));
+  const key = openAccountKey(app, row);
   if (row.url !== null) return { key, accountUrl: row.url };
   const accountUrl = await register(app, authority, key);
   const [issuer = null] = (await authority.directory()).caaIdentities;
   await app.db.commit(setAccountUrl, { directory, url: accountUrl, issuer });
   return { key, accountUrl };
+}
+
+/**
+ * Opens the key of an account. One that cannot be opened is not replaced by itself, because DNS records may allow this account alone.
+ * @throws AcmeError when the key was damaged, or sealed with another master key
+ */
+function openAccountKey(
+  { sealer }: Pick<App, 'sealer'>,
+  { directory, privateKeySealed }: Pick<AcmeAccountRow, 'directory' | 'privateKeySealed'>,
+): AccountKey {
+  try {
+    return readAccountKey(sealer.open(privateKeySealed, [SEALED_FOR, directory]));
+  } catch (cause) {
+    throw new AcmeError(
+      'accountKey',
+      `the key of the account with ${directory} cannot be opened: restore the database and the master.key of one backup, or make another account with "postrider certificates new-account"`,
+      { cause },
+    );
+  }
 }
 
 /** Forgets an account that the authority no longer knows. The next order makes another one with the same key. */

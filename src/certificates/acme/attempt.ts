@@ -65,7 +65,11 @@ export async function attemptOrder(
   if (planned) return planned;
   try {
     const wrong = await findWrongDirection(app, row.name);
-    if (wrong !== undefined) throw new AcmeError('dns', `${row.name} ${wrong}`);
+    if (wrong !== undefined) {
+      const reason = `${row.name} ${wrong}`;
+      if (row.chain === null) return awaitRecord(app, row, reason);
+      throw new AcmeError('dns', reason);
+    }
     // Before an order is counted: an authority that is down must not use up the orders of a day.
     await requireProfile(app);
     const account = await openAccount(app, app.authority);
@@ -118,6 +122,19 @@ async function postpone(app: AttemptApp, row: AcmeCertificateRow): Promise<Attem
   const limits = dailyLimits(app.config.acme.tenantOrdersPerDay, DAY_MS);
   const freeAt = await app.db.commit(countOrder, { name, tenantId, limits, now });
   return freeAt === undefined ? undefined : postponed('the orders of this day are used up', freeAt, now);
+}
+
+/**
+ * Returns when a name that never had a certificate is looked at again. That its record is not published yet is no failure. A name is looked at
+ * after the time for which it has waited already, because resolvers remember that a record is missing.
+ */
+function awaitRecord(app: AttemptApp, row: AcmeCertificateRow, reason: string): Attempted {
+  const { name, tenantId, lastError, createdAt } = row;
+  if (reason !== lastError)
+    app.log.info({ name, tenantId, reason }, 'certificate is not ordered before its name leads here');
+  const now = app.clock.now();
+  const delayMs = Math.min(Math.max(now - createdAt, FIRST_DELAY_MS), maxDelayMs(row));
+  return postponed(reason, now + spread(app, delayMs), now);
 }
 
 function postponed(reason: string, dueAt: number, now: number): Attempted {
@@ -251,13 +268,15 @@ async function settleFailure(app: AttemptApp, row: AcmeCertificateRow, error: Ac
   };
 }
 
-function delayAfter(
-  { random }: Pick<App, 'random'>,
-  { tenantId }: AcmeCertificateRow,
-  failures: number,
-): number {
-  const maxMs = tenantId === null ? MAX_OPERATOR_DELAY_MS : MAX_TENANT_DELAY_MS;
-  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), maxMs);
-  // A tenth is left to chance, so that names that failed together do not return together.
+function delayAfter(app: Pick<App, 'random'>, row: AcmeCertificateRow, failures: number): number {
+  return spread(app, Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), maxDelayMs(row)));
+}
+
+function maxDelayMs({ tenantId }: Pick<AcmeCertificateRow, 'tenantId'>): number {
+  return tenantId === null ? MAX_OPERATOR_DELAY_MS : MAX_TENANT_DELAY_MS;
+}
+
+/** A tenth of a delay is left to chance, so that names that failed together do not return together. */
+function spread({ random }: Pick<App, 'random'>, delayMs: number): number {
   return Math.round(delayMs * (0.95 + random() / 10));
 }

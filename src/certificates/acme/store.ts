@@ -38,6 +38,25 @@ export const setAccountUrl = defineWrite(
   },
 );
 
+/**
+ * Removes the account with an authority. The next order makes another one, and orders of the operator's names that have failed are due now.
+ * @throws AppError not_found
+ */
+export const removeAccount = defineWrite(
+  'certificates.removeAccount',
+  async (tx, { directory, now }: { directory: string; now: number }): Promise<void> => {
+    if (!(await findAccount(tx, directory))) throw notFound('Account');
+    await deleteRows(tx, 'acmeAccounts', { directory });
+    // Only the account that has begun an order may go on with it.
+    await updateRows(tx, 'acmeCertificates', { set: { orderUrl: null }, where: { directory } });
+    for (const { name, tenantId, failures } of await listOperatorCertificates(tx)) {
+      if (failures === 0) continue;
+      await updateRows(tx, 'acmeCertificates', { set: { failures: 0 }, where: { name } });
+      await scheduleOrder(tx, { name, tenantId }, now);
+    }
+  },
+);
+
 /** Returns the certificate of a name, or what has become of its order. */
 export function findCertificate(tx: Tx, name: string): Promise<AcmeCertificateRow | undefined> {
   return findRow(tx, 'acmeCertificates', { name });

@@ -39,7 +39,10 @@ type Order = NonNullable<CertificateStatus['order']>;
 type Shown = { subject: string; expiresAt: string | null; now: number };
 
 /** Judges a certificate by ACME. Its authority decides how long it lives, so only a renewal that fails makes its end a concern. */
-function judgeOrder({ lastError, nextAttemptAt }: Order, { subject, expiresAt, now }: Shown): Finding {
+function judgeOrder(
+  { failures, lastError, nextAttemptAt }: Order,
+  { subject, expiresAt, now }: Shown,
+): Finding {
   const look = `mend what the error names, then "postrider certificates renew ${subject}"`;
   const isValid = expiresAt !== null && Date.parse(expiresAt) > now;
   if (lastError === null)
@@ -48,6 +51,12 @@ function judgeOrder({ lastError, nextAttemptAt }: Order, { subject, expiresAt, n
       isValid ? `the certificate is valid until ${expiresAt}` : 'the certificate is being ordered',
     );
   const next = `the next attempt is at ${nextAttemptAt ?? 'the next start'}`;
+  if (!isValid && failures === 0)
+    return warn(
+      subject,
+      `no certificate is ordered yet, because ${lastError}; ${next}`,
+      'publish what "postrider domain records" prints; the daemon looks again by itself',
+    );
   if (isValid) return warn(subject, `the renewal failed, ${next}: ${lastError}`, look);
   return fail(subject, `there is no valid certificate, ${next}: ${lastError}`, look);
 }

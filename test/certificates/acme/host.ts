@@ -63,7 +63,7 @@ export async function openOrderingHost({
     ...behaviour,
   });
   const dns = zoneDns(ZONE);
-  const { log, lines } = recordLog();
+  const { log, lines } = recordLog('info');
   const test = await openTestApp({
     system: { clock, dns, log, fetch: createFetch(ANY_TARGET, dns) },
     env: {

@@ -3,9 +3,10 @@ import { X509Certificate } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { openCertificateKey } from '../../../src/certificates/acme/certificate-key.ts';
 import { listAccountRecords } from '../../../src/certificates/acme/records.ts';
-import { setAccountUrl } from '../../../src/certificates/acme/store.ts';
+import { removeAccount, setAccountUrl } from '../../../src/certificates/acme/store.ts';
 import { keepSelfSigned } from '../../../src/certificates/self-signed.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import type { Behaviour } from '../../support/acme-authority.ts';
@@ -69,23 +70,65 @@ test('nothing is asked while no authority is configured', async () => {
   assert.deepEqual(host.authority.requests, []);
 });
 
-test('a name that does not lead here is not ordered, and is tried again later and later', async () => {
+test('a name that does not lead here waits without an order and without a failure, and is looked at later and later', async () => {
   await using host = await openOrderingHost({ env: { POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.9' } });
   await host.updateNames();
   const delays: number[] = [];
-  for (let failures = 1; failures <= 9; failures += 1) {
+  for (let looks = 1; looks <= 10; looks += 1) {
     await host.run();
     const row = await host.row();
-    assert.equal(row.failures, failures);
+    assert.equal(row.failures, 0);
     assert.match(row.lastError ?? '', /leads to 192\.0\.2\.1, which is not this machine/);
     delays.push((row.nextAttemptAt ?? 0) - host.clock.now());
     await host.clock.advance(delays.at(-1) ?? 0);
   }
   assert.deepEqual(
     delays.map((delay) => Math.round(delay / 0.95 / MINUTE_MS)),
-    [5, 10, 20, 40, 80, 160, 320, 360, 360],
+    [5, 5, 10, 19, 36, 70, 137, 268, 360, 360],
   );
   assert.deepEqual(host.authority.requests, []);
+  const said = host.lines.map(({ msg }) => msg);
+  assert.equal(
+    said.filter((msg) => msg === 'certificate is not ordered before its name leads here').length,
+    1,
+  );
+  assert.ok(!said.includes('certificate could not be ordered'));
+});
+
+test('a certificate whose name leads elsewhere is one whose renewal fails', async () => {
+  await using host = await attempted({}, { POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1' });
+  host.dns.setZone(`${HOSTNAME} AAAA 2001:db8::2`);
+  await host.renew();
+  const row = await host.row();
+  assert.deepEqual([row.failures, row.chain !== null], [1, true]);
+});
+
+test('an account key that cannot be opened fails orders with what to do, later and later, until there is another account', async () => {
+  await using host = await attempted({});
+  const database = new Sqlite(join(host.test.dataDir, 'postrider.db'));
+  database.exec("UPDATE acmeAccounts SET privateKeySealed = substr(privateKeySealed, 1, 40) || 'AAAA'");
+  database.close();
+  await host.renew();
+  const first = await host.row();
+  assert.match(
+    first.lastError ?? '',
+    /^the key of the account with \S+ cannot be opened: restore .* or make .*"postrider certificates new-account"$/,
+  );
+  await host.clock.advance((first.nextAttemptAt ?? 0) - host.clock.now());
+  await host.run();
+  const { failures, nextAttemptAt } = await host.row();
+  const delayMs = (nextAttemptAt ?? 0) - host.clock.now();
+  assert.deepEqual([failures, Math.round(delayMs / 0.95 / MINUTE_MS)], [2, 10]);
+  assert.ok(host.lines.some(({ error }) => error === first.lastError));
+
+  const { directory } = host.authority;
+  await host.app.db.commit(removeAccount, { directory, now: host.clock.now() });
+  await host.run();
+  assert.equal((await host.row()).lastError, null);
+  assert.equal(host.authority.accounts, 2);
+  await assert.rejects(host.app.db.commit(removeAccount, { directory: 'https://other.example', now: 1 }), {
+    code: 'not_found',
+  });
 });
 
 test('a name leads here by any of the addresses of this machine, however they are spelled, and by no other', async () => {

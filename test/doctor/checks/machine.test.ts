@@ -100,6 +100,13 @@ test('a certificate by ACME warns when its renewal fails, and fails when there i
     /^fail mx\.example: there is no valid certificate, .*: port closed$/,
   );
   assert.equal(await withOrder('port closed', undefined, 'ten_1'), '');
+  const waiting = { ...failed, failures: 0, lastError: 'mx.example has no address in DNS' };
+  assert.match(
+    await findings(certificates, {
+      certificates: { list: async () => [{ ...status, names: null, expiresAt: null, order: waiting }] },
+    }),
+    /^warn mx\.example: no certificate is ordered yet, because mx\.example has no address in DNS; /,
+  );
 });
 
 test('pages without https, or with a certificate that browsers refuse, fail', async () => {
