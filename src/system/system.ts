@@ -28,6 +28,8 @@ export type DialTarget = {
   mayBePrivate?: boolean;
   /** True for a connection that changes nothing elsewhere. It is made also while nothing may leave. */
   changesNothing?: true;
+  /** Destroys the socket when it is aborted, while the connection is made or afterwards. */
+  signal?: AbortSignal;
 };
 
 /**
@@ -150,7 +152,12 @@ export function createDial(guard: TargetGuard, clock: Clock, egress = new Egress
         reject(new RefusedTargetError('the host'));
         return;
       }
-      const socket = connect({ host: target.address, port: target.port, noDelay: true });
+      const { address: host, port, signal } = target;
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const socket = connect({ host, port, noDelay: true, ...(signal && { signal }) });
       const timer = clock.after(target.timeoutMs, () =>
         socket.destroy(new TimeoutError(`connect took longer than ${target.timeoutMs} ms`)),
       );

@@ -35,3 +35,17 @@ test('a host that the operator has exempted may be private, and a name is still 
   await assert.rejects(strict({ ...target, address: 'localhost', mayBePrivate: true }), RefusedTargetError);
   (await strict({ ...target, mayBePrivate: true })).destroy();
 });
+
+test('a signal ends the connection while it is made, and afterwards', async (t) => {
+  const target = { address: '127.0.0.1', port: await serverFor(t), timeoutMs: 30_000 };
+  const early = new AbortController();
+  const dialling = dial({ ...target, signal: early.signal });
+  early.abort();
+  await assert.rejects(dialling, { name: 'AbortError' });
+  await assert.rejects(dial({ ...target, signal: early.signal }), { name: 'AbortError' });
+  const late = new AbortController();
+  const socket = await dial({ ...target, signal: late.signal });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  late.abort();
+  await closed;
+});

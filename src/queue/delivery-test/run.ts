@@ -43,7 +43,7 @@ type Tested = {
   /** Tenant whose outbound routes count; empty for those of all tenants. */
   tenantId: string;
   tell: (event: TestEvent) => void;
-  /** Ends the session early. */
+  /** Ends the test early, also while it connects. */
   signal: AbortSignal;
 };
 type HostsRoute = Extract<Route, { kind: 'hosts' }>;
@@ -113,21 +113,17 @@ async function testSession(app: TestApp, route: HostsRoute, tested: Tested): Pro
         tell({ kind: 'line', ...line });
     },
   };
-  const world: ConnectApp = { ...app, trace };
+  const world: ConnectApp = { ...app, trace, dial: (target) => app.dial({ ...target, signal }) };
   const opening = { claim, addresses: new Addresses(), deadline, isPressed: () => false };
   const connected = await connect(world, route, opening);
   if (connected.kind === 'closed') return tellOutcome(app, tested, connected.outcome);
   const { session } = connected;
   const timer = app.clock.after(deadline - app.clock.elapsed(), () => session.smtp.close());
-  const close = () => session.smtp.close();
-  signal.addEventListener('abort', close);
-  if (signal.aborted) close();
   try {
     tellOutcome(app, tested, await probe(app, session, { to: to.address, observer: recordIn(world, claim) }));
     await session.smtp.quit();
   } finally {
     timer.cancel();
-    signal.removeEventListener('abort', close);
     session.smtp.close();
   }
 }

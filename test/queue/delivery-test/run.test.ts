@@ -1,5 +1,6 @@
 /** Tests of deliveries go the way of mail, and send none. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openControlSocket } from '../../../src/control-socket.ts';
@@ -9,7 +10,7 @@ import { PASSWORD, startRelay, USER } from '../../outbound-routes/relay-server.t
 import { closeAfterTests } from '../../support/close-after.ts';
 import { startCommandServer } from '../../support/command-server.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
-import type { Hosts } from '../../support/loopback.ts';
+import { type Hosts, listenOnLoopback } from '../../support/loopback.ts';
 import { openSpool, type Spool } from '../../support/spool.ts';
 import { TRUSTED_HOST } from '../../support/trusted-certificate.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -110,6 +111,28 @@ test('one test runs at a time, and a test that is stopped makes way', async () =
     return code === 0;
   });
   assert.equal(code, 0);
+});
+
+test('a test that is stopped ends the connection at once, also before the server has said a word', async () => {
+  let connections = 0;
+  let closed = 0;
+  const silent = createServer((socket) => {
+    connections += 1;
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      closed += 1;
+    });
+  });
+  hosts['192.0.2.3'] = await listenOnLoopback(silent);
+  spool.addZone('silent.example MX 10 mx.silent.example\nmx.silent.example A 192.0.2.3');
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir });
+  const ended = runProgram(['deliver-test', 'bob@silent.example'], terminal);
+  await waitUntil(() => connections === 1);
+  terminal.interrupt();
+  assert.equal(await ended, 1);
+  await waitUntil(() => closed === 1);
+  assert.equal(connections, 1, 'no other way is tried');
+  silent.close();
 });
 
 test('a test that gets no answer ends after 90 seconds', async () => {
