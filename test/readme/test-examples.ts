@@ -14,6 +14,7 @@ const NOT_RUN = [
   'README.md: Development',
   'docs/backup.md: Back up',
   'docs/backup.md: Encrypt backups',
+  'docs/backup.md: Who made a backup',
   'docs/backup.md: Back up with other tools',
   'docs/backup.md: Restore',
   'docs/backup.md: Restore with other tools',
