@@ -10,9 +10,9 @@ export function findingLines(
   { width = MIN_WIDTH, noteOf = () => '' }: { width?: number; noteOf?: (finding: Finding) => string } = {},
 ): string[] {
   return findings.flatMap((finding) => {
-    const { check, subject, level, says, todo } = finding;
+    const { check, subject, level, says, advice } = finding;
     const line = `${LABELS[level]}  ${check.padEnd(width)}  ${printable(`${subject}: ${says}`)}${noteOf(finding)}`;
-    return todo === '' ? [line] : [line, `${' '.repeat(width + 8)}-> ${printable(todo)}`];
+    return advice === '' ? [line] : [line, `${' '.repeat(width + 8)}-> ${printable(advice)}`];
   });
 }
 

@@ -129,6 +129,11 @@ CREATE INDEX tenantsInactive ON tenants (id) WHERE status <> 'active';
 CREATE INDEX receivedReportsByTenant ON receivedReports (tenantId);
 `,
   },
+  /** A finding has advice, as the meaning of a reply has. */
+  {
+    id: '0087-advice-of-findings',
+    sql: 'ALTER TABLE doctorFindings RENAME COLUMN todo TO advice;',
+  },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */
   {
     id: '0093-people',

@@ -44,7 +44,7 @@ export const doctorFindings = clusteredTable({
   subject: key(text()),
   level: text<'warn' | 'fail'>(),
   says: text(),
-  todo: text(),
+  advice: text(),
   /** Time of the first run that made the finding with this level. */
   since: integer(),
 });

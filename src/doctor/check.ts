@@ -16,7 +16,7 @@ export type Finding = {
   /** The finding in one sentence, without its final stop. */
   says: string;
   /** Advice to the operator; it is empty when all is well. */
-  todo: string;
+  advice: string;
 };
 
 /** The parts of the program that checks may look at. */
@@ -58,8 +58,8 @@ const MAX_FINDINGS = 20;
 export function findingsOf(check: string) {
   const finding =
     (level: Level) =>
-    (subject: string, says: string, todo: string): Finding => {
-      return { check, subject, level, says, todo };
+    (subject: string, says: string, advice: string): Finding => {
+      return { check, subject, level, says, advice };
     };
   return {
     ok: (subject: string, says: string): Finding => finding('ok')(subject, says, ''),
@@ -80,7 +80,7 @@ export function boundFindings(findings: readonly Finding[]): Finding[] {
     subject: 'others',
     level,
     says: `${left} more like these`,
-    todo: 'see to these first',
+    advice: 'see to these first',
   };
   return [...sorted.slice(0, MAX_FINDINGS), rest];
 }

@@ -76,7 +76,7 @@ async function runCheck(
     const says = isLate
       ? `no result within ${CHECK_TIMEOUT_MS / 1_000} seconds`
       : 'the check has an error itself';
-    const todo = isLate ? 'see to DNS first' : 'report the bug with the error in the log';
-    return { isComplete: false, findings: [warn(name, says, todo)] };
+    const advice = isLate ? 'see to DNS first' : 'report the bug with the error in the log';
+    return { isComplete: false, findings: [warn(name, says, advice)] };
   }
 }

@@ -61,10 +61,10 @@ function textOf(hostname: string, findings: readonly DoctorFindingRow[]): string
   return [
     `This is the mail server ${hostname}. Its checks have found something to do.`,
     '',
-    ...findings.flatMap(({ checkName, subject, level, says, todo, since }) => [
+    ...findings.flatMap(({ checkName, subject, level, says, advice, since }) => [
       `${level.toUpperCase()} ${checkName}: ${subject}`,
       `    ${says}.`,
-      `    What to do: ${todo}.`,
+      `    What to do: ${advice}.`,
       `    Since ${isoTime(since)}.`,
       '',
     ]),

@@ -37,17 +37,17 @@ export const recordFindings = defineWrite(
       findings.map((one) => [keyOf({ checkName: one.check, subject: one.subject }), one]),
     );
     for (const finding of single.values()) {
-      const { check: checkName, subject, level, says, todo } = finding;
+      const { check: checkName, subject, level, says, advice } = finding;
       if (level === 'ok' || !checks.includes(checkName)) continue;
       const row = known.get(keyOf({ checkName, subject }));
       known.delete(keyOf({ checkName, subject }));
       const hasTurned = row?.level !== level;
       if (hasTurned) turns.push({ finding, before: row?.level ?? 'ok' });
       const since = hasTurned ? now : row.since;
-      await putRow(tx, 'doctorFindings', { checkName, subject, level, says, todo, since });
+      await putRow(tx, 'doctorFindings', { checkName, subject, level, says, advice, since });
     }
     for (const { checkName: check, subject, level: before } of known.values()) {
-      turns.push({ finding: { check, subject, level: 'ok', says: 'all is well again', todo: '' }, before });
+      turns.push({ finding: { check, subject, level: 'ok', says: 'all is well again', advice: '' }, before });
       await tx
         .deleteFrom('doctorFindings')
         .where('checkName', '=', check)

@@ -69,8 +69,8 @@ const TURNED: Readonly<Record<Level, string>> = {
 };
 
 function logTurn({ log }: Pick<App, 'log'>, { finding, before }: Turn): void {
-  const { check, subject, level, says, todo } = finding;
-  const fields = { check, subject, before, says, todo };
+  const { check, subject, level, says, advice } = finding;
+  const fields = { check, subject, before, says, advice };
   if (level === 'ok') log.info(fields, TURNED[level]);
   else if (level === 'warn') log.warn(fields, TURNED[level]);
   else log.error(fields, TURNED[level]);

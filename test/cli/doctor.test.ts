@@ -30,7 +30,7 @@ test('each finding is a line, with another one that says what to do, and a failu
   );
   assert.match(errors, /^error: \d+ of \d+ findings are failures$/m);
   const { findings } = JSON.parse((await run('--json')).output);
-  assert.deepEqual(Object.keys(findings[0]), ['check', 'subject', 'level', 'says', 'todo']);
+  assert.deepEqual(Object.keys(findings[0]), ['check', 'subject', 'level', 'says', 'advice']);
 });
 
 test('a check can be silenced by its name alone', async () => {

@@ -84,7 +84,7 @@ test('a check is logged when it turns, and mailed at most once a day while it fa
 
 test('two findings about one subject turn once', async () => {
   await using world = await openOperated();
-  const finding = { check: 'certificates', subject: 'mx', level: 'warn', says: 'a', todo: 'b' } as const;
+  const finding = { check: 'certificates', subject: 'mx', level: 'warn', says: 'a', advice: 'b' } as const;
   const run = () =>
     world.app.db.commit(recordFindings, {
       checks: ['certificates'],

@@ -92,8 +92,8 @@ export async function makeMailbox(
 ): Promise<string | null> {
   const subject = `mailbox ${address}`;
   if (productType === 'api') {
-    const todo = 'change its productType to "both" (PATCH /v1/domains/{id}), and run this again';
-    report.show([warn(subject, 'the domain is for programs alone', todo)]);
+    const advice = 'change its productType to "both" (PATCH /v1/domains/{id}), and run this again';
+    report.show([warn(subject, 'the domain is for programs alone', advice)]);
     return null;
   }
   const { mailboxes } = await control.request<{ mailboxes: OperatorMailbox[] }>(

@@ -101,7 +101,7 @@ export async function checkNetwork(
 /** Reverse DNS of IPv6 is often out of reach, and large receivers insist on it. */
 function adviseIpv4Only(finding: Finding): Finding {
   if (finding.level !== 'fail' || !isIPv6(finding.subject)) return finding;
-  return { ...finding, todo: `${finding.todo}, or send over IPv4 alone: postrider setup --ipv4-only` };
+  return { ...finding, advice: `${finding.advice}, or send over IPv4 alone: postrider setup --ipv4-only` };
 }
 
 /**
@@ -109,7 +109,7 @@ function adviseIpv4Only(finding: Finding): Finding {
  */
 export async function checkOutbound(control: Pick<ControlClient, 'request'>): Promise<Finding[]> {
   const { findings } = await control.request<DoctorAnswer>('GET', '/doctor?check=outbound-port');
-  const todo =
+  const advice =
     'ask your provider to open outgoing port 25, or send through a relay: postrider setup --relay smtp://USER@HOST';
-  return findings.map((finding) => (finding.level === 'fail' ? { ...finding, todo } : finding));
+  return findings.map((finding) => (finding.level === 'fail' ? { ...finding, advice } : finding));
 }

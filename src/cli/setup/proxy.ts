@@ -9,22 +9,23 @@ import type { Answers, ProxyKind } from './answers.ts';
 
 const { warn } = findingsOf('proxy');
 
-const PROXY_FILES: Readonly<Record<ProxyKind, { name: string; todo: string }>> = {
-  caddy: { name: 'Caddyfile', todo: 'add it to /etc/caddy/Caddyfile, then: systemctl reload caddy' },
+const PROXY_FILES: Readonly<Record<ProxyKind, { name: string; advice: string }>> = {
+  caddy: { name: 'Caddyfile', advice: 'add it to /etc/caddy/Caddyfile, then: systemctl reload caddy' },
   nginx: {
     name: 'nginx.conf',
-    todo: 'copy it to /etc/nginx/conf.d/postrider.conf, name the certificate in it, then: systemctl reload nginx',
+    advice:
+      'copy it to /etc/nginx/conf.d/postrider.conf, name the certificate in it, then: systemctl reload nginx',
   },
 };
 
 /** Writes the file beside the configuration. Nothing happens without a proxy. */
 export function writeProxyFile(file: string, config: Config, { behindProxy, domain }: Answers): Finding[] {
   if (behindProxy === undefined) return [];
-  const { name, todo } = PROXY_FILES[behindProxy];
+  const { name, advice } = PROXY_FILES[behindProxy];
   const written = join(dirname(file), name);
   const example = readFileSync(dataFilePath(name), 'utf8');
   writeFlushed(written, adapt(example, { hostname: config.hostname, domain, port: config.http.port }));
-  return [warn(written, 'it is written, and serves nothing until the proxy has it', todo)];
+  return [warn(written, 'it is written, and serves nothing until the proxy has it', advice)];
 }
 
 type Names = { hostname: string; domain: string; port: number };

@@ -91,6 +91,6 @@ async function publish(
   const left = ofMachine.filter((record) => !isDone(record));
   const says = `${ofMachine.length - left.length} of ${ofMachine.length} records are written by dynamic updates`;
   if (left.length === 0) return { left, findings: [ok(hostname, says)] };
-  const todo = `"postrider dns status" says why${problem === null ? '' : ` (${problem})`}; publish the others below`;
-  return { left, findings: [warn(hostname, says, todo)] };
+  const advice = `"postrider dns status" says why${problem === null ? '' : ` (${problem})`}; publish the others below`;
+  return { left, findings: [warn(hostname, says, advice)] };
 }

@@ -76,8 +76,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const running = await connectToDaemon(config.dataDir);
   if (running && !hasChanged) return serviceOf(running, 'running', [ok('daemon', 'it runs')]);
   if (running && !isManaged) {
-    const todo = 'stop it and start it again, so that it reads the changed configuration';
-    return serviceOf(running, 'running', [warn('daemon', 'it runs with the earlier configuration', todo)]);
+    const advice = 'stop it and start it again, so that it reads the changed configuration';
+    return serviceOf(running, 'running', [warn('daemon', 'it runs with the earlier configuration', advice)]);
   }
   await running?.close();
   return isManaged ? startUnit(config, hasChanged) : startChild(options);
@@ -167,11 +167,11 @@ async function startChildOnce(options: ServiceOptions): Promise<Service> {
     },
   );
   const says = 'it runs until this command ends, because systemd does not manage it here';
-  const todo = `afterwards, start it: postrider serve --config ${file}`;
+  const advice = `afterwards, start it: postrider serve --config ${file}`;
   return {
     control,
     kind: 'child',
-    findings: [warn('daemon', says, todo)],
+    findings: [warn('daemon', says, advice)],
     async close() {
       await control.close();
       child.kill('SIGTERM');

@@ -16,9 +16,13 @@ export const address = {
     const failure = answers.find((answer) => answer.kind === 'failed');
     const found = answers.flatMap(addressesOf);
     if (failure?.kind === 'failed' && found.length === 0) {
-      const todo = 'check that the resolver runs and may be reached (dns.servers, /etc/resolv.conf)';
+      const advice = 'check that the resolver runs and may be reached (dns.servers, /etc/resolv.conf)';
       return [
-        fail(hostname, `DNS does not answer (${failure.reason}), so hardly any mail can be delivered`, todo),
+        fail(
+          hostname,
+          `DNS does not answer (${failure.reason}), so hardly any mail can be delivered`,
+          advice,
+        ),
       ];
     }
     if (found.length === 0) return [fail(hostname, 'it has no address in DNS', PUBLISH)];

@@ -9,7 +9,7 @@ export const backgroundWork: Check = {
   async run({ db }) {
     const failed = (await db.query(countTasks, undefined)).filter((load) => load.failed > 0);
     if (failed.length === 0) return [ok('tasks', 'none has failed')];
-    const todo = 'look at "postrider task list", and report the bug';
-    return failed.map(({ kind, failed: count }) => warn(kind, `${count} tasks have failed`, todo));
+    const advice = 'look at "postrider task list", and report the bug';
+    return failed.map(({ kind, failed: count }) => warn(kind, `${count} tasks have failed`, advice));
   },
 };

@@ -22,14 +22,14 @@ export const backup: Check = {
 async function examineNewest({ config, clock }: Context): Promise<Finding> {
   const folder = backupFolder(config);
   const newest = (await listOwnBackups(config.dataDir, folder)).at(-1);
-  const todo =
+  const advice =
     'run "postrider backup create", set backup.time to have one made each day, and copy it to another machine';
-  if (newest === undefined) return warn(folder, 'there is no backup', todo);
+  if (newest === undefined) return warn(folder, 'there is no backup', advice);
   const { takenAt, damagedMailboxes } = newest.facts;
   const says = `the newest backup is of ${isoTime(takenAt)}`;
   const days = (clock.now() - takenAt) / DAY_MS;
-  if (days >= MAX_DAYS_UNTIL_FAILURE) return fail(folder, says, todo);
-  if (days >= MAX_DAYS) return warn(folder, says, todo);
+  if (days >= MAX_DAYS_UNTIL_FAILURE) return fail(folder, says, advice);
+  if (days >= MAX_DAYS) return warn(folder, says, advice);
   if (damagedMailboxes.length > 0) {
     const repair = 'run "postrider mailbox check" and "mailbox repair" for each of them';
     return warn(folder, `${says}, and ${damagedMailboxes.length} mailboxes in it are damaged`, repair);
@@ -42,11 +42,11 @@ function examineCopy({ config, clock }: Context): Finding[] {
   const [program = ''] = command;
   const copy = readLastCopy(config.dataDir);
   if (program === '' || copy === undefined) return [];
-  const todo = 'see the log, and run "postrider backup create" once the program works (backup.command)';
+  const advice = 'see the log, and run "postrider backup create" once the program works (backup.command)';
   const { backup: name, startedAt, endedAt, failure } = copy;
-  if (failure !== null) return [warn(program, `${name} was not copied off this host: ${failure}`, todo)];
+  if (failure !== null) return [warn(program, `${name} was not copied off this host: ${failure}`, advice)];
   if (endedAt !== null) return [ok(program, `${name} was copied off this host`)];
   const says = `${name} is being copied off this host since ${isoTime(startedAt)}`;
   const isLate = clock.now() - startedAt > commandMinutes * 60_000 + COPY_MARGIN_MS;
-  return [isLate ? warn(program, `the copy of ${name} has not ended`, todo) : ok(program, says)];
+  return [isLate ? warn(program, `the copy of ${name} has not ended`, advice) : ok(program, says)];
 }

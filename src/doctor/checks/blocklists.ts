@@ -52,8 +52,8 @@ async function checkZone(
     return [notKnown(zone, 'the list does not answer the resolver of this machine')];
   const listed = addresses.filter((_, index) => found[index] === 'listed');
   if (listed.length === 0) return [ok(zone, `it has none of ${addresses.join(' and ')}`)];
-  const todo = `end what made the list take it, then ask the list to remove it (https://${zone.split('.').slice(-2).join('.')})`;
-  return [fail(zone, `it has ${listed.join(' and ')}`, todo)];
+  const advice = `end what made the list take it, then ask the list to remove it (https://${zone.split('.').slice(-2).join('.')})`;
+  return [fail(zone, `it has ${listed.join(' and ')}`, advice)];
 }
 
 async function ask(dns: Pick<DnsLookups, 'a'>, labels: string, zone: string): Promise<Answer> {

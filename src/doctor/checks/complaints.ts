@@ -24,9 +24,9 @@ export const complaints: Check = {
     return rates.map(({ tenantId, provider, delivered, complained }) => {
       const percent = ((100 * complained) / delivered).toFixed(2);
       const says = `${complained} of ${delivered} readers complained (${percent} %)`;
-      const todo = 'mail only those who have asked for it; look at the last broadcasts of this tenant';
+      const advice = 'mail only those who have asked for it; look at the last broadcasts of this tenant';
       const isTooMany = complained / delivered >= MAX_RATE;
-      return (isTooMany ? fail : warn)(`${tenantId} at ${provider}`, says, todo);
+      return (isTooMany ? fail : warn)(`${tenantId} at ${provider}`, says, advice);
     });
   },
 };

@@ -16,10 +16,10 @@ export const disk = {
     const { freeBytes, totalBytes } = await statDisk(dataDir);
     const free = `${Math.floor(freeBytes / BYTES_PER_MEGABYTE)} MB of ${Math.floor(totalBytes / BYTES_PER_MEGABYTE)} MB are free`;
     const reserveBytes = storage.reserveMegabytes * BYTES_PER_MEGABYTE;
-    const todo = 'free space or enlarge the disk; retention decides how long mail is kept';
-    if (freeBytes < Math.min(reserveBytes, totalBytes * MIN_SHARE)) return [fail(dataDir, free, todo)];
+    const advice = 'free space or enlarge the disk; retention decides how long mail is kept';
+    if (freeBytes < Math.min(reserveBytes, totalBytes * MIN_SHARE)) return [fail(dataDir, free, advice)];
     if (freeBytes < Math.min(reserveBytes * MIN_RESERVES, totalBytes * MIN_SHARE))
-      return [warn(dataDir, free, todo)];
+      return [warn(dataDir, free, advice)];
     return [ok(dataDir, free)];
   },
 } satisfies Check;

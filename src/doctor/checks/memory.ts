@@ -19,7 +19,7 @@ export const memory = {
 export function judgeMemory(bytes: number): Finding {
   const megabytes = Math.floor(bytes / BYTES_PER_MEGABYTE);
   const says = `${megabytes} MB can be used`;
-  const todo = 'give the machine 1 GB or more';
-  if (megabytes < MIN_STARTING_MEGABYTES) return fail('this machine', says, todo);
-  return megabytes < MIN_MEGABYTES ? warn('this machine', says, todo) : ok('this machine', says);
+  const advice = 'give the machine 1 GB or more';
+  if (megabytes < MIN_STARTING_MEGABYTES) return fail('this machine', says, advice);
+  return megabytes < MIN_MEGABYTES ? warn('this machine', says, advice) : ok('this machine', says);
 }

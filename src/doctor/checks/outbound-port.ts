@@ -27,8 +27,8 @@ export const outboundPort: Check = {
     if (dialled.length === 0)
       return [warn(subject, 'nothing is known: DNS names no mail servers', 'see to DNS first')];
     const reasons = dialled.map(({ host, detail }) => `${host}: ${detail}`).join('; ');
-    const todo =
+    const advice =
       'ask your provider to open outgoing port 25, or send through a relay: postrider route set --help';
-    return [fail(subject, `no mail server can be reached (${reasons})`, todo)];
+    return [fail(subject, `no mail server can be reached (${reasons})`, advice)];
   },
 };

@@ -15,10 +15,10 @@ export const pages: Check = {
   async run({ config, probeTls }) {
     const host = trackingTarget(config);
     const url = new URL(config.links.url || `https://${host}`);
-    const todo = 'make the pages reachable as docs/unsubscribing.md says';
+    const advice = 'make the pages reachable as docs/unsubscribing.md says';
     if (url.protocol !== 'https:')
       return [
-        fail(url.origin, 'readers cannot unsubscribe with one click, because links.url is not https', todo),
+        fail(url.origin, 'readers cannot unsubscribe with one click, because links.url is not https', advice),
       ];
     const port = url.port === '' ? HTTPS_PORT : Number(url.port);
     const state = await probeTls({ name: url.hostname, server: url.hostname, port });
@@ -26,9 +26,9 @@ export const pages: Check = {
       case 'valid':
         return [ok(url.origin, 'the pages have a valid certificate')];
       case 'invalid':
-        return [fail(url.origin, `browsers refuse its certificate (${state.reason})`, todo)];
+        return [fail(url.origin, `browsers refuse its certificate (${state.reason})`, advice)];
       case 'unreachable':
-        return [warn(url.origin, `the pages cannot be reached (${state.reason})`, todo)];
+        return [warn(url.origin, `the pages cannot be reached (${state.reason})`, advice)];
     }
   },
 };

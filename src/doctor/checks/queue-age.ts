@@ -17,8 +17,8 @@ export const queueAge: Check = {
     const dueMs = dueAt === null ? 0 : clock.now() - dueAt;
     if (dueAt === null || dueMs < MAX_DUE_MS) return [ok('queue', 'no mail has been due for long')];
     const says = `mail has been due since ${isoTime(dueAt)} and is not tried`;
-    const todo =
+    const advice =
       'look at "postrider queue stats" and the log: a hold, too few connections, or a daemon that does not run';
-    return [(dueMs >= MAX_DUE_UNTIL_FAILURE_MS ? fail : warn)('queue', says, todo)];
+    return [(dueMs >= MAX_DUE_UNTIL_FAILURE_MS ? fail : warn)('queue', says, advice)];
   },
 };

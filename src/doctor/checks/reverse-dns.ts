@@ -26,18 +26,18 @@ async function check(
   address: string,
   hostname: string,
 ): Promise<Finding> {
-  const todo = `set the reverse DNS (PTR) of ${address} to ${hostname} where you rent the address`;
+  const advice = `set the reverse DNS (PTR) of ${address} to ${hostname} where you rent the address`;
   const answer = await dns.ptr(reverseName(address) ?? '');
   if (answer.kind === 'failed')
     return warn(address, `its reverse DNS is not known (${answer.reason})`, 'try again later');
   const names = answer.kind === 'found' ? answer.records.slice(0, MAX_NAMES) : [];
-  if (names.length === 0) return fail(address, 'it has no reverse DNS', todo);
+  if (names.length === 0) return fail(address, 'it has no reverse DNS', advice);
   const confirmed = await Promise.all(names.map((name) => leadsTo(dns, name, address)));
   const good = names.filter((_, index) => confirmed[index]);
   const shown = cleanForeignText(names.join(', '));
   if (good.includes(hostname)) return ok(address, `it leads back to ${hostname}`);
-  if (good.length > 0) return warn(address, `its reverse DNS names ${shown} instead of ${hostname}`, todo);
-  return fail(address, `its reverse DNS names ${shown}, which does not lead to it`, todo);
+  if (good.length > 0) return warn(address, `its reverse DNS names ${shown} instead of ${hostname}`, advice);
+  return fail(address, `its reverse DNS names ${shown}, which does not lead to it`, advice);
 }
 
 async function leadsTo(dns: Pick<DnsLookups, 'a' | 'aaaa'>, name: string, address: string): Promise<boolean> {

@@ -50,13 +50,13 @@ test('a busy port names the process that holds it, and what to do', async (t) =>
     busy.map(({ level, subject, says }) => `${level} ${subject}: ${says.replace(/by \S+,/, 'by NAME,')}`),
     [`fail port ${port}: in use by NAME, pid ${process.pid}`],
   );
-  assert.match(busy[0]?.todo ?? '', /^(?:stop it|systemctl disable --now) .*, or set smtp\.port$/);
+  assert.match(busy[0]?.advice ?? '', /^(?:stop it|systemctl disable --now) .*, or set smtp\.port$/);
   const web = configOf({
     ...{ POSTRIDER_HTTPS_ENABLED: 'true', POSTRIDER_HTTPS_ADDRESS: '127.0.0.1' },
     ...{ POSTRIDER_HTTPS_PORT: String(port), POSTRIDER_HTTPS_REDIRECT_PORT: '0' },
   });
   const [proxied] = (await checkMachine(web, false)).filter(({ check }) => check === 'ports');
-  assert.match(proxied?.todo ?? '', /or keep it as a proxy: postrider setup --behind-proxy/);
+  assert.match(proxied?.advice ?? '', /or keep it as a proxy: postrider setup --behind-proxy/);
   const [ours] = (await checkMachine(config, true)).filter(({ check }) => check === 'ports');
   assert.equal(ours?.level, 'ok');
 });
@@ -93,13 +93,13 @@ test('each family is checked, and where a check fails, the option that leads on 
   );
   const config = configOf({ POSTRIDER_DNS_SERVERS: '127.0.0.1' });
   const findings = await checkNetwork(world, config, answersTo({}));
-  const todo = (subject: string) => findings.find((one) => one.subject === subject)?.todo;
+  const advice = (subject: string) => findings.find((one) => one.subject === subject)?.advice;
   assert.deepEqual(lines(findings).slice(0, 3), [
     'ok mail.example.com: it leads to 192.0.2.1 and 2001:db8::1',
     'ok 192.0.2.1: it leads back to mail.example.com',
     'fail 2001:db8::1: it has no reverse DNS',
   ]);
-  assert.match(todo('2001:db8::1') ?? '', /or send over IPv4 alone: postrider setup --ipv4-only$/);
+  assert.match(advice('2001:db8::1') ?? '', /or send over IPv4 alone: postrider setup --ipv4-only$/);
 });
 
 test('the daemon says whether mail can leave, and a relay is the way on', async (t) => {
@@ -116,7 +116,7 @@ test('the daemon says whether mail can leave, and a relay is the way on', async 
   const [blocked, ...others] = await checkOutbound(control);
   assert.deepEqual(others, []);
   assert.equal(blocked?.level, 'fail');
-  assert.match(blocked.todo, /or send through a relay: postrider setup --relay smtp:/);
+  assert.match(blocked.advice, /or send through a relay: postrider setup --relay smtp:/);
   await control.request('PUT', '/outbound-routes/relay', { hosts: ['relay.example'] });
   assert.deepEqual(lines(await checkOutbound(control)), [
     'ok port 25: it is not needed: mail goes through the relay of the route "relay"',

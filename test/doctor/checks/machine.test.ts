@@ -93,7 +93,7 @@ test('a certificate by ACME warns when its renewal fails, and fails when there i
   };
   const list = async () => [{ ...status, names: null, expiresAt: null, order: failed }];
   const [finding] = await certificates.run({ ...world.context, certificates: { list } });
-  assert.match(finding?.todo ?? '', /"postrider certificates renew mx\.example"$/);
+  assert.match(finding?.advice ?? '', /"postrider certificates renew mx\.example"$/);
   assert.match(await withOrder('port closed', 3), /^warn mx\.example: the renewal failed, .*: port closed$/);
   assert.match(
     await withOrder('port closed'),
