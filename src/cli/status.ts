@@ -21,7 +21,7 @@ export function addStatusCommand(program: Command, terminal: Terminal): void {
 }
 
 function lines(status: Status, running: boolean): string {
-  const { findings, freeBytes, certificatesExpireAt } = status;
+  const { freeBytes, certificatesExpireAt } = status;
   const domains = Object.entries(status.domains).map(([word, count]) => `${count} ${word}`);
   const rows: [string, string][] = [
     ['daemon', running ? `running, version ${status.version}` : 'not running'],
@@ -34,10 +34,16 @@ function lines(status: Status, running: boolean): string {
     ['held mail', `${status.held}${status.held > 0 ? ' (postrider queue list)' : ''}`],
     ['tasks', `${status.waitingTasks} waiting, ${status.failedTasks} failed`],
     ['certificates', certificatesExpireAt === null ? 'none' : `valid until ${certificatesExpireAt}`],
-    ['checks', `${findings.fail} failed, ${findings.warn} warn (postrider doctor)`],
+    ['checks', checksText(status)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** The counts are those of the last hourly run, which a daemon that does not run or is not for production does not make. */
+function checksText({ findings, checkedAt }: Status): string {
+  if (checkedAt === null) return 'not run by the daemon yet (postrider doctor)';
+  return `${findings.fail} failed, ${findings.warn} warn at ${checkedAt} (postrider doctor)`;
 }
 
 /** Whoever wonders why no mail leaves looks here first. */

@@ -134,6 +134,11 @@ CREATE INDEX receivedReportsByTenant ON receivedReports (tenantId);
     id: '0087-advice-of-findings',
     sql: 'ALTER TABLE doctorFindings RENAME COLUMN todo TO advice;',
   },
+  /** The time of the last run of each check, which is shown beside its findings. */
+  {
+    id: '0087-runs-of-checks',
+    sql: 'ALTER TABLE doctorChecks ADD COLUMN ranAt INTEGER;',
+  },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */
   {
     id: '0093-people',

@@ -50,11 +50,13 @@ export const doctorFindings = clusteredTable({
 });
 export type DoctorFindingRow = Row<typeof doctorFindings>;
 
-/** Written by doctor/store.ts: a check about which the operator was told by mail, or that is silenced. */
+/** Written by doctor/store.ts: a check that was carried out, about which the operator was told by mail, or that is silenced. */
 export const doctorChecks = clusteredTable({
   name: key(text()),
   mailedAt: nullable(integer()),
   silencedAt: nullable(integer()),
+  /** Time of the last hourly run in which the check was carried out. */
+  ranAt: nullable(integer()),
 });
 export type DoctorCheckRow = Row<typeof doctorChecks>;
 

@@ -48,6 +48,8 @@ export type CheckContext = CheckApp & {
 
 export type Check = {
   name: string;
+  /** True for a check that says nothing useful about a development installation, which has no public name. */
+  isForProduction?: true;
   run(context: CheckContext): Promise<Finding[]>;
 };
 

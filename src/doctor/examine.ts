@@ -2,7 +2,7 @@
 
 import { findAddresses } from '../domains/operator-records.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
-import { isHostName } from '../system/dns.ts';
+import { isHostName, isLocalName } from '../system/dns.ts';
 import { AppError } from '../system/errors.ts';
 import type { Log } from '../system/log.ts';
 import {
@@ -31,12 +31,23 @@ export async function examine(
   only?: string,
 ): Promise<Examination> {
   const context = contextOf(app);
-  const checks = only === undefined ? CHECKS : CHECKS.filter(({ name }) => name === only);
+  const { hostname } = app.config;
+  const isLocal = only === undefined && isLocalName(hostname);
+  const checks = CHECKS.filter(
+    ({ name, isForProduction = false }) => (only ?? name) === name && !(isLocal && isForProduction),
+  );
   const results = await Promise.all(checks.map((check) => runCheck(app, context, check)));
   return {
-    findings: results.flatMap(({ findings }) => findings),
+    findings: [...(isLocal ? [localFinding(hostname)] : []), ...results.flatMap(({ findings }) => findings)],
     complete: checks.flatMap(({ name }, index) => (results[index]?.isComplete ? [name] : [])),
   };
+}
+
+/** Nobody outside knows a name such as `localhost`, so what others see of this machine cannot be right or wrong. */
+function localFinding(hostname: string): Finding {
+  const says =
+    'this is a development installation, so DNS, port 25, blocklists, certificates, pages and backups are not checked';
+  return findingsOf('installation').ok(hostname, says);
 }
 
 /**
@@ -50,10 +61,16 @@ export async function examineDomain(app: CheckApp, name: string): Promise<Findin
   return findings;
 }
 
-/** The addresses are looked up while the checks run, so that a silent DNS takes no time of its own. */
+/** The addresses are looked up once, by the first check that needs them. */
 function contextOf(app: CheckApp): CheckContext {
-  const lookUp = findAddresses(app.dns.fresh, app.config);
-  return { ...app, addresses: () => lookUp };
+  let lookUp: Promise<readonly string[]> | undefined;
+  return {
+    ...app,
+    addresses: () => {
+      lookUp ??= findAddresses(app.dns.fresh, app.config);
+      return lookUp;
+    },
+  };
 }
 
 type Result = { isComplete: boolean; findings: Finding[] };

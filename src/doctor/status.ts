@@ -7,7 +7,7 @@ import { countTasks } from '../tasks/read-store.ts';
 import { listTenants } from '../tenants/store.ts';
 import { VERSION } from '../version.ts';
 import type { CheckApp } from './check.ts';
-import { countDomainsByStatus, listFindings } from './store.ts';
+import { countDomainsByStatus, listCheckStates, listFindings } from './store.ts';
 
 /** The state of the installation. `findings` are those of the last hourly run of the checks that were not well. */
 export type Status = {
@@ -23,6 +23,8 @@ export type Status = {
   /** Time at which the first of the certificates in use expires; null when there is none. */
   certificatesExpireAt: string | null;
   findings: { warn: number; fail: number };
+  /** Time of the last hourly run of the checks; null before the first. */
+  checkedAt: string | null;
   /** Time of the restoration from a backup; null when nothing is kept back. */
   restoredAt: string | null;
 };
@@ -30,10 +32,11 @@ export type Status = {
 /** Returns the state of the installation. */
 export async function readStatus(app: App & CheckApp): Promise<Status> {
   const { db, config } = app;
-  const [tasks, certificates, findings, domains, tenants, held, restoredAt] = await Promise.all([
+  const [tasks, certificates, findings, checks, domains, tenants, held, restoredAt] = await Promise.all([
     db.query(countTasks, undefined),
     app.certificates.list(),
     listFindings(db.read),
+    listCheckStates(db.read),
     db.query(countDomainsByStatus, {}),
     listTenants(db.read),
     countHeld(db.read),
@@ -41,6 +44,7 @@ export async function readStatus(app: App & CheckApp): Promise<Status> {
   ]);
   const expiries = certificates.flatMap(({ expiresAt }) => expiresAt ?? []);
   const countLevel = (level: 'warn' | 'fail') => findings.filter((finding) => finding.level === level).length;
+  const checkedAt = Math.max(...checks.map(({ ranAt }) => ranAt ?? 0));
   return {
     version: VERSION,
     hostname: config.hostname,
@@ -53,6 +57,7 @@ export async function readStatus(app: App & CheckApp): Promise<Status> {
     failedTasks: sum(tasks.map(({ failed }) => failed)),
     certificatesExpireAt: expiries.toSorted()[0] ?? null,
     findings: { warn: countLevel('warn'), fail: countLevel('fail') },
+    checkedAt: checkedAt > 0 ? isoTime(checkedAt) : null,
     restoredAt: restoredAt === null ? null : isoTime(restoredAt),
   };
 }

@@ -32,6 +32,7 @@ export const recordFindings = defineWrite(
     const known = new Map<string, DoctorFindingRow>();
     for (const row of await listFindings(tx)) if (checks.includes(row.checkName)) known.set(keyOf(row), row);
     const turns: Turn[] = [];
+    await changeChecks(tx, checks, { ranAt: now });
     // The last finding about a subject counts.
     const single = new Map(
       findings.map((one) => [keyOf({ checkName: one.check, subject: one.subject }), one]),
@@ -67,18 +68,29 @@ export function listFindings(tx: Tx): Promise<DoctorFindingRow[]> {
   return tx.selectFrom('doctorFindings').selectAll().orderBy('checkName').orderBy('subject').execute();
 }
 
-/** Returns what is known of the checks that were reported by mail or are silenced. */
+/** Returns what is known of the checks that were carried out, reported by mail or silenced. */
 export function listCheckStates(tx: Tx): Promise<DoctorCheckRow[]> {
   return tx.selectFrom('doctorChecks').selectAll().orderBy('name').execute();
+}
+
+/** Changes what is known of checks, as part of a write. */
+async function changeChecks(
+  tx: Tx,
+  names: readonly string[],
+  change: Partial<Omit<DoctorCheckRow, 'name'>>,
+): Promise<void> {
+  const known = new Map((await listCheckStates(tx)).map((state) => [state.name, state]));
+  for (const name of names) {
+    const before = known.get(name) ?? { mailedAt: null, silencedAt: null, ranAt: null };
+    await putRow(tx, 'doctorChecks', { ...before, name, ...change });
+  }
 }
 
 /** Silences a check, so that it sends no mail, or has it send mail again. */
 export const silenceCheck = defineWrite(
   'doctor.silenceCheck',
-  async (tx, { name, silencedAt }: { name: string; silencedAt: number | null }): Promise<void> => {
-    const state = (await listCheckStates(tx)).find((one) => one.name === name);
-    await putRow(tx, 'doctorChecks', { name, silencedAt, mailedAt: state?.mailedAt ?? null });
-  },
+  (tx, { name, silencedAt }: { name: string; silencedAt: number | null }): Promise<void> =>
+    changeChecks(tx, [name], { silencedAt }),
 );
 
 /** Queues a mail to the operator about these checks. */
@@ -88,11 +100,7 @@ export const queueReport = defineWrite(
     tx,
     { mail, checks, now }: { mail: OwnMail; checks: readonly string[]; now: number },
   ): Promise<void> => {
-    const states = await listCheckStates(tx);
-    for (const name of checks) {
-      const silencedAt = states.find((state) => state.name === name)?.silencedAt ?? null;
-      await putRow(tx, 'doctorChecks', { name, silencedAt, mailedAt: now });
-    }
+    await changeChecks(tx, checks, { mailedAt: now });
     await insertBlob(tx, mail.blob);
     await enqueue(tx, mail.message, mail.recipients);
   },

@@ -4,6 +4,7 @@
  */
 import type { App } from '../app.ts';
 import { createTargetGuard, RefusedTargetError } from '../system/blocklist.ts';
+import { isLocalName } from '../system/dns.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import { linksOrigin } from './origin.ts';
 
@@ -49,7 +50,7 @@ export function createOriginCheck(app: CheckApp): OriginCheck {
 
 async function ask(app: CheckApp, origin: string): Promise<OriginState> {
   const { hostname } = new URL(origin);
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return { kind: 'local' };
+  if (isLocalName(hostname)) return { kind: 'local' };
   try {
     const { status, headers } = await app.fetch({
       method: 'GET',

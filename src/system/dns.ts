@@ -90,6 +90,11 @@ export function isHostName(name: string): boolean {
   return HOST_NAME.test(name);
 }
 
+/** Returns true for `localhost` and the names below it, which lead to the machine that looks them up. */
+export function isLocalName(name: string): boolean {
+  return /(?:^|\.)localhost\.?$/i.test(name);
+}
+
 /**
  * Matches a name of the DNS in printable ASCII: its labels may have any characters (RFC 2181 section 11), but are never empty, and a dot always
  * ends a label.

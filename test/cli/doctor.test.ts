@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
+import { recordFindings } from '../../src/doctor/store.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
@@ -40,6 +41,23 @@ test('a check can be silenced by its name alone', async () => {
   const unknown = await run('--silence', 'weather');
   assert.equal(unknown.code, 1);
   assert.match(unknown.errors, /there is no check "weather", only disk, memory, clock, /);
+});
+
+test('the status shows the counts of the last run with its time, and that there was none', async () => {
+  const status = async (...args: string[]) => {
+    const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: daemon.dataDir });
+    assert.equal(await runProgram(['status', ...args], terminal), 0);
+    return terminal.output;
+  };
+  assert.match(await status(), /^checks +not run by the daemon yet \(postrider doctor\)$/m);
+  const finding = { check: 'disk', subject: '/', level: 'warn', says: 'full', advice: 'free space' } as const;
+  const now = Date.parse('2026-11-29T08:00:00Z');
+  await daemon.app.db.commit(recordFindings, { checks: ['disk'], findings: [finding], now });
+  assert.match(
+    await status(),
+    /^checks +0 failed, 1 warn at 2026-11-29T08:00:00\.000Z \(postrider doctor\)$/m,
+  );
+  assert.equal(JSON.parse(await status('--json')).checkedAt, '2026-11-29T08:00:00.000Z');
 });
 
 test('a domain that no tenant has is named', async () => {

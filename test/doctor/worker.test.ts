@@ -82,6 +82,48 @@ test('a check is logged when it turns, and mailed at most once a day while it fa
   assert.match(text, /postrider_doctor_findings\{check="reverse-dns",level="fail"\} 1\n/);
 });
 
+test('each check that was carried out has the time of its last run, beside what else is known of it', async () => {
+  await using world = await openOperated();
+  const states = () => world.app.db.read.selectFrom('doctorChecks').selectAll().execute();
+  await world.app.db.commit(silenceCheck, { name: 'address', silencedAt: START });
+  const record = (now: number) =>
+    world.app.db.commit(recordFindings, { checks: ['address', 'disk'], findings: [], now });
+  await record(START + 1);
+  await record(START + 2);
+  assert.deepEqual(await states(), [
+    { name: 'address', mailedAt: null, silencedAt: START, ranAt: START + 2 },
+    { name: 'disk', mailedAt: null, silencedAt: null, ranAt: START + 2 },
+  ]);
+});
+
+test('a development installation is told so, and nothing is looked up or dialled', async () => {
+  const asked: string[] = [];
+  const refuse = async () => assert.fail('the outside was asked');
+  await using world = await openDoctorWorld({
+    env: { POSTRIDER_HOSTNAME: 'localhost' },
+    system: { dial: refuse, probeTls: refuse },
+  });
+  const fresh = new Proxy(world.dns.fresh, {
+    get: (_, key) => {
+      asked.push(String(key));
+      return refuse;
+    },
+  });
+  const app = { ...world.context, ...world.app, dns: { ...world.dns, fresh } };
+  const { findings } = await examine(app);
+  assert.deepEqual(asked, []);
+  assert.deepEqual(lines(findings.slice(0, 1)), [
+    'ok localhost: this is a development installation, so DNS, port 25, blocklists, certificates, pages and backups are not checked',
+  ]);
+  assert.deepEqual(
+    [...new Set(findings.map(({ check }) => check))],
+    ['installation', 'disk', 'memory', 'clock', 'domains', 'complaints', 'queue-age', 'background-work'],
+  );
+  assert.ok(findings.every(({ level }) => level !== 'fail'));
+  const named = await examine({ ...app, dns: world.dns }, 'address');
+  assert.deepEqual(lines(named.findings), ['fail localhost: it has no address in DNS']);
+});
+
 test('two findings about one subject turn once', async () => {
   await using world = await openOperated();
   const finding = { check: 'certificates', subject: 'mx', level: 'warn', says: 'a', advice: 'b' } as const;

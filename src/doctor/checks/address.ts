@@ -10,6 +10,7 @@ const PUBLISH = 'publish A and AAAA records for it, as "postrider domain records
 
 export const address = {
   name: 'address',
+  isForProduction: true,
   async run({ dns, config }: AddressContext) {
     const { hostname } = config;
     const answers = await Promise.all([dns.fresh.a(hostname), dns.fresh.aaaa(hostname)]);

@@ -16,6 +16,7 @@ type Context = Pick<CheckContext, 'clock' | 'config'>;
 
 export const backup: Check = {
   name: 'backup',
+  isForProduction: true,
   run: async (context) => [await examineNewest(context), ...examineCopy(context)],
 };
 

@@ -29,6 +29,7 @@ type Answer = 'listed' | 'clear' | 'unknown';
 
 export const blocklists = {
   name: 'blocklists',
+  isForProduction: true,
   async run(context: Pick<CheckContext, 'dns' | 'addresses' | 'resolvers'>) {
     const addresses = await context.addresses();
     if (addresses.length === 0) return [];

@@ -10,6 +10,7 @@ const MIN_DAYS = 14;
 
 export const certificates: Check = {
   name: 'certificates',
+  isForProduction: true,
   async run({ certificates: store, clock }) {
     const listed = await store.list();
     // Names of tenants are without number, and what their DNS says is not the operator's to mend.

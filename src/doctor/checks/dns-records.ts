@@ -11,6 +11,7 @@ const PUBLISH = 'publish it as "postrider domain records --check" shows it';
 
 export const dnsRecords: Check = {
   name: 'dns-records',
+  isForProduction: true,
   async run(context) {
     const { records: all } = await listOperatorRecords(context, context.moreRecords, { withKeys: false });
     // Addresses and TLSA records have checks of their own. Nothing needs the other optional records.

@@ -13,6 +13,7 @@ const RELEASE =
 
 export const outboundPort: Check = {
   name: 'outbound-port',
+  isForProduction: true,
   async run(context) {
     const subject = `port ${context.config.outbound.smtpPort}`;
     if (context.egress.isHeld)

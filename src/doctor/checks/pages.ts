@@ -12,6 +12,7 @@ const HTTPS_PORT = 443;
 
 export const pages: Check = {
   name: 'pages',
+  isForProduction: true,
   async run({ config, probeTls }) {
     const host = trackingTarget(config);
     const url = new URL(config.links.url || `https://${host}`);

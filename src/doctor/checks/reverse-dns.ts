@@ -15,6 +15,7 @@ const MAX_NAMES = 5;
 
 export const reverseDns = {
   name: 'reverse-dns',
+  isForProduction: true,
   async run({ dns, addresses, config }: Pick<CheckContext, 'dns' | 'addresses' | 'config'>) {
     const hostname = config.hostname.toLowerCase();
     return Promise.all((await addresses()).map((one) => check(dns.fresh, one, hostname)));

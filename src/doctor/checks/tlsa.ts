@@ -11,6 +11,7 @@ const KEY_RECORD = /^3 1 1 /;
 
 export const tlsa: Check = {
   name: 'tlsa',
+  isForProduction: true,
   async run({ dns, config, certificates }) {
     const name = `_25._tcp.${config.hostname.toLowerCase()}`;
     const [answer, listed] = await Promise.all([dns.fresh.tlsa(name), certificates.list()]);
