@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { accountFolder } from '../../src/accounts/folder.ts';
-import { createControlServer } from '../../src/control-socket.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { markOf, OWN_PASSWORD, renewMarked } from '../../src/mailboxes/credential.ts';
 import { createRemovalKind } from '../../src/mailboxes/worker.ts';
@@ -17,32 +16,19 @@ import { createDeletionKind } from '../../src/tenant-control/delete.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { blobFiles } from '../emails/fixtures.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
-import { deliverBy, openSpool } from '../support/spool.ts';
+import { deliverBy } from '../support/spool.ts';
 import { runDueTasks } from '../support/tasks.ts';
+import { openWorldForEachTest } from './world.ts';
 
 const SECOND_MS = 1_000;
 /** Maximum number of slices of a deletion. Only a test that fails reaches it. */
 const MAX_SLICES = 300;
 
-async function open() {
-  const spool = await openSpool();
-  return { spool, control: await createControlServer(spool.app), other: await spool.addTenant('other') };
-}
-
-/** Each test has a world of its own, since the last one has deleted its tenant. */
-let { spool, control, other } = await open();
-let { app, clock, tenantId, liveKey } = spool;
-
-async function close(): Promise<void> {
-  await control.close();
-  await spool.close();
-}
-afterEach(async () => {
-  await close();
-  ({ spool, control, other } = await open());
+let { spool, other, control } = await openWorldForEachTest((next) => {
+  ({ spool, other, control } = next);
   ({ app, clock, tenantId, liveKey } = spool);
 });
-after(close);
+let { app, clock, tenantId, liveKey } = spool;
 
 async function ask(method: 'GET' | 'POST', url: string, payload?: object) {
   const response = await control.inject({ method, url, ...(payload && { payload }) });
@@ -121,7 +107,6 @@ test('the bytes of messages go with them, and those that another tenant shares s
     { filename: 'a.txt', content: Buffer.from('Words. '.repeat(40_000)).toString('base64') },
   ];
   await spool.accept('ann@one.example', { attachments });
-  await spool.addDomain(other.liveKey, 'other.example');
   await spool.accept('ann@one.example', {
     key: other.liveKey,
     from: 'a@other.example',

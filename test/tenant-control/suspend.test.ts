@@ -1,38 +1,22 @@
 /** A suspended tenant sends nothing, and goes on as before once it is resumed. */
 import assert from 'node:assert/strict';
-import { after, afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { createBroadcastKind } from '../../src/broadcasts/worker.ts';
-import { createControlServer } from '../../src/control-socket.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { createResumptionKind } from '../../src/tenant-control/suspend.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { act } from '../support/queue-action.ts';
-import { eventTypes, openSpool } from '../support/spool.ts';
+import { eventTypes } from '../support/spool.ts';
 import { runDueTasks } from '../support/tasks.ts';
+import { openWorldForEachTest } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 
-async function open() {
-  const spool = await openSpool();
-  const other = await spool.addTenant('other');
-  await spool.addDomain(other.liveKey, 'other.example');
-  return { spool, other, control: await createControlServer(spool.app) };
-}
-
-/** Each test has a world of its own, because a claim leaves mail in flight. */
-let { spool, other, control } = await open();
-let { app, clock, tenantId, liveKey } = spool;
-
-async function close(): Promise<void> {
-  await control.close();
-  await spool.close();
-}
-afterEach(async () => {
-  await close();
-  ({ spool, other, control } = await open());
+let { spool, other, control } = await openWorldForEachTest((next) => {
+  ({ spool, other, control } = next);
   ({ app, clock, tenantId, liveKey } = spool);
 });
-after(close);
+let { app, clock, tenantId, liveKey } = spool;
 
 async function ask(
   path: string,
