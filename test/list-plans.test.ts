@@ -10,6 +10,7 @@ import { listJobs } from '../src/jobs/store.ts';
 import { listMailboxes } from '../src/mailboxes/store.ts';
 import { listSuppressions, type SuppressionFilter } from '../src/suppressions/store.ts';
 import { listTemplates } from '../src/templates/store.ts';
+import { listVersions } from '../src/templates/versions-store.ts';
 import { listKeysInUse } from '../src/tenants/store.ts';
 import { listTopics } from '../src/topics/store.ts';
 import { explain } from './support/explain.ts';
@@ -62,6 +63,11 @@ const LISTS: readonly [what: string, list: List, walk: string][] = [
     'templates of one name',
     (tx, page) => listTemplates(tx, tenantId, { ...page, name: 'n' }),
     'templates USING INDEX templatesByName (tenantId=? AND name=?',
+  ],
+  [
+    'versions of a template',
+    (tx, page) => listVersions(tx, tenantId, { ...page, templateId: 'tpl_1' }),
+    'templateVersions USING INDEX templateVersionsByTemplate (templateId=?',
   ],
   ['broadcasts', broadcasts({}), 'broadcasts USING INDEX broadcastsByTenant (tenantId=?'],
   [

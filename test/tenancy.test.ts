@@ -251,11 +251,11 @@ test('nothing of the test mode can be changed by a live key', async () => {
 const FOR_SENDING = ['cancelEmail', 'getEmail', 'listEmails', 'rescheduleEmail', 'sendBatch', 'sendEmail'];
 /** A key that is limited in any way manages no keys. */
 const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];
-/** Counts what is found, and changes nothing. */
-const READS_BY_POST = 'countSegment';
+/** They show what their body would find or become, and change nothing. */
+const READ_BY_POST = ['countSegment', 'previewTemplate'];
 
 test('a sending key may do what sending needs, a reading key may read, and neither may do anything else', async () => {
-  const reads = operations.filter(({ method, name }) => method === 'GET' || name === READS_BY_POST);
+  const reads = operations.filter(({ method, name }) => method === 'GET' || READ_BY_POST.includes(name));
   const forReading = reads.map(({ name }) => name).filter((name) => !FOR_WHOLE_KEYS.includes(name));
   for (const [permission, permitted] of [
     ['sending_access', FOR_SENDING],

@@ -139,6 +139,31 @@ CREATE INDEX receivedReportsByTenant ON receivedReports (tenantId);
     id: '0087-runs-of-checks',
     sql: 'ALTER TABLE doctorChecks ADD COLUMN ranAt INTEGER;',
   },
+  /** Adds the versions of templates. The content of a template becomes its first version when it is next changed. */
+  {
+    id: '0091-template-versions',
+    sql: `
+CREATE TABLE templateVersions (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL,
+  templateId TEXT NOT NULL REFERENCES templates ON DELETE CASCADE,
+  subject TEXT NOT NULL,
+  htmlHash TEXT NOT NULL,
+  textHash TEXT,
+  keyId TEXT,
+  personId TEXT,
+  createdAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX templateVersionsByTemplate ON templateVersions (templateId, id);
+CREATE TABLE templateTexts (
+  templateId TEXT NOT NULL REFERENCES templates ON DELETE CASCADE,
+  tenantId TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (templateId, hash)
+) STRICT;
+`,
+  },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */
   {
     id: '0093-people',

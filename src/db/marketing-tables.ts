@@ -5,6 +5,7 @@
 
 import type { Id } from '../system/ids.ts';
 import {
+  belongsTo,
   clusteredTable,
   flag,
   id,
@@ -131,6 +132,34 @@ export const templates = table({
   templatesByName: '(tenantId, name, id)',
 });
 export type TemplateRow = Row<typeof templates>;
+
+/**
+ * Written by templates/versions-store.ts: a content that a template has or had. The newest version is the current content. HTML and text of a
+ * version are found by their hashes among the rows of `templateTexts`, and are those of the template itself where no row has the hash.
+ */
+export const templateVersions = table({
+  id: key(id('tpv')),
+  tenantId: id('ten'),
+  templateId: belongsTo('templates', id('tpl')),
+  subject: text(),
+  htmlHash: text(),
+  textHash: nullable(text()),
+  /** The API key or the person that made the content; both are null for a content from before versions were kept. */
+  keyId: nullable(id('key')),
+  personId: nullable(id('per')),
+  createdAt: integer(),
+}).indexedBy({
+  templateVersionsByTemplate: '(templateId, id)',
+});
+export type TemplateVersionRow = Row<typeof templateVersions>;
+
+/** Written by templates/versions-store.ts: a former HTML or text of a template, stored once for all versions that have it. */
+export const templateTexts = table({
+  templateId: key(belongsTo('templates', text<TemplateRow['id']>())),
+  tenantId: id('ten'),
+  hash: key(text()),
+  content: text(),
+});
 
 /** Written by audiences/store.ts. */
 export const audiences = table({

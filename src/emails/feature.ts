@@ -4,11 +4,12 @@ import { registerEmailsApi } from './api.ts';
 import { registerAttemptsApi } from './attempts-api.ts';
 import { emailSteps } from './expire.ts';
 import { registerOperatorSend } from './operator-send.ts';
+import { registerTemplatePreview } from './preview-api.ts';
 import { createIdempotencySweep } from './worker.ts';
 
 export const emails = {
   name: 'emails',
-  routes: [registerEmailsApi, registerAttemptsApi],
+  routes: [registerEmailsApi, registerAttemptsApi, registerTemplatePreview],
   // An email belongs to the domain that it is sent from.
   reach: {
     domain: [
@@ -20,6 +21,7 @@ export const emails = {
       'rescheduleEmail',
       'cancelEmail',
     ],
+    tenant: ['previewTemplate'],
   },
   operatorRoutes: [registerOperatorSend],
   works: [createIdempotencySweep],

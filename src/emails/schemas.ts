@@ -89,6 +89,12 @@ const SEND_EXAMPLE = {
   tags: { kind: 'shipping' },
 };
 
+/** Returns the schema of the values for placeholders. */
+export function variableValues(description: string) {
+  const value = Type.Unsafe<VariableValue>({ type: ['string', 'number', 'boolean', 'null'] });
+  return Type.Optional(record<VariableValue>(value, { maxProperties: MAX_VARIABLES, description }));
+}
+
 const sendFields = {
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   to: addresses({ minItems: 1, maxItems: MAX_TO }, 'Up to 50 addresses.'),
@@ -167,13 +173,9 @@ const sendFields = {
       description: 'Id of a stored template, which is used instead of `html` and is always rendered.',
     }),
   ),
-  variables: Type.Optional(
-    record<VariableValue>(Type.Unsafe<VariableValue>({ type: ['string', 'number', 'boolean', 'null'] }), {
-      maxProperties: MAX_VARIABLES,
-      description:
-        'Up to 50 values for the placeholders of the template; strings have at most 10 KiB. Without a template, ' +
-        'they fill in `subject`, `html` and `text`, which stay as they are when `variables` is absent.',
-    }),
+  variables: variableValues(
+    'Up to 50 values for the placeholders of the template; strings have at most 10 KiB. Without a template, ' +
+      'they fill in `subject`, `html` and `text`, which stay as they are when `variables` is absent.',
   ),
   topicId: Type.Optional(
     Type.String({

@@ -6,7 +6,7 @@ import { hasValues } from '../db/has-values.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
 import { newId } from '../system/ids.ts';
-import { callerOf } from '../tenants/authenticate.ts';
+import { type Caller, callerOf } from '../tenants/authenticate.ts';
 import {
   checkTemplate,
   MAX_SOURCE_BYTES,
@@ -21,6 +21,7 @@ import {
   templateSummarySchema,
 } from './schemas.ts';
 import { deleteTemplate, getTemplate, insertTemplate, listTemplates, replaceTemplate } from './store.ts';
+import { NOBODY, versionOf } from './versions-store.ts';
 
 /** Registers the routes of the templates resource. */
 export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
@@ -35,7 +36,7 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   templates.create({ body: newTemplateSchema }, async (request) => {
     const template = newTemplate(callerOf(request).tenantId, request.body, app.clock.now());
     checkTemplate(template, request.body);
-    await app.db.commit(insertTemplate, template);
+    await app.db.commit(insertTemplate, { template, version: versionOf(template, callerOf(request)) });
     return template;
   });
   const item = { schema: templateSummarySchema, show: showTemplateSummary };
@@ -44,11 +45,11 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   );
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
   const description =
-    'Fields that are left out stay as they are. Mail that was accepted before does not change.';
+    'Fields that are left out stay as they are. Mail that was accepted before does not change. A change of the content makes a new version.';
   // A template consists of HTML and text.
   const responseBytes = 2 * MAX_SOURCE_BYTES;
   templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
-    updateTemplate(app, { tenantId: callerOf(request).tenantId, id: request.params.id }, request.body),
+    updateTemplate(app, { ...callerOf(request), id: request.params.id }, request.body),
   );
   templates.delete(
     { description: 'Mail that was accepted before is still sent with the content of the template.' },
@@ -62,6 +63,9 @@ function newTemplate(tenantId: TemplateRow['tenantId'], body: NewTemplate, now: 
   return { id: newId('tpl', now), tenantId, name, subject, createdAt: now, updatedAt: now, html, text };
 }
 
+/** The template that somebody changes. */
+type Edited = Pick<Caller, 'tenantId' | 'keyId' | 'personId'> & { id: string };
+
 /**
  * Changes a template. The check runs here and not in the write, because searching two mebibytes for placeholders
  * would block the only writer. A concurrent change makes the update start again.
@@ -70,7 +74,7 @@ function newTemplate(tenantId: TemplateRow['tenantId'], body: NewTemplate, now: 
  */
 export async function updateTemplate(
   app: Pick<App, 'db' | 'clock'>,
-  { tenantId, id }: { tenantId: TemplateRow['tenantId']; id: string },
+  { tenantId, id, ...author }: Edited,
   change: TemplateChange,
 ): Promise<TemplateRow> {
   for (;;) {
@@ -81,6 +85,11 @@ export async function updateTemplate(
     checkTemplate(changed, change);
     // The time increases even when the clock does not, because it also identifies the version of the row.
     const after = { ...changed, updatedAt: Math.max(app.clock.now(), before.updatedAt + 1) };
-    if (await app.db.commit(replaceTemplate, { after, updatedBefore: before.updatedAt })) return after;
+    const isRenamed = hasValues(before, { subject, html, text });
+    const versions = isRenamed
+      ? undefined
+      : { former: versionOf(before, NOBODY), made: versionOf(after, author) };
+    if (await app.db.commit(replaceTemplate, { after, versions, updatedBefore: before.updatedAt }))
+      return after;
   }
 }

@@ -13,7 +13,7 @@ export const MAX_SOURCE_BYTES = 1024 * 1024;
 /** Maximum number of variables of a template, and of an email. */
 export const MAX_VARIABLES = 50;
 
-const fields = {
+export const templateFields = {
   name: Type.String({
     minLength: 1,
     maxLength: MAX_NAME_CHARACTERS,
@@ -45,12 +45,12 @@ const EXAMPLE = {
 };
 
 export const newTemplateSchema = Type.Object(
-  { ...fields, text: Type.Optional(fields.text) },
+  { ...templateFields, text: Type.Optional(templateFields.text) },
   { examples: [EXAMPLE] },
 );
 export type NewTemplate = Static<typeof newTemplateSchema>;
 
-export const templateChangeSchema = Type.Partial(Type.Object(fields), {
+export const templateChangeSchema = Type.Partial(Type.Object(templateFields), {
   examples: [{ subject: 'Welcome to {{company}}', text: null }],
 });
 export type TemplateChange = Static<typeof templateChangeSchema>;
@@ -80,14 +80,17 @@ export const templateSummarySchema = Type.Object(summary, {
   examples: [SUMMARY_EXAMPLE],
 });
 
+export const variablesSchema = Type.Array(
+  Type.Object({ name: Type.String(), fallback: Type.Optional(Type.String()) }),
+  { description: 'Variables that the subject, the HTML or the text contains.' },
+);
+
 export const templateSchema = Type.Object(
   {
     ...summary,
     html: Type.String(),
     text: Type.Union([Type.String(), Type.Null()]),
-    variables: Type.Array(Type.Object({ name: Type.String(), fallback: Type.Optional(Type.String()) }), {
-      description: 'Variables that the subject, the HTML or the text contains.',
-    }),
+    variables: variablesSchema,
   },
   {
     title: 'Template',
@@ -112,7 +115,7 @@ export function checkTemplate(template: TemplateText, given: TemplateChange): vo
   checkSource('html', template.html);
   if (template.text !== null) checkSource('text', template.text);
   const blamed = (['html', 'text', 'subject'] as const).find((field) => given[field] !== undefined);
-  const variables = findVariables(sourcesOf(template));
+  const variables = findTemplateVariables(template);
   checkVariables(blamed ?? 'html', new Set(variables.map(({ name }) => name)));
   // Fields that a change leaves out may have such tags from an earlier version.
   for (const field of ['subject', 'html', 'text'] as const) refuseUnknownTags(field, given[field] ?? '');
@@ -131,12 +134,18 @@ function refuseUnknownTags(field: string, source: string): void {
   );
 }
 
-function sourcesOf({ subject, html, text }: TemplateText): Source[] {
-  return [
+/** Returns the variables of subject, HTML and text together. */
+export function findTemplateVariables({
+  subject,
+  html,
+  text,
+}: TemplateText): ReturnType<typeof findVariables> {
+  const sources: Source[] = [
     ['subject', subject],
     ['html', html],
     ['text', text ?? ''],
   ];
+  return findVariables(sources);
 }
 
 /**
@@ -178,5 +187,5 @@ export function showTemplateSummary(row: TemplateSummary): Static<typeof templat
 /** Returns a template as the API shows it. */
 export function showTemplate(row: TemplateRow): Static<typeof templateSchema> {
   const { html, text } = row;
-  return { ...showTemplateSummary(row), html, text, variables: findVariables(sourcesOf(row)) };
+  return { ...showTemplateSummary(row), html, text, variables: findTemplateVariables(row) };
 }

@@ -1,26 +1,31 @@
 /** Stores templates. All SQL of this table is here, and nothing else writes it. Live and test keys share templates. */
 
-import type { TemplateRow } from '../db/marketing-tables.ts';
+import type { TemplateRow, TemplateVersionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { countRows, deleteRows, findRow, insertRow } from '../db/rows.ts';
+import { countRows, deleteRows, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
+import { recordFirstVersion, recordVersion, type VersionChange } from './versions-store.ts';
 
 /** Maximum number of templates per tenant. */
 export const MAX_TEMPLATES = 10_000;
 
 /**
- * Stores a new template.
+ * Stores a new template with its first version.
  * @throws AppError validation_error when the tenant has the maximum number of templates
  */
-export const insertTemplate = defineWrite('templates.insert', async (tx, template: TemplateRow) => {
-  const count = await countRows(tx, 'templates', { tenantId: template.tenantId });
-  if (count >= MAX_TEMPLATES) {
-    throw limitReached('templates', count);
-  }
-  await insertRow(tx, 'templates', template);
-});
+export const insertTemplate = defineWrite(
+  'templates.insert',
+  async (tx, { template, version }: { template: TemplateRow; version: TemplateVersionRow }) => {
+    const count = await countRows(tx, 'templates', { tenantId: template.tenantId });
+    if (count >= MAX_TEMPLATES) {
+      throw limitReached('templates', count);
+    }
+    await insertRow(tx, 'templates', template);
+    await recordFirstVersion(tx, version);
+  },
+);
 
 /** Returns a template, or undefined when the tenant has no such template. */
 export function findTemplate(
@@ -43,6 +48,19 @@ export async function getTemplate(
   return orNotFound(await findTemplate(tx, tenantId, id), 'Template');
 }
 
+/**
+ * Checks that the tenant has a template.
+ * @throws AppError not_found
+ */
+export async function requireTemplate(
+  tx: Tx,
+  tenantId: TemplateRow['tenantId'],
+  id: string,
+): Promise<TemplateRow['id']> {
+  const where = { tenantId, id: id as TemplateRow['id'] };
+  return orNotFound(await findColumns(tx, 'templates', { select: ['id'], where }), 'Template').id;
+}
+
 /** `name` selects templates with exactly this name. */
 type TemplateList = PageRequest & { name?: string | undefined };
 
@@ -60,25 +78,28 @@ export function listTemplates(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
+type Replacement = {
+  after: TemplateRow;
+  updatedBefore: number;
+  /** The contents before and after; undefined when the name alone changes. */
+  versions?: VersionChange | undefined;
+};
+
 /** Replaces a template. Returns false when it was changed after `updatedBefore`, or deleted. */
 export const replaceTemplate = defineWrite(
   'templates.replace',
-  async (tx, { after, updatedBefore }: { after: TemplateRow; updatedBefore: number }): Promise<boolean> => {
+  async (tx, { after, updatedBefore, versions }: Replacement): Promise<boolean> => {
     const { id, tenantId, createdAt: _, ...columns } = after;
-    const replaced = await tx
-      .updateTable('templates')
-      .set(columns)
-      .where('tenantId', '=', tenantId)
-      .where('id', '=', id)
-      .where('updatedAt', '=', updatedBefore)
-      .returning('id')
-      .executeTakeFirst();
-    return replaced !== undefined;
+    const before = await findRow(tx, 'templates', { id, tenantId, updatedAt: updatedBefore });
+    if (!before) return false;
+    await updateRows(tx, 'templates', { set: columns, where: { id, tenantId } });
+    if (versions) await recordVersion(tx, before, versions);
+    return true;
   },
 );
 
 /**
- * Deletes a template. Mail made from it has its own copy of the text.
+ * Deletes a template with its versions. Mail made from it has its own copy of the text.
  * @throws AppError not_found
  */
 export const deleteTemplate = defineWrite(

@@ -100,6 +100,8 @@ export const OWNED: readonly Owned[] = [
   indexed('confirmations'),
   indexed('segments'),
   indexed('audiences'),
+  children('templates', 'templateVersions', 'templateId'),
+  children('templates', 'templateTexts', 'templateId'),
   indexed('templates'),
   indexed('topics'),
   indexed('suppressions'),

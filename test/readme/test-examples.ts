@@ -147,6 +147,10 @@ docs/templates-and-contacts.md: Templates
   GET /emails/em_ 200
   POST /templates 201
   PATCH /templates/tpl_ 200
+docs/templates-and-contacts.md: Preview
+  POST /templates/preview 200
+docs/templates-and-contacts.md: Versions
+  GET /templates/tpl_/versions 200
 docs/templates-and-contacts.md: Topics
   POST /topics 201
   POST /emails 200

@@ -160,7 +160,11 @@ test('a template deleted while it is changed is not found, and not made again', 
     return world.app.db.commit(write, input);
   };
   await assert.rejects(
-    updateTemplate({ clock, db }, { tenantId: world.tenantId, id }, { name: 'x' }),
+    updateTemplate(
+      { clock, db },
+      { tenantId: world.tenantId, keyId: 'key_1', personId: null, id },
+      { name: 'x' },
+    ),
     /Template not found/,
   );
   assert.equal((await world.request('GET', `/v1/templates/${id}`)).status, 404);

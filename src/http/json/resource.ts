@@ -25,7 +25,7 @@ type Resource<Row> = {
 
 /** A request whose path, body and query were checked. */
 export type Ask<Body = unknown, Query = unknown> = FastifyRequest<{
-  Params: { id: string; audienceId: string; webhookId: string; mailboxId: string };
+  Params: { id: string; audienceId: string; webhookId: string; mailboxId: string; templateId: string };
   Body: Body;
   Querystring: Query;
 }>;

@@ -97,6 +97,16 @@ export async function openPopulated(
         assert.ok(newest, 'no delivery was created');
         return newest;
       },
+      async newestVersion(templateId) {
+        const url = `/v1/templates/${templateId}`;
+        const payload = JSON.stringify({ subject: `Hello ${count}` });
+        const changed = await ask(party, { method: 'PATCH', url, payload }, mode);
+        assert.equal(changed.statusCode, 200, changed.body);
+        const listed = await ask(party, { method: 'GET', url: `${url}/versions?limit=1` }, mode);
+        const [newest] = listed.json<{ data: Made[] }>().data;
+        assert.ok(newest, 'no version was made');
+        return newest;
+      },
       receive: async (routeIds) => ({
         id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
       }),

@@ -8,6 +8,7 @@ export type Prefix =
   | 'dom'
   | 'top'
   | 'tpl'
+  | 'tpv'
   | 'aud'
   | 'ct'
   | 'seg'
@@ -52,6 +53,8 @@ export type Wanted = {
   postCsv(path: string, file: string): Promise<Made>;
   /** Creates the deliveries of recorded events, and returns the newest one of this endpoint. */
   newestDelivery(endpointId: string): Promise<Made>;
+  /** Changes the content of a template, and returns its newest version. */
+  newestVersion(templateId: string): Promise<Made>;
   /** Receives a message for these routes. */
   receive(routeIds: readonly string[]): Promise<Made>;
   /** Receives a report about this domain. */

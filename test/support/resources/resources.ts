@@ -83,6 +83,11 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
     },
     richer: { updateTemplate: { name: 'Welcome', html: '<p>{{name|you}}</p>', text: '{{name}}' } },
   },
+  tpv: {
+    nouns: ['versions'],
+    isKept: true,
+    make: ({ ids, newestVersion }) => newestVersion(ids.tpl),
+  },
   aud: {
     nouns: ['audiences'],
     path: '/v1/audiences',
