@@ -204,6 +204,10 @@ const TAGS: readonly { name: string; description: string }[] = [
     description: 'Jobs that write CSV files. The routes of contacts and suppressions start them.',
   },
   { name: 'Metrics', description: 'What became of your mail, by hour or by day.' },
+  {
+    name: 'Branding',
+    description: 'Name, colours and logo that the public pages show to your readers.',
+  },
   { name: 'API keys', description: 'Keys for programs, each with its permissions and limits.' },
   { name: 'Plan', description: 'The limits of the tenant, and how much of them is used.' },
 ];

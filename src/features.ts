@@ -4,6 +4,7 @@
  */
 import { audiences } from './audiences/feature.ts';
 import { backups } from './backups/feature.ts';
+import { branding } from './branding/feature.ts';
 import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
@@ -56,6 +57,7 @@ const features = [
   topics,
   templates,
   { name: 'links' },
+  branding,
   hostNames,
   audiences,
   ledger,

@@ -164,6 +164,26 @@ CREATE TABLE templateTexts (
 ) STRICT;
 `,
   },
+  /** Adds the branding of tenants. */
+  {
+    id: '0092-branding',
+    sql: `
+CREATE TABLE brandings (
+  tenantId TEXT PRIMARY KEY REFERENCES tenants,
+  name TEXT,
+  color TEXT,
+  textColor TEXT,
+  darkColor TEXT,
+  darkTextColor TEXT,
+  logoHash TEXT,
+  logoWidth INTEGER,
+  logoHeight INTEGER,
+  updatedAt INTEGER NOT NULL,
+  logo BLOB
+) STRICT;
+CREATE INDEX brandingsByLogo ON brandings (logoHash);
+`,
+  },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */
   {
     id: '0093-people',

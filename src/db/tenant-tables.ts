@@ -1,5 +1,6 @@
 /** The data dictionary: tenants, their plans and their API keys. The conventions are those of tables.ts, which lists every table. */
 import {
+  bytes,
   clusteredTable,
   id,
   initially,
@@ -81,3 +82,24 @@ export const apiKeys = table({
   apiKeysByExpiry: '(tenantId, expiresAt) WHERE revokedAt IS NULL',
 });
 export type ApiKeyRow = Row<typeof apiKeys>;
+
+/** Written by branding/store.ts: how public pages show the sender to the readers of a tenant. Colours are written as `#rrggbb`. */
+export const brandings = table({
+  tenantId: key(references('tenants', id('ten'))),
+  name: nullable(text()),
+  color: nullable(text()),
+  textColor: nullable(text()),
+  /** Colours of the dark page; null for those of the light one. */
+  darkColor: nullable(text()),
+  darkTextColor: nullable(text()),
+  /** Hash of the logo, which its address contains; null without a logo. */
+  logoHash: nullable(text()),
+  logoWidth: nullable(integer()),
+  logoHeight: nullable(integer()),
+  updatedAt: integer(),
+  /** The logo as PNG. It comes last, so that pages do not read past it. */
+  logo: nullable(bytes()),
+}).indexedBy({
+  brandingsByLogo: '(logoHash)',
+});
+export type BrandingRow = Row<typeof brandings>;

@@ -2,16 +2,17 @@
  * The app of the public pages, which links in mail lead to (RFC 8058). It has no keys, cookies or scripts, and memory of
  * its own. It answers while the API refuses requests because of overload: somebody who unsubscribes must succeed.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { ALL_TOPICS, type Choices } from '../audiences/choices-store.ts';
 import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
+import { BRANDING_PATH } from '../branding/paths.ts';
+import { findBranding } from '../branding/store.ts';
 import { installationHosts } from '../host-names/purposes.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
-import { sendStatic, staticContent } from '../http/transport/static-content.ts';
 import { CONFIRM_PATH, createLinks, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { notFound } from '../system/errors.ts';
@@ -20,19 +21,17 @@ import { createRecorder } from '../tracking/engagements/recorder.ts';
 import { createTrackingHosts } from '../tracking/links/hosts.ts';
 import { CLICK_PATH, OPEN_PATH } from '../tracking/links/instrument.ts';
 import { isTracked, keepToTracking, registerTrackingPages } from '../tracking/pages.ts';
+import { serveAssets } from './assets.ts';
 import { type PagesApp, serveConfirmation } from './confirmation.tsx';
+import { showError } from './error-page.tsx';
 import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
 import { ACTION, type Outcome, PreferencesPage, TOPIC, TOPICS } from './preferences-page.tsx';
 import { hasLeft, listTopicChoices } from './store.ts';
-import { STYLESHEET } from './stylesheet.ts';
+import { STYLESHEET_PATH } from './stylesheet.ts';
 
 type Route = { Params: { token: string }; Querystring: Record<string, unknown> };
-
-const STYLESHEET_PATH = '/preferences.css';
-/** Time for which a browser keeps the stylesheet. */
-const STYLESHEET_SECONDS = 86_400;
 
 /** Creates the app, which is served for the hosts of the links: as a whole, or for its paths alone on a host that also serves the API. */
 export function createPreferencesApp(base: App): HostedApp {
@@ -43,12 +42,14 @@ export function createPreferencesApp(base: App): HostedApp {
     bodies: app.guards.memory.pages,
     trustedProxies: app.config.http.trustedProxies,
     unauthenticated: { limit: app.guards.visitors, isAuthenticated: (request) => isTracked(app, request) },
+    errorPage: showError,
   });
   server.addHook('onReady', () => hosts.load());
   server.addHook('onClose', () => recorder.flush());
-  keepToTracking(server, hosts);
+  // Tracking hosts show the page for broken links too, which loads its stylesheet from them.
+  keepToTracking(server, hosts, [STYLESHEET_PATH]);
   registerTrackingPages(server, app);
-  serveStylesheet(server);
+  serveAssets(server, app);
   const path = `${UNSUBSCRIBE_PATH}/:token`;
   server.get<Route>(path, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
@@ -62,7 +63,7 @@ export function createPreferencesApp(base: App): HostedApp {
     await decide(app, { ...subscription, choices: await choices(app) });
     return show(app, { request, reply }, { subscription, outcome, hasTopics: true });
   });
-  serveConfirmation(server, app, STYLESHEET_PATH);
+  serveConfirmation(server, app);
   const ownHosts = installationHosts(app.config);
   return {
     app: server,
@@ -75,25 +76,13 @@ export function createPreferencesApp(base: App): HostedApp {
   };
 }
 
-const PAGE_PATHS = [UNSUBSCRIBE_PATH, CONFIRM_PATH, OPEN_PATH, CLICK_PATH].map((path) => `${path}/`);
+const PAGE_PATHS = [UNSUBSCRIBE_PATH, CONFIRM_PATH, OPEN_PATH, CLICK_PATH, BRANDING_PATH].map(
+  (path) => `${path}/`,
+);
 
 /** Returns true for the paths of the pages, none of which the API has. */
 function isPagePath(path: string): boolean {
   return path === STYLESHEET_PATH || PAGE_PATHS.some((start) => path.startsWith(start));
-}
-
-function serveStylesheet(server: FastifyInstance): void {
-  const content = staticContent(Buffer.from(STYLESHEET));
-  server.get(STYLESHEET_PATH, async (request, reply) =>
-    sendStatic(
-      request,
-      reply.headers({
-        'content-type': 'text/css; charset=utf-8',
-        'cache-control': `public, max-age=${STYLESHEET_SECONDS}`,
-      }),
-      content,
-    ),
-  );
 }
 
 /**
@@ -176,7 +165,7 @@ async function show(
   const page = (
     <PreferencesPage
       language={chooseLanguage(request.headers['accept-language'])}
-      stylesheet={STYLESHEET_PATH}
+      branding={await findBranding(db.read, tenantId)}
       address={maskAddress(subscription.address)}
       topic={topic?.name}
       outcome={outcome}

@@ -1,8 +1,10 @@
 /** The page behind the link of a confirmation mail. It needs no script, and no style to be understood. */
 import type { Confirmation } from '../audiences/contacts/confirm.ts';
-import { Page } from '../http/pages/page.tsx';
+import type { Branding } from '../branding/store.ts';
 import { confirmationTexts } from './confirmation-texts.ts';
+import { isolate } from './isolate.ts';
 import type { Language } from './language.ts';
+import { PublicPage } from './public-page.tsx';
 
 /** Name of the field of the form, and its value. */
 export const ACTION = 'action';
@@ -10,8 +12,7 @@ export const CONFIRM = 'confirm';
 
 type PageProps = {
   language: Language;
-  /** Path of the stylesheet. */
-  stylesheet: string;
+  branding: Branding;
   /** Address of the reader, masked. */
   address: string;
   /** Name of the sender; undefined when the audience no longer has one. */
@@ -21,20 +22,18 @@ type PageProps = {
 
 /** Returns the page. It has one button while there is something to confirm, and none otherwise. */
 export function ConfirmationPage(props: PageProps) {
-  const { language, stylesheet } = props;
-  const { title } = confirmationTexts(language);
+  const { language, branding } = props;
   return (
-    <Page title={title} lang={language} head={<link rel="stylesheet" href={stylesheet} />}>
-      <main>
-        <h1>{title}</h1>
-        <State {...props} />
-      </main>
-    </Page>
+    <PublicPage language={language} branding={branding} title={confirmationTexts(language).title}>
+      <State {...props} />
+    </PublicPage>
   );
 }
 
-function State({ language, address, sender, state }: PageProps) {
+function State({ language, state, ...named }: PageProps) {
   const texts = confirmationTexts(language);
+  const address = isolate(named.address);
+  const sender = named.sender === undefined ? undefined : isolate(named.sender);
   switch (state) {
     case 'pending':
       return (

@@ -7,6 +7,7 @@ import type { App } from '../app.ts';
 import { type Confirmation, confirmContact, findConfirmation } from '../audiences/contacts/confirm.ts';
 import { optInOf } from '../audiences/opt-in/settings.ts';
 import { findAudience } from '../audiences/store.ts';
+import { findBranding } from '../branding/store.ts';
 import { senderName } from '../confirmations/mail.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
@@ -27,14 +28,14 @@ const MAX_USER_AGENT_CHARACTERS = 500;
 /** Status of the page when there is nothing to confirm any more (RFC 9110 section 15.5.11). */
 const GONE = 410;
 
-/** Adds the routes to the server of the public pages. `stylesheet` is the path of their stylesheet. */
-export function serveConfirmation(server: FastifyInstance, app: PagesApp, stylesheet: string): void {
+/** Adds the routes to the server of the public pages. */
+export function serveConfirmation(server: FastifyInstance, app: PagesApp): void {
   type Route = { Params: { token: string } };
   const path = `${CONFIRM_PATH}/:token`;
   server.get<Route>(path, async (request, reply) => {
     const token = requireToken(app, request.params.token);
     const state = await findConfirmation(app.db.read, { token, now: app.clock.now() });
-    return show(app, { request, reply, stylesheet }, { token, state });
+    return show(app, { request, reply }, { token, state });
   });
   server.post<Route & { Body?: Form }>(path, FORM_ROUTE, async (request, reply) => {
     const token = requireToken(app, request.params.token);
@@ -46,7 +47,7 @@ export function serveConfirmation(server: FastifyInstance, app: PagesApp, styles
       userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_CHARACTERS) ?? null,
     });
     app.wakeups.notify('events');
-    return show(app, { request, reply, stylesheet }, { token, state });
+    return show(app, { request, reply }, { token, state });
   });
 }
 
@@ -60,18 +61,18 @@ function requireToken({ links }: PagesApp, text: string): ConfirmationToken {
   return token;
 }
 
-type Exchange = { request: FastifyRequest; reply: FastifyReply; stylesheet: string };
+type Exchange = { request: FastifyRequest; reply: FastifyReply };
 type Shown = { token: ConfirmationToken; state: Confirmation };
 
 async function show(
   app: PagesApp,
-  { request, reply, stylesheet }: Exchange,
+  { request, reply }: Exchange,
   { token, state }: Shown,
 ): Promise<FastifyReply> {
   const page = (
     <ConfirmationPage
       language={chooseLanguage(request.headers['accept-language'])}
-      stylesheet={stylesheet}
+      branding={await findBranding(app.db.read, token.tenantId)}
       address={maskAddress(token.address)}
       sender={await findSender(app, token)}
       state={state}

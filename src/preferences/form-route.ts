@@ -4,7 +4,7 @@ import { AppError } from '../system/errors.ts';
 
 export const PAGE_HEADERS = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
 };

@@ -6,6 +6,8 @@ export type Language = keyof typeof TEXTS;
 /** `topic` in a text stands for the name of a topic, `address` for the masked address of the reader. */
 type Texts = {
   title: string;
+  /** Title of the page once the reader has left. */
+  unsubscribed: string;
   askTopic: (topic: string, address: string) => string;
   askAll: (address: string) => string;
   unsubscribe: string;
@@ -26,6 +28,7 @@ type Texts = {
 const TEXTS = {
   en: {
     title: 'Your subscriptions',
+    unsubscribed: 'You are unsubscribed',
     askTopic: (topic, address) => `Do you want to stop receiving mail about “${topic}” at ${address}?`,
     askAll: (address) => `Do you want to stop receiving newsletters at ${address}?`,
     unsubscribe: 'Unsubscribe',
@@ -45,6 +48,7 @@ const TEXTS = {
   },
   de: {
     title: 'Ihre Abonnements',
+    unsubscribed: 'Sie sind abgemeldet',
     askTopic: (topic, address) => `Möchten Sie keine E-Mails zu „${topic}“ mehr an ${address} erhalten?`,
     askAll: (address) => `Möchten Sie keine Newsletter mehr an ${address} erhalten?`,
     unsubscribe: 'Abmelden',
@@ -65,6 +69,7 @@ const TEXTS = {
   },
   fr: {
     title: 'Vos abonnements',
+    unsubscribed: 'Vous êtes désabonné',
     askTopic: (topic, address) => `Ne plus recevoir d’e-mails sur « ${topic} » à l’adresse ${address} ?`,
     askAll: (address) => `Ne plus recevoir de newsletters à l’adresse ${address} ?`,
     unsubscribe: 'Se désabonner',
@@ -85,6 +90,7 @@ const TEXTS = {
   },
   es: {
     title: 'Sus suscripciones',
+    unsubscribed: 'Se ha dado de baja',
     askTopic: (topic, address) => `¿Quiere dejar de recibir correos sobre «${topic}» en ${address}?`,
     askAll: (address) => `¿Quiere dejar de recibir boletines en ${address}?`,
     unsubscribe: 'Darse de baja',

@@ -1,7 +1,9 @@
 /** The pages that a reader sees behind an unsubscribe link. They need no script, and no style to be understood. */
+import type { Branding } from '../branding/store.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
-import { Page } from '../http/pages/page.tsx';
+import { isolate } from './isolate.ts';
 import { type Language, textsOf } from './language.ts';
+import { PublicPage } from './public-page.tsx';
 
 /** A topic as the reader sees it. */
 export type TopicChoice = Pick<TopicRow, 'id' | 'name' | 'description'> & { isOptedIn: boolean };
@@ -26,10 +28,12 @@ export type Outcome =
   | 'returned'
   | 'saved';
 
+/** Outcomes after which the reader receives no more mail of the topic, or none at all. */
+const HAS_LEFT: readonly Outcome[] = ['left-topic', 'left-all', 'already-left', 'already-left-all'];
+
 type PageProps = {
   language: Language;
-  /** Path of the stylesheet. */
-  stylesheet: string;
+  branding: Branding;
   /** Address of the reader, masked. */
   address: string;
   /** Name of the topic of the mail; undefined for mail without a topic, or whose topic was deleted. */
@@ -41,35 +45,35 @@ type PageProps = {
 
 /** Returns the page. Before anything is done it has one button, and a link to the topics. */
 export function PreferencesPage(props: PageProps) {
-  const { language, stylesheet, outcome, topics } = props;
+  const { language, branding, outcome, topics } = props;
   const texts = textsOf(language);
+  const title = HAS_LEFT.includes(outcome) ? texts.unsubscribed : texts.title;
   return (
-    <Page title={texts.title} lang={language} head={<link rel="stylesheet" href={stylesheet} />}>
-      <main>
-        <h1>{texts.title}</h1>
-        <p>{sentenceOf(props)}</p>
-        {outcome === 'asked' && <Button action="unsubscribe">{texts.unsubscribe}</Button>}
-        {topics === undefined ? (
-          <p>
-            <a href={`?${TOPICS}`}>{texts.choose}</a>
-          </p>
-        ) : (
-          <>
-            {topics.length > 0 && <Topics language={language} topics={topics} />}
-            <Button action="leave">{texts.leaveAll}</Button>
-          </>
-        )}
-        {outcome !== 'asked' && <Button action="return">{texts.comeBack}</Button>}
+    <PublicPage language={language} branding={branding} title={title}>
+      <p>{sentenceOf(props)}</p>
+      {outcome === 'asked' && <Button action="unsubscribe">{texts.unsubscribe}</Button>}
+      {topics === undefined ? (
         <p>
-          <small>{texts.otherMail}</small>
+          <a href={`?${TOPICS}`}>{texts.choose}</a>
         </p>
-      </main>
-    </Page>
+      ) : (
+        <>
+          {topics.length > 0 && <Topics language={language} topics={topics} />}
+          <Button action="leave">{texts.leaveAll}</Button>
+        </>
+      )}
+      {outcome !== 'asked' && <Button action="return">{texts.comeBack}</Button>}
+      <p>
+        <small>{texts.otherMail}</small>
+      </p>
+    </PublicPage>
   );
 }
 
-function sentenceOf({ language, address, topic, outcome }: PageProps): string {
+function sentenceOf({ language, outcome, ...named }: PageProps): string {
   const texts = textsOf(language);
+  const address = isolate(named.address);
+  const topic = named.topic === undefined ? undefined : isolate(named.topic);
   if (outcome === 'asked')
     return topic === undefined ? texts.askAll(address) : texts.askTopic(topic, address);
   if (outcome === 'returned') return texts.returned(address);
@@ -103,9 +107,9 @@ function Topics({ language, topics }: { language: Language; topics: readonly Top
         {topics.map(({ id, name, description, isOptedIn }) => (
           <label key={id}>
             <input type="checkbox" name={TOPIC} value={id} checked={isOptedIn} />
-            <span>
+            <span dir="auto">
               {name}
-              {description !== null && <small>{description}</small>}
+              {description !== null && <small dir="auto">{description}</small>}
             </span>
           </label>
         ))}

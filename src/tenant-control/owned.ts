@@ -104,6 +104,7 @@ export const OWNED: readonly Owned[] = [
   children('templates', 'templateTexts', 'templateId'),
   indexed('templates'),
   indexed('topics'),
+  indexed('brandings'),
   indexed('suppressions'),
   indexed('bounceEvidence'),
   {

@@ -41,10 +41,18 @@ export function registerTrackingPages(server: FastifyInstance, app: PagesApp): v
   });
 }
 
-/** Limits the tracking hosts of domains to tracked links: all other pages are shown at our own host names alone. */
-export function keepToTracking(server: FastifyInstance, hosts: TrackingHosts): void {
+/**
+ * Limits the tracking hosts of domains to tracked links, and to these other paths: all other pages are shown at our own host names
+ * alone.
+ */
+export function keepToTracking(
+  server: FastifyInstance,
+  hosts: TrackingHosts,
+  paths: readonly string[],
+): void {
   server.addHook('onRequest', (request, _reply, done) => {
-    const isElsewhere = hosts.has(request.hostname.toLowerCase()) && !isTrackingRoute(request);
+    const isAllowed = isTrackingRoute(request) || paths.includes(request.routeOptions.url ?? '');
+    const isElsewhere = hosts.has(request.hostname.toLowerCase()) && !isAllowed;
     done(isElsewhere ? notFound('Page') : undefined);
   });
 }

@@ -7,6 +7,7 @@ import { request as httpsRequest } from 'node:https';
 import { after, before, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { png } from '../branding/images.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { findViolations, startBrowser } from './browser.ts';
@@ -247,6 +248,60 @@ test('axe finds no violation on the preference pages, in any language, light and
           await page.locator('fieldset').waitFor();
           await check(action);
         }
+      });
+    }
+  }
+  assert.deepEqual(found, []);
+});
+
+/** A name without a space that is wider than a small screen, and one from right to left. */
+const NAMES = ['Donaudampfschifffahrtsgesellschaftskapitänsmütze', 'متجر الزاوية'];
+
+test('the pages of a brand and of broken links fit a small screen, load only from their host, and have no violations', async () => {
+  const colors = { color: '#ffcc00', textColor: '#000000', darkColor: '#5c4a00', darkTextColor: '#ffffff' };
+  const audienceId = await importReaders('brand', [`${addressOf('brand')},Brand,pro`]);
+  const topicId = await create('/topics', { name: NAMES[1], description: NAMES[0] });
+  const rules = [{ field: 'email', cmp: 'contains', value: 'brand' }];
+  const segmentId = await create('/segments', { name: 'brand', audienceId, filter: { op: 'and', rules } });
+  const { messages } = await send({ segmentId, topicId }, 1);
+  const { link } = await readMail(messages.get('brand'));
+  const found: string[] = [];
+  for (const [index, name] of NAMES.entries()) {
+    const brand = { name, ...colors, logo: png(960, 320).toString('base64') };
+    expectStatus(await sender.daemon.request('PUT', '/v1/branding', sender.key, brand), 200);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width: 360, height: 640 };
+      await withPage({ colorScheme, viewport }, async (page) => {
+        page.on('request', (request) => {
+          if (!request.url().startsWith(`https://${TRACK}/`)) found.push(request.url());
+        });
+        const check = async (what: string) => {
+          const place = `brand-${index}-${colorScheme}-${what}`;
+          await screenshot(page, place);
+          found.push(...(await findViolations(page)).map((line) => `${place}: ${line}`));
+          const width = await page.evaluate('document.documentElement.scrollWidth');
+          if (Number(width) > viewport.width) found.push(`${place}: ${width} pixels wide`);
+        };
+        await page.goto(link);
+        assert.equal(await page.getByRole('banner').getByText(name).innerText(), name);
+        assert.equal(await page.evaluate("document.querySelector('header img').naturalWidth"), 480);
+        const button = page.getByRole('button', { name: 'Unsubscribe' });
+        const background = await page.evaluate(
+          "getComputedStyle(document.querySelector('button')).backgroundColor",
+        );
+        assert.equal(background, colorScheme === 'light' ? 'rgb(255, 204, 0)' : 'rgb(92, 74, 0)');
+        await check('asked');
+        await button.click();
+        await page.getByRole('heading', { name: 'You are unsubscribed' }).waitFor();
+        await check('left');
+        await page.goto(link);
+        await page.getByRole('link', { name: 'Choose what you receive' }).waitFor();
+        await check('already-left');
+        await page.locator('button[value=return]').click();
+        await page.getByText('Welcome back').waitFor();
+        await page.goto(`${link}x`);
+        await page.getByRole('heading', { name: 'This link does not work' }).waitFor();
+        await check('broken');
       });
     }
   }

@@ -28,6 +28,7 @@ const NOT_RUN = [
   'docs/relays.md: Find out whether port 25 is open',
   'docs/relays.md: Send all mail through a relay',
   'docs/systemd.md: Run Postrider with systemd',
+  'docs/unsubscribing.md: Your name, colours and logo',
   'docs/upgrade.md: Install a new version',
   'docs/upgrade.md: See beforehand how long it takes',
 ];
@@ -177,6 +178,8 @@ docs/tracking.md: Tracking opens and clicks
   PATCH /domains/dom_ 200
 docs/tracking.md: Where the links lead
   PATCH /domains/dom_ 200
+docs/unsubscribing.md: Your name, colours and logo
+  PUT /branding 200
 docs/webhooks.md: Create an endpoint
   POST /webhooks 201
   POST /webhooks/wh_/test 200

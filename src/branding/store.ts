@@ -1,0 +1,60 @@
+/** Stores how public pages show a tenant. All SQL of this table is here, and nothing else writes it. Live and test keys share it. */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, findColumns, findRow, putRow } from '../db/rows.ts';
+import type { BrandingRow } from '../db/tenant-tables.ts';
+import { requireContrast } from './colours.ts';
+
+/** What pages need to know of a brand. The bytes of its logo are read by their hash. */
+export type Branding = Omit<BrandingRow, 'tenantId' | 'updatedAt' | 'logo'> & { updatedAt: number | null };
+
+/** The branding of a tenant that has set none. */
+export const NO_BRANDING: Branding = {
+  name: null,
+  color: null,
+  textColor: null,
+  darkColor: null,
+  darkTextColor: null,
+  logoHash: null,
+  logoWidth: null,
+  logoHeight: null,
+  updatedAt: null,
+};
+const COLUMNS = Object.keys(NO_BRANDING) as (keyof Branding)[];
+
+export type BrandingChange = Partial<Omit<BrandingRow, 'tenantId' | 'updatedAt'>>;
+
+/** Returns how pages show a tenant. */
+export async function findBranding(tx: Tx, tenantId: BrandingRow['tenantId']): Promise<Branding> {
+  return (await findColumns(tx, 'brandings', { select: COLUMNS, where: { tenantId } })) ?? NO_BRANDING;
+}
+
+/** Returns the logo with this hash as PNG, or undefined when no tenant has it. */
+export async function findLogo(tx: Tx, logoHash: string): Promise<Uint8Array | undefined> {
+  const found = await findColumns(tx, 'brandings', { select: ['logo'], where: { logoHash } });
+  return found?.logo ?? undefined;
+}
+
+type Change = { tenantId: BrandingRow['tenantId']; change: BrandingChange; now: number };
+
+/**
+ * Changes how pages show a tenant. Columns that the change does not have stay as they are.
+ * @throws AppError validation_error for colours on which text cannot be read
+ */
+export const changeBranding = defineWrite(
+  'branding.change',
+  async (tx, { tenantId, change, now }: Change): Promise<Branding> => {
+    const before = await findRow(tx, 'brandings', { tenantId });
+    const after = { ...NO_BRANDING, logo: null, ...before, ...change, tenantId, updatedAt: now };
+    requireContrast(after);
+    await putRow(tx, 'brandings', after);
+    return findBranding(tx, tenantId);
+  },
+);
+
+/** Deletes the branding of a tenant, if it has one. */
+export const deleteBranding = defineWrite(
+  'branding.delete',
+  async (tx, { tenantId }: Pick<BrandingRow, 'tenantId'>): Promise<void> => {
+    await deleteRows(tx, 'brandings', { tenantId });
+  },
+);
