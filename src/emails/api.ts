@@ -1,8 +1,7 @@
 /** The emails resource: send, send a batch, retrieve, list, cancel, reschedule (specification 4.1). */
 
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { listEventsOfEmail } from '../events/store.ts';
 import { refuseImmutable } from '../http/json/immutable-fields.ts';
 import { checkedByItem } from '../http/json/items.ts';
 import { MAX_TEXT_MIB } from '../http/json/json-body.ts';
@@ -10,21 +9,22 @@ import { detachedOf } from '../http/json/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/json/page.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
-import { reserveResponse } from '../http/transport/response-budget.ts';
 import { createLinks } from '../links/links.ts';
-import { readTexts, type Texts } from '../queue/contents/read.ts';
-import { listRecipients } from '../queue/store.ts';
-import { orNotFound } from '../system/errors.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
-import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
+import { cancelEmail, rescheduleEmail } from './change.ts';
+import { registerCheck } from './check/api.ts';
+import { createChecker } from './check/checker.ts';
 import { createDownloads } from './download.ts';
 import { holdTextFor } from './hold-text.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
 import { listEmails, readFilter } from './list/read.ts';
-import { createMessageTexts, type MessageTexts } from './message-texts.ts';
+import { createMessageTexts } from './message-texts.ts';
+import { findFor, getTexts, type ShowApp, show } from './open-email.ts';
+import { registerRaw } from './raw/api.ts';
+import { createRawMessages } from './raw/open.ts';
 import {
   batchSchema,
   type EmailListQuery,
@@ -37,10 +37,7 @@ import {
   sendSchema,
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
-import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
-import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
-
-type ShowApp = App & { messageTexts: MessageTexts };
+import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showSummary } from './show.ts';
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -55,14 +52,18 @@ export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: 
     inFlight: createInFlight(app.clock),
     links: createLinks(app),
   };
-  const showing = { ...app, messageTexts: createMessageTexts(app) };
+  const rawMessages = createRawMessages(sending);
+  const showing = { ...app, rawMessages, messageTexts: createMessageTexts(app), checker: createChecker(app) };
   server.addHook('onClose', () => showing.messageTexts.close());
+  server.addHook('onClose', () => showing.checker.close());
   registerSend(server, sending);
   registerBatch(server, sending);
   registerRetrieve(server, showing);
   registerList(server, app);
   registerCancel(server, showing);
   registerReschedule(server, showing);
+  registerRaw(server, showing);
+  registerCheck(server, showing);
 }
 
 function registerSend(server: FastifyInstance, app: SendApp): void {
@@ -230,62 +231,4 @@ function registerReschedule(server: FastifyInstance, app: ShowApp): void {
       return show(app, head, texts);
     },
   );
-}
-
-/**
- * Returns the email that the path names. It reserves the memory for the content before the content is read and before
- * anything is changed.
- * @throws AppError not_found, unavailable
- */
-async function findFor(
-  app: Pick<App, 'db'>,
-  request: FastifyRequest<{ Params: { id: string } }>,
-): Promise<EmailHead> {
-  const head = await getEmailHead(app, callerOf(request), request.params.id);
-  reserveResponse(request, head.contentBytes);
-  return head;
-}
-
-async function getEmail(app: Pick<App, 'db'>, { id }: EmailHead): Promise<EmailWithContent> {
-  return orNotFound(await findEmail(app.db.read, id), 'Email');
-}
-
-/**
- * Returns the HTML and the text of an email. It reserves the memory for a generated text, whose size the stored content
- * does not tell. A change calls it before it is made, because it must not be refused afterwards.
- * @throws AppError not_found, unavailable
- */
-async function getTexts(
-  app: ShowApp,
-  request: FastifyRequest<{ Params: { id: string } }>,
-  head: EmailHead,
-): Promise<Texts> {
-  const email = await getEmail(app, head);
-  const texts: Texts =
-    (await readTexts(app, email)) ?? (await readMessageTexts(app, email)) ?? textsOfRow(email);
-  const { html, text, amp, calendar } = texts;
-  const parts = [html, text, amp, calendar?.content];
-  const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part ?? ''), 0);
-  reserveResponse(request, Math.max(0, bytes - head.contentBytes));
-  return texts;
-}
-
-/** Emails of the first versions have their texts in their row. */
-function textsOfRow({ html, text }: EmailWithContent): Texts {
-  return { html, text };
-}
-
-/** Returns the texts of an email that was handed over as a message; undefined for any other email. */
-async function readMessageTexts(app: ShowApp, email: EmailWithContent): Promise<Texts | undefined> {
-  const { tenantId, blobId, contentDeletedAt, html, text } = email;
-  // Versions before 0012 have stored the texts beside the message.
-  if (blobId === null || contentDeletedAt !== null || html !== null || text !== null) return undefined;
-  return app.messageTexts.read({ tenantId, blobId });
-}
-
-/** Returns an email as it is now, with texts that were read before. */
-async function show(app: ShowApp, head: EmailHead, texts: Texts) {
-  const email = await getEmail(app, head);
-  const recipients = await listRecipients(app.db.read, email.id);
-  return showEmail({ ...email, ...texts }, recipients, await listEventsOfEmail(app.db.read, email.id));
 }

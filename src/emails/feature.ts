@@ -17,9 +17,16 @@ export const emails = {
       'sendBatch',
       'listEmails',
       'getEmail',
+  routes: [],
+  // An email belongs to the domain that it is sent from.
+  reach: {
+    domain: [
       'getEmailAttempts',
       'rescheduleEmail',
       'cancelEmail',
+      'getRawEmail',
+      'checkEmail',
+    ],
     ],
     tenant: ['previewTemplate'],
   },

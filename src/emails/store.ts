@@ -103,14 +103,14 @@ export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithContent 
 }
 
 /** The fields that decide whether a caller may see an email, and its size, without its content. */
-export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type'> &
+export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type' | 'contentDeletedAt'> &
   Pick<MessageRow, 'domainId'> & { contentBytes: number };
 
 const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>
   db
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
-    .select(['emails.id', 'emails.tenantId', 'emails.type', 'messages.domainId'])
+    .select(['emails.id', 'emails.tenantId', 'emails.type', 'emails.contentDeletedAt', 'messages.domainId'])
     .leftJoin('contents', 'contents.id', 'messages.contentId')
     // SQLite takes the length of a column from the header of its row; it does not read the pages that hold the text.
     .select(

@@ -34,6 +34,8 @@ type PreparedMessage = {
    */
   signature: string;
   content: MessageBytes;
+  /** Returns the header of the content, with the empty line after it. */
+  header: OpenMessage['header'];
   /**
    * The envelope sender; empty for the null sender. Unless the message has one of its own, the local part names the message and
    * the day of the attempt, and the domain is the one that was verified when the attempt was claimed, since receivers refuse a
@@ -81,6 +83,7 @@ async function prepareMessage(
   const known = opened.isUnchanged ? message.signature : null;
   return {
     content: opened.bytes,
+    header: opened.header,
     signature: known ?? (await sign(app, message, opened)),
     returnPath: returnPathOf(app, message),
   };

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { binaryAnswer } from '../../http/json/message-file.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
@@ -182,10 +183,6 @@ function registerReplay(server: FastifyInstance, app: ReceivedApp): void {
       return reply.code(202).send(await show(app, reach, await getReceived(app.db.read, reach, id)));
     },
   );
-}
-
-function binaryAnswer(type: string, description: string) {
-  return { description, content: { [type]: { schema: Type.Unsafe({ type: 'string', format: 'binary' }) } } };
 }
 
 /**
