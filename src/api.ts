@@ -203,6 +203,11 @@ const TAGS: readonly { name: string; description: string }[] = [
     name: 'Exports',
     description: 'Jobs that write CSV files. The routes of contacts and suppressions start them.',
   },
+  {
+    name: 'Sandbox',
+    description: 'The simulator, which answers test mail, with a reply of your choice.',
+  },
+  { name: 'Request log', description: 'The last requests that your keys have made.' },
   { name: 'Metrics', description: 'What became of your mail, by hour or by day.' },
   {
     name: 'Branding',

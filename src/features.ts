@@ -32,7 +32,9 @@ import { outboundRoutes } from './outbound-routes/feature.ts';
 import { preferences } from './preferences/feature.ts';
 import { queue } from './queue/feature.ts';
 import { receiving } from './receiving/feature.ts';
+import { requestLog } from './request-log/feature.ts';
 import { routes } from './routes/feature.ts';
+import { simulator } from './simulator/feature.ts';
 import { statistics } from './statistics/feature.ts';
 import { submission } from './submission/feature.ts';
 import { suppressions } from './suppressions/feature.ts';
@@ -47,6 +49,8 @@ const features = [
   events,
   counts,
   tenants,
+  requestLog,
+  simulator,
   domains,
   nameserver,
   dnsUpdates,

@@ -8,6 +8,7 @@ import type { Tx } from '../src/db/operation.ts';
 import type { PageRequest } from '../src/db/page.ts';
 import { listJobs } from '../src/jobs/store.ts';
 import { listMailboxes } from '../src/mailboxes/store.ts';
+import { listRequests, type RequestFilter } from '../src/request-log/store.ts';
 import { listSuppressions, type SuppressionFilter } from '../src/suppressions/store.ts';
 import { listTemplates } from '../src/templates/store.ts';
 import { listVersions } from '../src/templates/versions-store.ts';
@@ -47,12 +48,23 @@ const suppressions =
   (tx, page) =>
     listSuppressions(tx, tenantId, { ...page, ...filter });
 
+const requests =
+  (filter: RequestFilter): List =>
+  (tx, page) =>
+    listRequests.run(tx, { owner: { tenantId, mode: 'live' }, filter, page: { ...page } });
 const mailboxes =
   (filter: object): List =>
   (tx, page) =>
     listMailboxes(tx, reach, { ...page, ...filter });
 
+const OF_REQUESTS = 'requestLog USING PRIMARY KEY (tenantId=? AND mode=?';
 const LISTS: readonly [what: string, list: List, walk: string][] = [
+  ['requests', requests({}), OF_REQUESTS],
+  [
+    'requests of a path',
+    requests({ path: '/v1/', statusClass: 4, method: 'GET', keyId: 'key_1' }),
+    OF_REQUESTS,
+  ],
   ['topics', (tx, page) => listTopics(tx, tenantId, page), 'topics USING INDEX topicsByTenant (tenantId=?'],
   [
     'templates',

@@ -57,7 +57,8 @@ after(() => world.close());
 /** What each operation that only reads answers to a party. */
 async function seenBy(party: Party): Promise<Map<string, unknown>> {
   const seen = new Map<string, unknown>();
-  for (const operation of operations.filter(({ method }) => method === 'GET')) {
+  // The log of requests grows with each question.
+  for (const operation of operations.filter(({ method, listed }) => method === 'GET' && listed !== 'req')) {
     const { body } = await world.ask(party, { method: 'GET', url: pathOf(operation, party) });
     // Keys were used since, by this very question too. Metrics end with the present day.
     seen.set(operation.name, body.replace(/"lastUsedAt":[^,}]+|"(?:from|to)":"\d{4}-[^"]+",/g, ''));
@@ -200,7 +201,7 @@ test('a family of ids that is wholly the stranger’s is not found', async () =>
 });
 
 /** Shown, and named in no request. */
-const NEVER_ASKED = ['evt', 'req', 'tsk'];
+const NEVER_ASKED = ['evt', 'tsk'];
 
 test('every kind of id that is shown is one that is asked with', async () => {
   const document = JSON.stringify((await world.testApp.openServer()).openApi());
@@ -248,7 +249,10 @@ test('nothing of the test mode can be changed by a live key', async () => {
 });
 
 /** Operations that a sending key may use (specification 5): it sends, and reads and changes emails. */
-const FOR_SENDING = ['cancelEmail', 'getEmail', 'listEmails', 'rescheduleEmail', 'sendBatch', 'sendEmail'];
+const FOR_SENDING = [
+  ...['cancelEmail', 'checkEmail', 'getEmail', 'getRawEmail', 'listEmails', 'rescheduleEmail'],
+  ...['sendBatch', 'sendEmail'],
+];
 /** A key that is limited in any way manages no keys. */
 const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];
 /** They show what their body would find or become, and change nothing. */

@@ -225,6 +225,10 @@ export const configSchema = section('Postrider configuration', {
       eventDays: days(90, 'Days until events and delivery attempts are deleted. At most emailDays.'),
       emailDays: days(400, 'Days after the last change of an email until the email itself is deleted.'),
       webhookDays: days(30, 'Days until webhook deliveries that have ended are deleted. At most eventDays.'),
+      requestDays: days(
+        7,
+        'Days until requests are deleted from the request log of the API, which has paths and IP addresses.',
+      ),
       inboundDays: days(
         7,
         'Days after a received message was processed until its bytes are deleted. Until then it can be posted again.',

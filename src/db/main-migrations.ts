@@ -182,6 +182,41 @@ CREATE TABLE brandings (
   logo BLOB
 ) STRICT;
 CREATE INDEX brandingsByLogo ON brandings (logoHash);
+  },
+  /** Adds the reply that each tenant has chosen for the simulator. */
+  {
+    id: '0089-simulator-replies',
+    sql: `
+CREATE TABLE simulatorReplies (
+  tenantId TEXT PRIMARY KEY,
+  code INTEGER NOT NULL,
+  enhancedCode TEXT,
+  text TEXT NOT NULL,
+  recipients TEXT NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
+  /** Adds the log of the last requests to the API. */
+  {
+    id: '0090-request-log',
+    sql: `
+CREATE TABLE requestLog (
+  tenantId TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  id TEXT NOT NULL,
+  keyId TEXT NOT NULL,
+  method TEXT NOT NULL,
+  route TEXT,
+  path TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  errorType TEXT,
+  durationMs INTEGER NOT NULL,
+  requestBytes INTEGER,
+  responseBytes INTEGER,
+  address TEXT NOT NULL,
+  PRIMARY KEY (tenantId, mode, id)
+) STRICT, WITHOUT ROWID;
 `,
   },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */

@@ -2,6 +2,7 @@
  * The data dictionary: every table and the one `store.ts` that writes it. Times are epoch milliseconds, booleans 0 or
  * 1, JSON is text. A new database gets its tables from here (db/main-schema.ts); `migrations` is that of db/migrate.ts.
  */
+import * as apiTables from './api-tables.ts';
 import * as broadcastTables from './broadcast-tables.ts';
 import * as emailTables from './email-tables.ts';
 import * as inboundTables from './inbound-tables.ts';
@@ -293,6 +294,7 @@ export const TABLES = {
   ...outboundTables,
   ...ownTables,
   ...peopleTables,
+  ...apiTables,
   ...queueTables,
   ...submissionTables,
   ...tenantTables,

@@ -36,7 +36,9 @@ export async function evaluateBounce(
   bounced: BouncedRecipient,
 ): Promise<BounceType> {
   const { report, meaning } = bounced;
-  const isSuppressed = report.phase === 'simulated' || (await isSuppressing(tx, message, bounced));
+  // A simulated bounce suppresses nobody, but has the type of a bounce that does, also where that takes two days.
+  const isSuppressed =
+    report.phase === 'simulated' ? meaning.suppresses !== 'never' : await isSuppressing(tx, message, bounced);
   return bounceTypeOf(meaning, { enhancedCode: report.enhancedCode, isSuppressed });
 }
 

@@ -143,6 +143,8 @@ export const OWNED: readonly Owned[] = [
   },
   indexed('counts'),
   indexed('usage'),
+  indexed('simulatorReplies'),
+  indexed('requestLog'),
   indexed('storedMail'),
   indexed('memberships'),
   indexed('loginLinks'),

@@ -287,6 +287,7 @@ test('retention is in days, and nothing outlives what it depends on', () => {
     eventDays: 90,
     emailDays: 400,
     webhookDays: 30,
+    requestDays: 7,
     inboundDays: 7,
     engagementDays: 30,
   };
@@ -303,6 +304,7 @@ test('retention is in days, and nothing outlives what it depends on', () => {
     eventDays: 7,
     emailDays: 7,
     webhookDays: 7,
+    requestDays: 7,
     inboundDays: 7,
     engagementDays: 7,
   };

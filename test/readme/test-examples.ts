@@ -38,9 +38,16 @@ const ANSWERS = `
 README.md: The first email
   POST /emails 200
   GET /emails/em_ 200
+docs/api.md: Test mode and the simulator
+  PUT /simulator/reply 200
+  DELETE /simulator/reply 204
 docs/api.md: Recipients, tags and state
   POST /emails 200
   GET /emails/em_ 200
+docs/api.md: Source and check of an email
+  POST /emails 200
+  GET /emails/em_/raw 200
+  GET /emails/em_/check 200
 docs/api.md: Lists and pages
   GET /emails 200
   GET /emails 200
@@ -69,6 +76,9 @@ docs/api.md: API keys and plans
   POST /api-keys 201
   DELETE /api-keys/key_ 204
   GET /plan 200
+docs/api.md: Request log
+  GET /emails/em_unknown 404
+  GET /request-log 200
 docs/api.md: Errors
   POST /emails 400
 docs/broadcasts.md: Prepare

@@ -10,6 +10,7 @@ import { expireLedger } from '../../src/ledger/expire.ts';
 import { listRowsAfter } from '../../src/ledger/store.ts';
 import { expireAttempts } from '../../src/queue/attempts-store.ts';
 import { expireConversations } from '../../src/queue/conversation/store.ts';
+import { expireRequests } from '../../src/request-log/store.ts';
 import { expireEngagements } from '../../src/tracking/engagements/store.ts';
 import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';
@@ -62,6 +63,11 @@ for (const [name, expire, walk] of [
     'contacts of a ledger',
     (tx: Tx) => listRowsAfter(tx, { broadcastId: 'brd_1', after: '', limit: 50 }),
     /^SEARCH broadcastRecipients USING PRIMARY KEY \(broadcastId=\? AND contactId>\?\)$/,
+  ],
+  [
+    'requests',
+    (tx: Tx) => expireRequests.run(tx, range),
+    /^SEARCH requestLog USING PRIMARY KEY \(\(tenantId,mode\)>\(\?,\?\)\)$/,
   ],
   [
     'deliveries',

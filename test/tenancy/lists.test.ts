@@ -18,7 +18,8 @@ const MODAL = ROWS.filter(({ isModal }) => isModal).map(({ prefix }): string => 
 const MADE_LIVE = ['em', 'wh', 'brd', 'key'] as const;
 
 const world = await openPopulated();
-const lists = world.operations.filter(({ listed }) => listed !== undefined);
+/** The log of requests grows with these tests, and repeats the ids that a tenant has asked about (test/request-log). */
+const lists = world.operations.filter(({ listed }) => listed !== undefined && listed !== 'req');
 const parties = [world.owner, world.stranger] as const;
 
 before(async () => {

@@ -98,6 +98,7 @@ const PREFIX_OF_FIELD = new Map<string, Prefix>([
   ['broadcastId', 'brd'],
   ['contactId', 'ct'],
   ['routeId', 'rt'],
+  ['keyId', 'key'],
 ]);
 
 /** @throws Error for a field that must hold an id of which nobody has told here */

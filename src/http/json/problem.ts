@@ -8,6 +8,7 @@ import { AppError } from '../../system/errors.ts';
 import type { Log } from '../../system/log.ts';
 import {
   ANY_CODES,
+  type AnyCode,
   asTransportRefusal,
   isFastifyError,
   problemOf,
@@ -15,6 +16,15 @@ import {
 } from '../transport/refusal.ts';
 import { withFieldRefusals } from './field-refusals.ts';
 import { describeFindings, type Finding } from './findings.ts';
+
+const typeField = Symbol('problem type');
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Code of the error that was sent. It is a field, because entries of a WeakMap would keep the reply in memory for longer. */
+    [typeField]?: AnyCode;
+  }
+}
 
 export const problemSchema = Type.Object(
   {
@@ -67,14 +77,21 @@ export function sendProblem(log: Log, error: unknown, reply: FastifyReply): Fast
   const { request } = reply;
   const refusal = withFieldRefusals(request, asRefusal(error));
   if (refusal) return sendRefusal(refusal, request, reply);
+  reply[typeField] = 'internal_error';
   log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
   return reply
     .code(500)
     .send(problemOf('internal_error', 'The server failed to process the request', request.id));
 }
 
+/** Returns the code of the error that a reply is; undefined for a success. */
+export function problemTypeOf(reply: FastifyReply): AnyCode | undefined {
+  return reply[typeField];
+}
+
 function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { param, issues, details } = refusal.options;
+  reply[typeField] = refusal.code;
   startRefusal(reply, refusal);
   return reply.send({
     error: {

@@ -2,15 +2,19 @@
 import type { Config } from '../../config/config.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { isSimulatorDomain } from '../../domains/sender.ts';
+import type { SimulatorReply } from '../../simulator/store.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Claim, Delivery } from '../claim.ts';
 import { NO_REPORT, type Outcome, type Report, type Verdict } from '../outcome/outcome.ts';
 import type { Fact } from '../outcome/replies/meaning.ts';
+import type { Replies } from '../outcome/replies/replies.ts';
 import type { DeadEnd } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
 import type { Transport } from '../transport.ts';
+import { behaviourOf, chosenOutcome, isForRecipient } from './chosen-reply.ts';
 
-type Decide = (claim: Claim) => Map<RecipientRow['id'], Verdict>;
+type Verdicts = Map<RecipientRow['id'], Verdict>;
+type Decide = (claim: Claim) => Verdicts | Promise<Verdicts>;
 
 /** Returns the transport of the site. `decide` returns the verdict for each recipient of a claim. */
 export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, decide: Decide): Transport {
@@ -20,7 +24,7 @@ export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, d
     idleMs: 0,
     open: async () => undefined,
     async transact(claim) {
-      const verdicts = decide(claim);
+      const verdicts = await decide(claim);
       site.pace.delivered(clock.elapsed());
       return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
     },
@@ -81,17 +85,33 @@ function report(fact: Fact, enhancedCode: string | null, text: string) {
 /** Retry delay of a simulated deferral. It is short, because somebody usually waits to see the retry. */
 const SIMULATED_RETRY_MS = 2_000;
 
-/** Returns the verdict of the simulator for each recipient of a delivery. */
+/** The reply that the tenant of the mail has chosen, and the table that says what a reply means. */
+type Chosen = { reply: SimulatorReply; replies: Replies };
+
+/** Returns the verdict of the simulator for each recipient of a delivery. A chosen reply goes before what the addresses say. */
 export function simulateDelivery(
   config: Pick<Config, 'hostname'>,
   { recipients }: Delivery,
+  chosen?: Chosen,
 ): Map<RecipientRow['id'], Verdict> {
   return new Map(
-    recipients.map(({ id, address, domain, attempts }) => [
-      id,
-      isSimulatorDomain(config, domain) ? simulate(address, attempts) : { outcome: DELIVERED },
-    ]),
+    recipients.map((recipient) => {
+      const { id, address, domain, attempts } = recipient;
+      if (chosen && isForRecipient(config, chosen.reply, recipient))
+        return [id, { outcome: retriedSoon(chosenOutcome(chosen.replies, chosen.reply), attempts) }];
+      return [id, isSimulatorDomain(config, domain) ? simulate(address, attempts) : { outcome: DELIVERED }];
+    }),
   );
+}
+
+/**
+ * Returns the outcome with a short delay after the first attempt. Later retries follow the schedule of live mail, because a reply that
+ * defers may stay for days.
+ */
+function retriedSoon(outcome: Outcome, attempts: number): Outcome {
+  return outcome.kind === 'deferred' && attempts === 1
+    ? { ...outcome, retryAfterMs: SIMULATED_RETRY_MS }
+    : outcome;
 }
 
 /**
@@ -99,7 +119,7 @@ export function simulateDelivery(
  * delivered.
  */
 export function simulate(address: string, attempts: number): Verdict {
-  const behaviour = address.slice(0, address.lastIndexOf('@')).replace(/\+.*$/, '').toLowerCase();
+  const behaviour = behaviourOf(address);
   switch (behaviour) {
     case 'bounced':
       return { outcome: BOUNCED };

@@ -2,6 +2,7 @@
  * A session with a site takes one claim after another and delivers each, until no more mail comes. It may begin the
  * next claim before the last one is settled.
  */
+import { findSimulatorReply } from '../../simulator/store.ts';
 import type { Claim } from '../claim.ts';
 import { deliver } from '../deliver.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
@@ -40,7 +41,7 @@ function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit)
   const { route } = site;
   switch (route.kind) {
     case 'simulator':
-      return createDecidedTransport(app.clock, site, (claim) => simulateDelivery(app.config, claim));
+      return createDecidedTransport(app.clock, site, (claim) => simulateClaim(app, claim));
     case 'dead-end':
       return createDecidedTransport(app.clock, site, (claim) =>
         verdictForAll(claim, deadEndOutcome(route.domain, route.plan, claim)),
@@ -50,6 +51,13 @@ function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit)
     case 'hosts':
       return new SmtpTransport(app, site, isPressed);
   }
+}
+
+/** Simulates the delivery of a claim. A reply that the tenant has chosen is for its test mail alone. */
+async function simulateClaim({ config, db, replies }: DeliveryApp, claim: Claim) {
+  const { tenantId, mode } = claim.message;
+  const reply = mode === 'test' ? await findSimulatorReply(db.read, tenantId) : undefined;
+  return simulateDelivery(config, claim, reply && { reply, replies });
 }
 
 const CONNECTION_GIVEN_UP: Outcome = {

@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
+import type { RequestLogRow } from '../../../src/db/api-tables.ts';
 import type { Mode } from '../../../src/db/tables.ts';
+import { appendRequests, packRequests } from '../../../src/request-log/store.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
 import type { System } from '../../../src/system/system.ts';
 import { fanOutEvents } from '../../../src/webhooks/fan-out.ts';
@@ -111,6 +113,9 @@ export async function openPopulated(
         id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
       }),
       report: async (domainId) => ({ id: addReport(testApp, { tenantId: party.tenantId, domainId }) }),
+      requested: async (keyId) => ({
+        id: await addRequest(testApp, { tenantId: party.tenantId, mode, keyId: keyId as Id<'key'> }),
+      }),
       runJobs: () => runJobs(party),
     };
   };
@@ -199,6 +204,19 @@ function addReport(test: TestApp, { tenantId, domainId }: { tenantId: string; do
     },
     ...{ beginAt: 0, endAt: 1, passed: 5, failed: 0, details, createdAt },
   });
+  return id;
+}
+
+/** Adds a request to the log, and returns its id. */
+async function addRequest(
+  { app }: TestApp,
+  asked: Pick<RequestLogRow, 'tenantId' | 'mode' | 'keyId'>,
+): Promise<string> {
+  const id = newId('req', app.clock.now());
+  const answer = { status: 200, errorType: null, durationMs: 1, requestBytes: null, responseBytes: 2 };
+  const request = { method: 'GET', route: '/v1/plan', path: '/v1/plan', address: '192.0.2.1' };
+  const packed = packRequests([{ id, ...asked, ...request, ...answer }]);
+  await app.db.commit(appendRequests, { packed, trimmed: [] });
   return id;
 }
 

@@ -25,7 +25,8 @@ export type Prefix =
   | 'mbx'
   | 'apw'
   | 'mim'
-  | 'key';
+  | 'key'
+  | 'req';
 
 /** Domain that each tenant of these suites has and has verified. */
 export const DOMAIN = 'post.example';
@@ -59,6 +60,8 @@ export type Wanted = {
   receive(routeIds: readonly string[]): Promise<Made>;
   /** Receives a report about this domain. */
   report(domainId: string): Promise<Made>;
+  /** Adds a request of this key to the log. */
+  requested(keyId: string): Promise<Made>;
   /** Runs the queued imports and exports. */
   runJobs(): Promise<void>;
 };

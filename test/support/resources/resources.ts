@@ -412,6 +412,13 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
     isModal: true,
     body: () => ({ name: 'reader', permission: 'read_only' }),
   },
+  req: {
+    nouns: ['request-log'],
+    isKept: true,
+    isModal: true,
+    make: ({ ids, requested }) => requested(ids.key),
+    filters: { keyId: ({ ids }) => [ids.key], path: () => ['/v1/'] },
+  },
 };
 
 export const PREFIXES = Object.keys(RESOURCES) as readonly Prefix[];
