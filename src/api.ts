@@ -5,7 +5,7 @@ import type { App } from './app.ts';
 import { createScans } from './audiences/segments/scan.ts';
 import type { Config } from './config/config.ts';
 import { documentationFolder } from './data-files.ts';
-import { DOMAIN_REACH, entriesOf } from './features.ts';
+import { BEYOND_APPROVAL, DOMAIN_REACH, entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
 import { serveDocument } from './http/json/serve-document.ts';
@@ -23,6 +23,7 @@ import { createContents } from './routes/messages/content.ts';
 import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
 import { notFound } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
+import { limitUnapprovedKeys } from './tenants/approval-limit.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
 import { limitDomainKeys } from './tenants/domain-reach.ts';
 import { saysQuota, showQuota } from './tenants/quota-headers.ts';
@@ -101,6 +102,7 @@ export async function createApiServer(
     (v1, _options, done) => {
       requireApiKey(v1, app);
       limitDomainKeys(v1, DOMAIN_REACH);
+      limitUnapprovedKeys(v1, BEYOND_APPROVAL);
       showQuota(v1, app);
       shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
       for (const register of entriesOf('routes')) register(v1, parts);
@@ -212,6 +214,11 @@ const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Branding',
     description: 'Name, colours and logo that the public pages show to your readers.',
+  },
+  {
+    name: 'Approvals',
+    description:
+      'Mail of keys that require approval: what waits until a person decides, and what was decided.',
   },
   { name: 'API keys', description: 'Keys for programs, each with its permissions and limits.' },
   { name: 'Plan', description: 'The limits of the tenant, and how much of them is used.' },

@@ -33,6 +33,11 @@ export type Feature = {
   routes?: readonly Register[];
   /** Operations of these routes, by their reach. */
   reach?: Partial<Record<DomainReach, readonly string[]>>;
+  /**
+   * Operations of these routes that a key whose mail requires approval may not use: they decide about such mail, or give another way to
+   * send or to continue.
+   */
+  beyondApproval?: readonly string[];
   /** Routes of the HTTP API that need no key. */
   publicRoutes?: readonly Register[];
   /** Routes of the operator, on the control socket. */

@@ -2,6 +2,7 @@
  * Every feature of the product, in the order in which features may import each other: each only those before it. The
  * architecture rules, the routes, the background work, retention and the prefixes of ids follow from this list.
  */
+import { approvals } from './approvals/feature.ts';
 import { audiences } from './audiences/feature.ts';
 import { backups } from './backups/feature.ts';
 import { branding } from './branding/feature.ts';
@@ -67,6 +68,7 @@ const features = [
   ledger,
   tracking,
   outboundRoutes,
+  approvals,
   queue,
   emails,
   broadcasts,
@@ -113,4 +115,9 @@ export const DOMAIN_REACH: ReadonlyMap<string, DomainReach> = new Map(
       (reach[kind] ?? []).map((operation) => [operation, kind] as const),
     ),
   ),
+);
+
+/** The operations that a key whose mail requires approval may not use, by their `operationId`. */
+export const BEYOND_APPROVAL: ReadonlySet<string> = new Set(
+  features.flatMap(({ beyondApproval = [] }: Feature) => beyondApproval),
 );

@@ -1,6 +1,7 @@
 /** How SQLite reads the page of each list: it walks one index within the bounds of the page, and sorts nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { listApprovals } from '../src/approvals/store.ts';
 import { type ContactFilter, listContacts } from '../src/audiences/contacts/store.ts';
 import { listSegments } from '../src/audiences/segments/store.ts';
 import { listBroadcasts } from '../src/broadcasts/store.ts';
@@ -136,6 +137,16 @@ const LISTS: readonly [what: string, list: List, walk: string][] = [
     'API keys',
     (tx, page) => listKeysInUse(tx, owner, page),
     'apiKeys USING INDEX apiKeysInUse (tenantId=? AND mode=?',
+  ],
+  [
+    'approvals',
+    (tx, page) => listApprovals(tx, owner, page),
+    'approvals USING INDEX approvalsByTenant (tenantId=? AND mode=?',
+  ],
+  [
+    'approvals that wait',
+    (tx, page) => listApprovals(tx, owner, { ...page, state: 'pending' }),
+    'approvals USING INDEX approvalsByState (tenantId=? AND mode=? AND state=?',
   ],
 ];
 

@@ -63,7 +63,7 @@ async function getListed(tx: Tx, id: string): Promise<Listed> {
 
 async function changeAsOwner(app: App, { id, tenantId, mode }: Listed, change: Change): Promise<void> {
   // The limits of the author's key are not known here, as when a scheduled broadcast starts.
-  const author = { tenantId, mode, domainId: null };
+  const author = { tenantId, mode, domainId: null, approval: null };
   switch (change) {
     case 'pause':
       await control(app, { owner: author, id, cause: 'paused' });

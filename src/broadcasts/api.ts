@@ -19,7 +19,7 @@ import {
   newBroadcastSchema,
 } from './schemas.ts';
 import { type BroadcastView, showBroadcast, showBroadcastSummary } from './show.ts';
-import { resumeBroadcast, startBroadcast } from './start.ts';
+import { resumeBroadcast, sendBroadcast } from './start.ts';
 import { deleteBroadcast, getBroadcast, listBroadcasts, withProgress } from './store.ts';
 
 type Action = {
@@ -79,7 +79,11 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
   const deletion = 'Deletes a broadcast that was never started. A scheduled one is not sent.';
   broadcasts.delete({ description: deletion, refuses: ['invalid_state'] }, (request) => {
     const { tenantId, mode, domainId } = callerOf(request);
-    return app.db.commit(deleteBroadcast, { owner: { tenantId, mode, domainId }, id: request.params.id });
+    return app.db.commit(deleteBroadcast, {
+      owner: { tenantId, mode, domainId },
+      id: request.params.id,
+      now: app.clock.now(),
+    });
   });
 }
 
@@ -94,10 +98,9 @@ function registerControlApi(server: FastifyInstance, app: App): void {
       name: 'send',
       summary: 'Send a broadcast',
       description:
-        'Starts a draft, or a scheduled broadcast before its time. It is checked once more, and its content is frozen: later changes of templates, topics and segments do not matter to it.',
+        'Starts a draft, or a scheduled broadcast before its time. It is checked once more, and its content is frozen: later changes of templates, topics and segments do not matter to it. For a key that requires approval, the broadcast stays as it is, and its `approval` waits for a person.',
       refuses: ['invalid_state', 'validation_error', 'restricted_api_key', 'domain_not_verified'],
-      run: (request) =>
-        startBroadcast(app, callerOf(request), { id: request.params.id, from: ['draft', 'scheduled'] }),
+      run: (request) => sendBroadcast(app, callerOf(request), request.params.id),
     },
     {
       name: 'pause',

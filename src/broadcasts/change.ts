@@ -8,7 +8,9 @@ import { requireSender } from '../emails/sender.ts';
 import type { RunPlan } from '../ledger/run-store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { findAsker } from '../tenants/approval-need.ts';
 import type { Caller } from '../tenants/authenticate.ts';
+import { readContentHash } from './bound.ts';
 import { changePace, isOfPaceAlone } from './change-pace.ts';
 import { type DraftFields, draftFieldsOf, readDraft } from './draft.ts';
 import type { Pace } from './pace.ts';
@@ -39,7 +41,9 @@ export async function createBroadcast(app: App, caller: Caller, given: NewBroadc
     updatedAt: now,
   };
   const plan = await planOf(app, caller, { broadcast, scheduleAt, pace });
-  await app.db.commit(insertBroadcast, { broadcast, plan });
+  const asking = await askingOf(app, caller, broadcast);
+  await app.db.commit(insertBroadcast, { broadcast, plan, ...asking });
+  app.wakeups.notify('events');
   return withProgress(app.db.read, broadcast);
 }
 
@@ -58,6 +62,7 @@ export async function updateBroadcast(
   for (;;) {
     const before = await withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
     if (hasStarted(before) && isOfPaceAlone(given)) {
+      requireUnchangedPace(caller);
       await changePace(app, caller, { id, given });
       return withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
     }
@@ -66,15 +71,37 @@ export async function updateBroadcast(
     const now = app.clock.now();
     const { scheduleAt, pace } = mergePlan(before, readPlan(given, now));
     if (hasValues(before, draft) && isSamePlan(before, { scheduleAt, pace })) return before;
-    const { run: _, counts: __, ...row } = before;
+    const { run: _, counts: __, approval: ___, ...row } = before;
     const status = scheduleAt === null ? 'draft' : 'scheduled';
     // The time increases even when the clock does not, because it also identifies the version of the row.
     const updatedAt = Math.max(now, before.updatedAt + 1);
     const after = { ...row, ...draft, status, updatedAt } as const;
     const plan = await planOf(app, caller, { broadcast: after, scheduleAt, pace });
-    if (!(await app.db.commit(replaceBroadcast, { before: row, after, plan }))) continue;
+    const asking = await askingOf(app, caller, after);
+    if (!(await app.db.commit(replaceBroadcast, { before: row, after, plan, ...asking }))) continue;
+    app.wakeups.notify('events');
     return withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
   }
+}
+
+/** Returns what a change by the caller asks approval for. */
+async function askingOf({ db }: Pick<App, 'db'>, caller: Caller, broadcast: BroadcastRow) {
+  return {
+    contentHash: await readContentHash(db.read, broadcast),
+    askedBy: findAsker(caller, 'broadcast'),
+  };
+}
+
+/**
+ * Refuses another pace for a broadcast that has started, by a key that requires approval: a person has approved the pace with the rest.
+ * @throws AppError restricted_api_key
+ */
+function requireUnchangedPace(caller: Caller): void {
+  if (findAsker(caller, 'broadcast') === null) return;
+  throw new AppError(
+    'restricted_api_key',
+    'The mail of this API key requires approval, so it cannot change the pace of a broadcast that has started',
+  );
 }
 
 function hasStarted({ status }: BroadcastRow): boolean {

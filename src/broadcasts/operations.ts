@@ -1,4 +1,6 @@
 /** Imports what defines the operations of broadcasts, which run in the threads of the database. */
+import './approval/decide.ts';
+import './approval/request.ts';
 import './change-pace.ts';
 import './clicked-links/export.ts';
 import './control.ts';

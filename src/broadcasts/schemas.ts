@@ -1,5 +1,6 @@
 /** Schemas of the broadcasts API (specification 2.3 and 4.5). draft.ts checks the meaning of the fields. */
 import { type Static, type TSchema, Type } from 'typebox';
+import { approvalOrNull } from '../approvals/schemas.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
@@ -149,6 +150,7 @@ const summary = {
       '`domain`: the domain of the sender is no longer verified.',
   ),
   failure: nullable(Type.String(), 'Why the broadcast could not start; null unless `status` is failed.'),
+  approval: approvalOrNull,
   startedAt: nullable(Type.String(), 'Time at which sending began.'),
   sentAt: nullable(Type.String(), 'Time at which every copy was tried; null unless `status` is sent.'),
   counts: countsSchema,
@@ -170,6 +172,7 @@ const SUMMARY_EXAMPLE = {
   pace: { perHour: 10_000 },
   pausedReason: null,
   failure: null,
+  approval: null,
   startedAt: null,
   sentAt: null,
   counts: Object.fromEntries(Object.keys(countsSchema.properties).map((name) => [name, 0])),

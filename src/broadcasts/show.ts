@@ -1,4 +1,6 @@
 /** Shows broadcasts as the API does, in its answers and in events. Threads of the database load it, so it loads no schemas. */
+import { showApprovalState } from '../approvals/show.ts';
+import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
@@ -26,19 +28,20 @@ const COUNT_NAMES = [
 ] as const satisfies readonly (keyof ShownCounts)[];
 const NO_COUNTS = Object.fromEntries(COUNT_NAMES.map((name) => [name, 0])) as ShownCounts;
 
-/** A broadcast with what its run and its ledger say. Null means that it was not planned, or has not started. */
+/** A broadcast with what its run and its ledger say. Null means that it was not planned, has not started, or has not asked for approval. */
 type Progress = {
   run: Pick<
     BroadcastRunRow,
     'scheduleAt' | 'pace' | 'pausedReason' | 'failure' | 'startedAt' | 'endedAt'
   > | null;
   counts: BroadcastCountsRow | null;
+  approval: ApprovalRow | null;
 };
 type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'> & Progress;
 export type BroadcastView = BroadcastRow & Progress;
 
 /** Returns a broadcast as the list shows it. */
-export function showBroadcastSummary({ run, counts, ...row }: BroadcastSummary): ShownSummary {
+export function showBroadcastSummary({ run, counts, approval, ...row }: BroadcastSummary): ShownSummary {
   return {
     id: row.id,
     status: row.status,
@@ -53,12 +56,19 @@ export function showBroadcastSummary({ run, counts, ...row }: BroadcastSummary):
     pace: run?.pace ? (JSON.parse(run.pace) as Pace) : null,
     pausedReason: run?.pausedReason ?? null,
     failure: run?.failure ?? null,
+    approval: approval && isShown(approval, row) ? showApprovalState(approval) : null,
     startedAt: timeOrNull(run?.startedAt),
     sentAt: row.status === 'sent' ? timeOrNull(run?.endedAt) : null,
     counts: counts ? shownCounts(counts) : NO_COUNTS,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
+}
+
+/** Returns true for an approval that still says something: a refusal does so until the broadcast is sent otherwise. */
+function isShown({ state }: ApprovalRow, { status }: Pick<BroadcastRow, 'status'>): boolean {
+  if (state === 'declined' || state === 'expired') return status === 'draft';
+  return state !== 'withdrawn';
 }
 
 /** Returns the counts without those that are for our own use. */

@@ -1,7 +1,10 @@
 /** Starts a broadcast: checks it once more, freezes it, and leaves the rest to background work. A resume may be a start. */
 import type { App } from '../app.ts';
+import { findApproval } from '../approvals/store.ts';
 import { filterOf } from '../audiences/segments/scan.ts';
 import { findSegment } from '../audiences/segments/store.ts';
+import type { ApprovalRow } from '../db/approval-tables.ts';
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
 import { broadcastFields, requireMarketingSize } from '../emails/marketing-fields.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
@@ -12,36 +15,64 @@ import { createPacking, type NewSource } from '../queue/contents/source.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
 import { usesIn } from '../templates/tags.ts';
+import { findAsker } from '../tenants/approval-need.ts';
 import { findTopic } from '../topics/store.ts';
 import { maxGrowth } from '../tracking/links/instrument.ts';
+import { requestSending } from './approval/request.ts';
+import { hashContent } from './bound.ts';
 import { requireTracking } from './content-links.ts';
 import { control } from './control.ts';
 import { type Author, draftFieldsOf, readDraft } from './draft.ts';
 import type { Frozen } from './frozen.ts';
-import { requireStartable, type StartedFrom, storeStart } from './runs/start.ts';
+import { requireStartable, type StartedFrom, type Starter, storeStart } from './runs/start.ts';
 import { type Settling, settleScheduled } from './runs/state.ts';
 import { findListed, getBroadcast } from './store.ts';
 
-type FrozenContent = { frozen: Frozen; source: NewSource; targets: readonly string[] };
+type FrozenContent = { frozen: Frozen; source: NewSource; targets: readonly string[]; contentHash: string };
 
 /**
- * Starts a broadcast and returns it as `sending`. One that is paused must never have been started.
+ * Starts a broadcast for its owner and returns it as `sending`. For a key that requires approval it asks for it instead, and returns the
+ * broadcast as it is.
  * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
  */
-export async function startBroadcast(
+export async function sendBroadcast(app: App, caller: Author, id: string): Promise<BroadcastRow> {
+  const keyId = findAsker(caller, 'broadcast');
+  if (keyId !== null) return requestSending(app, caller, { id, keyId });
+  return startForOwner(app, caller, { id, from: ['draft', 'scheduled'] });
+}
+
+async function startForOwner(
   app: App,
   caller: Author,
-  { id, from }: { id: string; from: StartedFrom },
+  given: { id: string; from: StartedFrom },
 ): Promise<BroadcastRow> {
+  const started = await startBroadcast(app, caller, { ...given, starter: 'owner' });
+  if (started === 'waits') throw new Error('a start by the owner waits for no approval');
+  return started;
+}
+
+/**
+ * Starts a broadcast and returns it as `sending`, or `waits` when it waits for approval. One that is paused must never have been started.
+ * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
+ */
+async function startBroadcast(
+  app: App,
+  caller: Author,
+  { id, from, starter }: { id: string; from: StartedFrom; starter: Starter },
+): Promise<BroadcastRow | 'waits'> {
   for (;;) {
     const broadcast = await getBroadcast(app.db.read, caller, id);
     requireStartable(broadcast, from);
     await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
     const content = await freezeBroadcast(app, caller, broadcast);
     const now = app.clock.now();
-    const started = await app.db.commit(storeStart, { broadcast, from, ...content, now });
+    const started = await app.db.commit(storeStart, { broadcast, from, starter, ...content, now });
     // A draft that was changed meanwhile is checked and frozen again.
-    if (!started) continue;
+    if (started === 'changed') continue;
+    if (started === 'waits') {
+      app.wakeups.notify('events');
+      return started;
+    }
     app.log.info({ broadcastId: id, tenantId: caller.tenantId }, 'a broadcast has started');
     return started;
   }
@@ -56,7 +87,7 @@ export async function resumeBroadcast(app: App, caller: Author, id: string): Pro
   const broadcast = await getBroadcast(app.db.read, caller, id);
   const run = await findRun(app.db.read, broadcast.id);
   if (broadcast.status === 'paused' && run?.startedAt === null)
-    return startBroadcast(app, caller, { id, from: ['paused'] });
+    return startForOwner(app, caller, { id, from: ['paused'] });
   return control(app, { owner: caller, id, cause: 'resumed' });
 }
 
@@ -73,28 +104,52 @@ const FATAL: readonly ErrorCode[] = ['validation_error', 'restricted_api_key', '
 const RETRY_START_MS = 5_000;
 
 /**
- * Starts a broadcast that is due. It was checked with the key of its author when it was scheduled, and is checked again
+ * Starts a scheduled broadcast that is due, or one that was approved. It was checked with the key of its author when it was scheduled, and is checked again
  * without the limits of a key. Returns the time of the next try: its own time when the clock was set back, and soon when it
  * cannot be started at the moment, for example because the disk is full; undefined when nothing more is to be done.
  */
 export async function startScheduled(app: App, id: BroadcastRow['id']): Promise<number | undefined> {
   const broadcast = await findListed(app.db.read, id);
   const run = await findRun(app.db.read, id);
-  if (broadcast?.status !== 'scheduled' || !run || run.scheduleAt === null) return undefined;
+  const approval = await findApproval(app.db.read, id);
+  const start = broadcast && run && findStart(broadcast, run, approval);
+  if (!start) return undefined;
   const now = app.clock.now();
-  if (run.scheduleAt > now) return run.scheduleAt;
-  if (now - run.scheduleAt > MAX_LATE_MS) {
+  if (start.at > now) return start.at;
+  if (now - start.at > MAX_LATE_MS) {
     await settle(app, { ...broadcast, failure: undefined });
     return undefined;
   }
-  const author = { tenantId: broadcast.tenantId, mode: broadcast.mode, domainId: null };
+  const { tenantId, mode } = broadcast;
+  const author = { tenantId, mode, domainId: null, approval: null };
   try {
-    await startBroadcast(app, author, { id, from: ['scheduled'] });
+    await startBroadcast(app, author, { id, from: start.from, starter: 'daemon' });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (FATAL.includes(error.code)) await settle(app, { ...broadcast, failure: error.message });
     // A broadcast that was deleted, changed or started meanwhile needs nothing more.
     else if (error.code !== 'not_found' && error.code !== 'invalid_state') return now + RETRY_START_MS;
+  }
+  return undefined;
+}
+
+/**
+ * Returns when the daemon starts a broadcast, and from which states; undefined when it does not. What waits for approval is not started, and
+ * what was approved is late only from the decision on.
+ */
+function findStart(
+  { status }: Pick<BroadcastRow, 'status'>,
+  { scheduleAt }: Pick<BroadcastRunRow, 'scheduleAt'>,
+  approval: ApprovalRow | undefined,
+): { at: number; from: StartedFrom } | undefined {
+  if (approval?.state === 'pending') return undefined;
+  if (status === 'draft' || status === 'scheduled') {
+    if (approval?.state === 'approved') {
+      const { sendAt, decidedAt } = approval;
+      const at = Math.max(sendAt ?? 0, decidedAt ?? 0);
+      return { at, from: sendAt === null ? ['draft', 'scheduled'] : ['scheduled'] };
+    }
+    if (status === 'scheduled' && scheduleAt !== null) return { at: scheduleAt, from: ['scheduled'] };
   }
   return undefined;
 }
@@ -130,9 +185,11 @@ async function freezeBroadcast(
     html: texts.html,
     settings: sender.tracking,
   });
+  const filter = await filterOfBroadcast(app, broadcast);
   const used = [subject, texts.html, texts.text ?? ''].flatMap((text) => usesIn([undefined, text]));
   return {
     targets,
+    contentHash: hashContent(broadcast, { template, filter }),
     source: await createPacking()({ ...texts, ...(tracking && { tracking }) }),
     frozen: {
       audienceId,
@@ -144,7 +201,7 @@ async function freezeBroadcast(
       templateId,
       domainId: sender.domainId,
       complaintHost: sender.returnPathHost,
-      filter: await filterOfBroadcast(app, broadcast),
+      filter,
       headers: broadcastFields(app, { ...broadcast, topicName: topic?.name }),
       uses: countUses(used.map(({ name }) => name)),
       characters: texts.html.length + (texts.text?.length ?? 0) + (tracking ? maxGrowth(tracking) : 0),

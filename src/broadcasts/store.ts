@@ -4,6 +4,8 @@
  */
 
 import { sql } from 'kysely';
+import { findApproval, withdrawApproval } from '../approvals/store.ts';
+import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -14,16 +16,28 @@ import { deleteRun, findRun, putPlan, type RunPlan } from '../ledger/run-store.t
 import { findCounts } from '../ledger/store.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import type { Reach } from '../tenants/authenticate.ts';
+import { askAfterChange } from './ask.ts';
 
 /** A caller, who sees the broadcasts of its mode; with a key of one domain, those that are sent from there. */
 export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'> & Reach;
 
-/** Stores a new broadcast with its plan. */
+/** What a change of a broadcast asks approval for (ask.ts). */
+type Asking = {
+  contentHash: string;
+  /** The key that makes the change, when it requires approval. */
+  askedBy: ApprovalRow['keyId'] | null;
+};
+
+/**
+ * Stores a new broadcast with its plan.
+ * @throws AppError validation_error when too many wait for approval
+ */
 export const insertBroadcast = defineWrite(
   'broadcasts.insert',
-  async (tx, { broadcast, plan }: { broadcast: BroadcastRow; plan: RunPlan }) => {
+  async (tx, { broadcast, plan, ...asking }: { broadcast: BroadcastRow; plan: RunPlan } & Asking) => {
     await insertRow(tx, 'broadcasts', broadcast);
     await putPlan(tx, plan);
+    await askAfterChange(tx, { broadcast, run: plan, ...asking, now: broadcast.updatedAt });
   },
 );
 
@@ -111,8 +125,15 @@ export function findListed(tx: Tx, id: BroadcastRow['id']): Promise<Listed | und
   return tx.selectFrom('broadcasts').select(LISTED).where('id', '=', id).executeTakeFirst();
 }
 
-/** The run of a broadcast, null before it is scheduled or started, and its counts, null before it starts. */
-type Progress = { run: BroadcastRunRow | null; counts: BroadcastCountsRow | null };
+/**
+ * The run of a broadcast, null before it is scheduled or started, its counts, null before it starts, and its approval, null when it has
+ * never asked for one.
+ */
+type Progress = {
+  run: BroadcastRunRow | null;
+  counts: BroadcastCountsRow | null;
+  approval: ApprovalRow | null;
+};
 
 /** Returns a broadcast with its progress. */
 export async function withProgress<Row extends Pick<BroadcastRow, 'id'>>(
@@ -121,7 +142,8 @@ export async function withProgress<Row extends Pick<BroadcastRow, 'id'>>(
 ): Promise<Row & Progress> {
   const { id } = broadcast;
   const [run, counts] = [await findRun(tx, id), await findCounts(tx, id)];
-  return { ...broadcast, run: run ?? null, counts: counts ?? null };
+  const approval = (await findApproval(tx, id)) ?? null;
+  return { ...broadcast, run: run ?? null, counts: counts ?? null, approval };
 }
 
 /** Changes the status of a broadcast, as part of a write. `runs/state.ts` alone calls it. */
@@ -145,7 +167,7 @@ function laterThanBefore(now: number) {
   return sql<number>`max(${now}, "updatedAt" + 1)`;
 }
 
-type Replacing = {
+type Replacing = Asking & {
   /** The broadcast that the caller has seen. */
   before: BroadcastRow;
   after: BroadcastRow;
@@ -155,10 +177,11 @@ type Replacing = {
 /**
  * Replaces a broadcast that has not started, and its plan. Returns false when it is no longer as the caller has seen it: it
  * was changed, started or deleted meanwhile.
+ * @throws AppError validation_error when too many wait for approval
  */
 export const replaceBroadcast = defineWrite(
   'broadcasts.replace',
-  async (tx, { before, after, plan }: Replacing): Promise<boolean> => {
+  async (tx, { before, after, plan, ...asking }: Replacing): Promise<boolean> => {
     const { id, tenantId, mode, createdAt: _, ...columns } = after;
     const replaced = await tx
       .updateTable('broadcasts')
@@ -169,8 +192,10 @@ export const replaceBroadcast = defineWrite(
       .where('updatedAt', '=', before.updatedAt)
       .returning('id')
       .executeTakeFirst();
-    if (replaced) await putPlan(tx, plan);
-    return replaced !== undefined;
+    if (!replaced) return false;
+    await putPlan(tx, plan);
+    await askAfterChange(tx, { broadcast: after, run: plan, ...asking, now: after.updatedAt });
+    return true;
   },
 );
 
@@ -180,13 +205,14 @@ export const replaceBroadcast = defineWrite(
  */
 export const deleteBroadcast = defineWrite(
   'broadcasts.delete',
-  async (tx, { owner, id }: { owner: Owner; id: string }) => {
+  async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
     const broadcast = await getBroadcast(tx, owner, id);
     if (!['draft', 'scheduled', 'failed'].includes(broadcast.status))
       throw new AppError(
         'invalid_state',
         `The broadcast is ${broadcast.status}; only one that was never started can be deleted`,
       );
+    await withdrawApproval(tx, broadcast.id, now);
     await deleteRun(tx, broadcast.id);
     await deleteRows(tx, 'broadcasts', { id: broadcast.id });
   },

@@ -15,6 +15,7 @@ type NewKey = {
   domain?: string;
   allowIp?: string[];
   expiresAt?: string;
+  requiresApproval?: string;
 };
 
 /** Adds the commands to the program. */
@@ -68,6 +69,12 @@ function addCreate(key: Command, terminal: Terminal): void {
       collect,
     )
     .option('--expires-at <time>', 'time in ISO 8601 at which the key expires; without it, never')
+    .addOption(
+      new Option(
+        '--requires-approval <mail>',
+        'mail of the key that waits until a person approves it; without it, none does',
+      ).choices(['broadcasts', 'broadcasts_and_emails']),
+    )
     .action(({ allowIp, ...given }: NewKey, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const body = { ...given, ...(allowIp !== undefined && { allowedIps: allowIp }) };
@@ -88,7 +95,19 @@ function collect(value: string, before: string[] = []): string[] {
 }
 
 const HEADINGS = [
-  ...['id', 'name', 'mode', 'permission', 'domain', 'addresses', 'begins', 'tenant', 'last used', 'state'],
+  ...[
+    'id',
+    'name',
+    'mode',
+    'permission',
+    'domain',
+    'addresses',
+    'approval',
+    'begins',
+    'tenant',
+    'last used',
+    'state',
+  ],
 ];
 
 function toRow(key: ListedKey): string[] {
@@ -101,6 +120,7 @@ function toRow(key: ListedKey): string[] {
     key.permission,
     key.domain ?? 'any',
     key.allowedIps?.join(' ') ?? 'any',
+    key.requiresApproval ?? 'none',
     key.hint,
     key.tenantId,
     key.lastUsedAt ?? 'never',

@@ -64,11 +64,12 @@ async function send(app: PrepareApp, request: ConfirmationRequestRow, lease: Lea
   const recipient = await findRecipient(app.db.read, request);
   const email = recipient && (await emailRequest(app, recipient));
   if (!email) return false;
-  const { tenantId, mode, keyDomainId: domainId } = request;
+  const { tenantId, mode, keyDomainId: domainId, askedBy } = request;
+  const approval = askedBy && ({ keyId: askedBy, covers: 'broadcasts_and_emails' } as const);
   const holdText = () => () => {};
   const rows = await prepareEmail(
     app,
-    { tenantId, mode, domainId },
+    { tenantId, mode, domainId, approval },
     { request: email, holdText, pack: createPacking() },
   );
   const { response: isSent } = await commitStored(

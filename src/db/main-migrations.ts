@@ -217,6 +217,36 @@ CREATE TABLE requestLog (
   address TEXT NOT NULL,
   PRIMARY KEY (tenantId, mode, id)
 ) STRICT, WITHOUT ROWID;
+  },
+  /** Mail that waits for the approval of a person, and the keys whose mail does. */
+  {
+    id: '0088-approvals',
+    sql: `
+ALTER TABLE apiKeys ADD COLUMN requiresApproval TEXT;
+ALTER TABLE recipients ADD COLUMN holdReason TEXT;
+ALTER TABLE confirmationRequests ADD COLUMN askedBy TEXT;
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL REFERENCES tenants,
+  mode TEXT NOT NULL,
+  domainId TEXT,
+  kind TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  state TEXT NOT NULL,
+  keyId TEXT NOT NULL,
+  fromHeader TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  sendAt INTEGER,
+  createdAt INTEGER NOT NULL,
+  expiresAt INTEGER NOT NULL,
+  decidedAt INTEGER,
+  decidedBy TEXT,
+  reason TEXT
+) STRICT;
+CREATE INDEX approvalsByReference ON approvals (reference, id);
+CREATE INDEX approvalsByTenant ON approvals (tenantId, mode, id);
+CREATE INDEX approvalsByState ON approvals (tenantId, mode, state, id);
 `,
   },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */

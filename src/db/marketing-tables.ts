@@ -298,5 +298,7 @@ export const confirmationRequests = table({
   requestedAt: integer(),
   /** `sentAt` of the address before this request, which is restored when no mail can be made. */
   previousSentAt: nullable(integer()),
+  /** The key in whose name the mail asks for approval; null when it needs none. */
+  askedBy: nullable(id('key')),
 });
 export type ConfirmationRequestRow = Row<typeof confirmationRequests>;

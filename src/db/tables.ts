@@ -3,6 +3,7 @@
  * 1, JSON is text. A new database gets its tables from here (db/main-schema.ts); `migrations` is that of db/migrate.ts.
  */
 import * as apiTables from './api-tables.ts';
+import * as approvalTables from './approval-tables.ts';
 import * as broadcastTables from './broadcast-tables.ts';
 import * as emailTables from './email-tables.ts';
 import * as inboundTables from './inbound-tables.ts';
@@ -207,6 +208,16 @@ export type RecipientState =
   | 'suppressed'
   | 'canceled';
 
+/**
+ * Why a recipient is held:
+ *
+ * - `interrupted`: the daemon ended during several attempts.
+ * - `damaged`: the stored message is missing or was changed.
+ * - `operator`: the operator holds the mail.
+ * - `approval`: a person has to approve the mail. No release of an operator ends it.
+ */
+export type HoldReason = 'interrupted' | 'damaged' | 'operator' | 'approval';
+
 /** Written by queue/store.ts: one row for each recipient of a message. */
 const recipients = table({
   id: key(id('rcp')),
@@ -246,6 +257,8 @@ const recipients = table({
   /** Class of the last reply or fact, and what the sender can do (queue/outcome/replies). Null without one. */
   class: nullable(text()),
   advice: nullable(text()),
+  /** Why the recipient is held. Null for any other, and for one that a version before the column has held. */
+  holdReason: nullable(text<HoldReason>()),
 }).indexedBy({
   recipientsByMessage: '(messageId, position)',
   recipientsDue: "(dueAt, queue) WHERE state IN ('ready', 'deferred')",
@@ -286,6 +299,7 @@ export const TABLES = {
   messages,
   recipients,
   events,
+  ...approvalTables,
   ...broadcastTables,
   ...emailTables,
   ...inboundTables,

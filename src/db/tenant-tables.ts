@@ -56,6 +56,9 @@ export type UsageRow = Row<typeof usage>;
 
 export type Permission = 'full_access' | 'sending_access' | 'read_only';
 
+/** What a key sends only once a person has approved it: marketing mail, or all of its mail. */
+export type RequiredApproval = 'broadcasts' | 'broadcasts_and_emails';
+
 /** Written by tenants/store.ts. */
 export const apiKeys = table({
   id: key(id('key')),
@@ -75,6 +78,8 @@ export const apiKeys = table({
   lastUsedAt: nullable(integer()),
   expiresAt: nullable(integer()),
   revokedAt: nullable(integer()),
+  /** Null for a key whose mail waits for nobody. */
+  requiresApproval: nullable(text<RequiredApproval>()),
 }).indexedBy({
   apiKeysByHint: '(hint)',
   apiKeysByTenant: '(tenantId, id)',

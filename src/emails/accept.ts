@@ -2,9 +2,13 @@
  * The writes that accept email completely or not at all: emails, messages, content, a row for each recipient,
  * `email.queued`, and the idempotency record.
  */
+import type { ShownApprovalState } from '../approvals/schemas.ts';
+import { showApprovalState } from '../approvals/show.ts';
+import { requireRoom } from '../approvals/store.ts';
 import { insertBlob } from '../blobs/store.ts';
 import { storeTally } from '../counts/store.ts';
 import { Tally } from '../counts/tally.ts';
+import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
 import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
@@ -18,6 +22,7 @@ import { enqueue, type NewRecipient } from '../queue/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
 import { insertTargets } from '../tracking/links/store.ts';
+import { askForEmail } from './approval.ts';
 import {
   type Answer,
   acceptOnce,
@@ -38,6 +43,8 @@ export type SendPolicy = {
   kind: MessageRow['kind'];
   /** The topic of marketing mail, from which its recipients may have opted out. Null for transactional mail. */
   topicId: MessageRow['topicId'];
+  /** The key in whose name the email asks for approval; null when it needs none. */
+  askedBy: ApprovalRow['keyId'] | null;
 };
 
 export type EmailRows = SendPolicy & {
@@ -54,7 +61,12 @@ export type EmailRows = SendPolicy & {
   targets: readonly string[];
 };
 
-export type Sent = { id: EmailRow['id']; status: 'queued' };
+export type Sent = {
+  id: EmailRow['id'];
+  status: 'queued';
+  /** Present when the email waits for approval. */
+  approval?: ShownApprovalState;
+};
 export type BatchFailure = { id: null; status: 'failed'; error: { type: ErrorCode; message: string } };
 export type SentBatch = { data: (Sent | BatchFailure)[] };
 
@@ -141,11 +153,12 @@ const SUPPRESSED_AT_ONCE: RecipientEvent = {
 
 /**
  * Accepts one email. All checks precede the first write, so a refused email leaves no rows and counts nothing.
- * @throws AppError suppressed_recipient, quota_exceeded
+ * @throws AppError suppressed_recipient, quota_exceeded; validation_error when too many emails wait for approval
  */
 async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   const { email, message } = rows;
   const recipients = await evaluateRecipients(tx, email.tenantId, rows);
+  if (rows.askedBy !== null) await requireRoom(tx, email);
   if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
   if (rows.blob) await insertBlob(tx, rows.blob);
   const contentId = rows.source ? await insertContent(tx, email.tenantId, rows.source) : null;
@@ -156,7 +169,10 @@ async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
     const event = suppressed === null ? QUEUED : SUPPRESSED_AT_ONCE;
     await recordRecipientEvent(tx, message, { to: address, event, at: message.createdAt, tally });
   }
-  return { id: email.id, status: 'queued' };
+  const sent: Sent = { id: email.id, status: 'queued' };
+  if (rows.askedBy === null) return sent;
+  const asked = { id: email.id, askedBy: rows.askedBy, now: message.createdAt };
+  return { ...sent, approval: showApprovalState(await askForEmail(tx, asked)) };
 }
 
 /**

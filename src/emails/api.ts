@@ -217,7 +217,8 @@ function registerReschedule(server: FastifyInstance, app: ShowApp): void {
       schema: {
         operationId: 'rescheduleEmail',
         summary: 'Reschedule an email',
-        description: 'Changes the time of an email as long as no delivery was attempted. Returns the email.',
+        description:
+          'Changes the time of an email as long as no delivery was attempted. One that waits for approval, or was approved, asks again. Returns the email.',
         tags,
         ...paramsOf(ONE),
         body: rescheduleSchema,
@@ -227,7 +228,7 @@ function registerReschedule(server: FastifyInstance, app: ShowApp): void {
     async (request) => {
       const head = await findFor(app, request);
       const texts = await getTexts(app, request, head);
-      await rescheduleEmail(app, head, request.body);
+      await rescheduleEmail(app, callerOf(request), { email: head, body: request.body });
       return show(app, head, texts);
     },
   );

@@ -7,6 +7,7 @@ import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
 import { newMessage } from '../queue/new-message.ts';
+import { findAsker } from '../tenants/approval-need.ts';
 import type { CallerScope as Caller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
@@ -15,8 +16,6 @@ import type { Content } from './render.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
-
-/** The owner of the email. The daemon itself sends some mail without a key. */
 
 type Prepared = {
   id: EmailRow['id'];
@@ -58,18 +57,19 @@ type PolicyInput = {
 /** Returns the facts that decide whether an email may be sent. */
 export function policyOf(
   config: Pick<Config, 'hostname'>,
-  { mode }: Caller,
+  caller: Pick<Caller, 'mode' | 'approval'>,
   { type, topic, recipients, simulatorOnly }: PolicyInput,
 ): SendPolicy {
   return {
     recipients,
     // Mail to the simulator is free, and so is test mail.
-    isCharged: mode === 'live' && !simulatorOnly,
+    isCharged: caller.mode === 'live' && !simulatorOnly,
     simulatedSuppressions: recipients
       .map(({ address }) => address)
       .filter((address) => isSimulatedSuppression(config, address)),
     kind: type,
     topicId: type === 'broadcast' && topic ? topic.id : null,
+    askedBy: findAsker(caller, type),
   };
 }
 

@@ -2,10 +2,12 @@
 import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
+import { findAsker } from '../tenants/approval-need.ts';
 import type { Caller } from '../tenants/authenticate.ts';
+import { rescheduleStoredEmail } from './approval.ts';
 import { maxAgeMs, readSchedule } from './request/schedule.ts';
 import type { RescheduleBody } from './schemas.ts';
-import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail } from './store.ts';
+import { cancelStoredEmail, type EmailHead, findEmailHead } from './store.ts';
 
 /**
  * Returns the email with this id.
@@ -37,12 +39,18 @@ export async function cancelEmail(app: App, email: EmailHead): Promise<void> {
  * Moves an email that has not been attempted to another time.
  * @throws AppError validation_error, invalid_state
  */
-export async function rescheduleEmail(app: App, email: EmailHead, body: RescheduleBody): Promise<void> {
+export async function rescheduleEmail(
+  app: App,
+  caller: Caller,
+  { email, body }: { email: EmailHead; body: RescheduleBody },
+): Promise<void> {
   const now = app.clock.now();
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
   const expiresAt = datedAt + maxAgeMs(app.config, email.type);
-  await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), now, scheduledAt, datedAt, expiresAt });
-  app.wakeups.notify('queue');
+  const askedBy = findAsker(caller, email.type);
+  const dates = { now, scheduledAt, datedAt, expiresAt };
+  await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), ...dates, askedBy });
+  for (const name of ['queue', 'events']) app.wakeups.notify(name);
 }
 
 function ownerOf({ id, tenantId }: EmailHead) {

@@ -1,6 +1,7 @@
 /** Finds the email that a request names, and reads its texts within the memory of responses. */
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
+import { findApproval } from '../approvals/store.ts';
 import { listEventsOfEmail } from '../events/store.ts';
 import { reserveResponse } from '../http/transport/response-budget.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
@@ -63,5 +64,7 @@ async function readMessageTexts(app: ShowApp, email: EmailWithContent): Promise<
 export async function show(app: ShowApp, head: EmailHead, texts: Texts) {
   const email = await getEmail(app, head);
   const recipients = await listRecipients(app.db.read, email.id);
-  return showEmail({ ...email, ...texts }, recipients, await listEventsOfEmail(app.db.read, email.id));
+  const events = await listEventsOfEmail(app.db.read, email.id);
+  const approval = await findApproval(app.db.read, email.id);
+  return showEmail({ ...email, ...texts }, { recipients, events, approval });
 }

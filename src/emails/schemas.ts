@@ -1,7 +1,7 @@
 /** Request schemas of the emails API (specification 4.1). show.ts has the schemas of its answers. */
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow } from '../db/email-tables.ts';
-import type { EmailStatus } from '../db/tables.ts';
+import type { EmailStatus, HoldReason } from '../db/tables.ts';
 import { pageQuery } from '../http/json/page.ts';
 import { CALENDAR_METHODS } from '../mail/message/calendar.ts';
 import { DISPOSITIONS } from '../mail/message/file-part.ts';
@@ -243,6 +243,14 @@ export const RECIPIENT_STATUSES = [
   'canceled',
 ] as const;
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
+
+/** Reasons why recipients are held. */
+export const HOLD_REASONS = [
+  'interrupted',
+  'damaged',
+  'operator',
+  'approval',
+] as const satisfies readonly HoldReason[];
 
 export const emailListQuery = Type.Object({
   ...pageQuery,

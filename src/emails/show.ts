@@ -1,5 +1,8 @@
 /** Answers of the emails API (specification 2.1). */
 import { type TSchema, Type } from 'typebox';
+import { approvalOrNull, approvalStateSchema } from '../approvals/schemas.ts';
+import { showApprovalState } from '../approvals/show.ts';
+import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
 import type { EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { pageSchema } from '../http/json/page.ts';
@@ -8,13 +11,19 @@ import { DISPOSITIONS, type Disposition } from '../mail/message/file-part.ts';
 import type { Texts } from '../queue/contents/read.ts';
 import { recipientStatus } from '../queue/status.ts';
 import { isoTime } from '../system/clock.ts';
-import { RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
+import { HOLD_REASONS, RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
 
 const EXAMPLE_ID = 'em_01khq3z5vgxw1r8t6n2m4c9b7d';
 const EXAMPLE_SENT = { id: EXAMPLE_ID, status: 'queued' };
 
+const waits = Type.Optional(approvalStateSchema);
+
 export const sentSchema = Type.Object(
-  { id: Type.String({ description: 'Id of the email; starts with `em_`.' }), status: Type.Literal('queued') },
+  {
+    id: Type.String({ description: 'Id of the email; starts with `em_`.' }),
+    status: Type.Literal('queued'),
+    approval: waits,
+  },
   { title: 'SentEmail', examples: [EXAMPLE_SENT] },
 );
 
@@ -24,6 +33,7 @@ const batchItemSchema = Type.Object(
       description: 'Id of the email; starts with `em_`. Null when the email was refused.',
     }),
     status: Type.Enum(['queued', 'failed']),
+    approval: waits,
     error: Type.Optional(
       Type.Object(
         {
@@ -97,7 +107,8 @@ const recipientSchema = Type.Object({
   email: Type.String({ description: 'Address without a name.' }),
   type: Type.Enum(['to', 'cc', 'bcc']),
   status: Type.Enum([...RECIPIENT_STATUSES], {
-    description: '`held`: delivery is not attempted until an operator releases it; `diagnostic` says why.',
+    description:
+      '`held`: delivery is not attempted until an operator releases it or a person approves it; `holdReason` and `diagnostic` say why.',
   }),
   attempts: Type.Integer({ description: 'Number of delivery attempts.' }),
   lastEventAt: timestamp('Time of the latest event of the recipient.'),
@@ -106,6 +117,10 @@ const recipientSchema = Type.Object({
   diagnostic: nullable(
     Type.String(),
     'Text of the reply, or a description of the failure when there was no reply.',
+  ),
+  holdReason: nullable(
+    Type.Enum([...HOLD_REASONS]),
+    'Why the recipient is held, such as `approval`; null when it is not.',
   ),
   class: nullable(
     Type.String(),
@@ -164,6 +179,7 @@ const emailFields = {
     description: 'Placeholders that had neither a value nor a fallback and were rendered as empty text.',
   }),
   messageId: Type.String({ description: 'Value of the Message-ID header field.' }),
+  approval: approvalOrNull,
   recipients: Type.Array(recipientSchema, { description: 'Recipients of the email, each address once.' }),
   recipientCounts: Type.Object(
     Object.fromEntries(RECIPIENT_STATUSES.map((status) => [status, Type.Integer()])),
@@ -214,6 +230,7 @@ const EXAMPLE_EMAIL = {
   broadcastId: null,
   missingVariables: [],
   messageId: `<${EXAMPLE_ID}@acme.example>`,
+  approval: null,
   recipients: [
     {
       email: 'delivered+ada@simulator.localhost',
@@ -224,6 +241,7 @@ const EXAMPLE_EMAIL = {
       smtpCode: 250,
       enhancedCode: '2.0.0',
       diagnostic: '2.0.0 Ok: queued',
+      holdReason: null,
       class: null,
       advice: null,
       nextAttemptAt: null,
@@ -266,8 +284,16 @@ export function showSummary(row: EmailSummary) {
 /** Returns an email as `GET /v1/emails/:id` shows it. */
 export function showEmail(
   row: EmailWithStatus & Pick<Texts, 'amp' | 'calendar'>,
-  recipients: readonly RecipientRow[],
-  events: readonly EventRow[],
+  {
+    recipients,
+    events,
+    approval,
+  }: {
+    recipients: readonly RecipientRow[];
+    events: readonly EventRow[];
+    /** Undefined for an email that has never asked for approval. */
+    approval: ApprovalRow | undefined;
+  },
 ) {
   return {
     ...showSummary(row),
@@ -291,6 +317,7 @@ export function showEmail(
     broadcastId: row.broadcastId,
     missingVariables: readList(row.missingVariables),
     messageId: `<${row.rfcMessageId}>`,
+    approval: approval ? showApprovalState(approval) : null,
     recipients: recipients.map(showRecipient),
     recipientCounts: countRecipients(recipients),
     events: events.map((event) => ({
@@ -322,7 +349,7 @@ function showAttachments(json: string) {
 }
 
 function showRecipient(row: RecipientRow) {
-  const { attempts, smtpCode, enhancedCode, diagnostic, advice, mx, tls } = row;
+  const { attempts, smtpCode, enhancedCode, diagnostic, holdReason, advice, mx, tls } = row;
   return {
     email: row.address,
     type: row.field,
@@ -332,6 +359,7 @@ function showRecipient(row: RecipientRow) {
     smtpCode,
     enhancedCode,
     diagnostic,
+    holdReason,
     class: row.class,
     advice,
     nextAttemptAt: nextAttemptOf(row),

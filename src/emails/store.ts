@@ -5,7 +5,7 @@
 
 import { sql } from 'kysely';
 import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
-import type { EmailAddressRow, EmailRow } from '../db/email-tables.ts';
+import type { ContentRow, EmailAddressRow, EmailRow } from '../db/email-tables.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
@@ -15,6 +15,7 @@ import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
 import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
+import { orNotFound } from '../system/errors.ts';
 import { firstIdAt } from '../system/ids.ts';
 import { deleteEngagementsOf } from '../tracking/engagements/store.ts';
 import { deleteTargetsOf } from '../tracking/links/store.ts';
@@ -136,7 +137,7 @@ export async function findEmailHead(
   return found && (domainId === null || found.domainId === domainId) ? found : undefined;
 }
 
-type Change = Pick<EmailRow, 'tenantId' | 'id'> & { now: number };
+export type Change = Pick<EmailRow, 'tenantId' | 'id'> & { now: number };
 
 /**
  * Cancels an email. The caller has checked that it belongs to the tenant.
@@ -146,19 +147,49 @@ export const cancelStoredEmail = defineWrite('emails.cancel', async (tx, { id, n
   await cancelMessage(tx, { messageId: id, now });
 });
 
-type NewDate = Pick<EmailRow, 'scheduledAt'> & Pick<MessageRow, 'datedAt' | 'expiresAt'>;
+type Bound = Pick<
+  EmailRow,
+  'id' | 'fromHeader' | 'toList' | 'ccList' | 'bccList' | 'replyToList' | 'subject'
+> &
+  Pick<EmailRow, 'headers' | 'attachments' | 'scheduledAt'> &
+  Pick<MessageRow, 'sender' | 'fields' | 'mergeValues'> & {
+    /** Hash of the texts as they are stored. */
+    contentSha256: ContentRow['sha256'] | null;
+    /** Hash of the stored bytes of the message. */
+    blobSha256: BlobRow['sha256'] | null;
+  };
+
+const boundById = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
+  db
+    .selectFrom('emails')
+    .innerJoin('messages', 'messages.id', 'emails.id')
+    .leftJoin('contents', 'contents.id', 'messages.contentId')
+    .leftJoin('blobs', 'blobs.id', 'messages.blobId')
+    .select(['emails.id', 'emails.fromHeader', 'emails.toList', 'emails.ccList', 'emails.bccList'])
+    .select(['emails.replyToList', 'emails.subject', 'emails.headers', 'emails.attachments'])
+    .select(['emails.scheduledAt', 'messages.sender', 'messages.fields', 'messages.mergeValues'])
+    .select(['contents.sha256 as contentSha256', 'blobs.sha256 as blobSha256'])
+    .where('emails.id', '=', param('id')),
+);
+
+/** Returns what an approval of an email binds to. */
+export async function getBound(tx: Tx, id: EmailRow['id']): Promise<Bound> {
+  return orNotFound(await boundById.first(tx, { id }), 'Email');
+}
+
+export type NewDate = Pick<EmailRow, 'scheduledAt'> & Pick<MessageRow, 'datedAt' | 'expiresAt'>;
 
 /**
- * Reschedules an email. The caller has checked that it belongs to the tenant. Times are Unix milliseconds.
+ * Moves an email to another time, as part of a write. The caller has checked that it belongs to the tenant. Times are Unix milliseconds.
  * @throws AppError invalid_state
  */
-export const rescheduleStoredEmail = defineWrite(
-  'emails.reschedule',
-  async (tx, { tenantId, id, now, scheduledAt, datedAt, expiresAt }: Change & NewDate) => {
-    await rescheduleMessage(tx, { messageId: id, now, datedAt, expiresAt });
-    await updateRows(tx, 'emails', { set: { scheduledAt }, where: { id, tenantId } });
-  },
-);
+export async function moveEmail(
+  tx: Tx,
+  { tenantId, id, now, scheduledAt, datedAt, expiresAt }: Change & NewDate,
+): Promise<void> {
+  await rescheduleMessage(tx, { messageId: id, now, datedAt, expiresAt });
+  await updateRows(tx, 'emails', { set: { scheduledAt }, where: { id, tenantId } });
+}
 
 type EmailExpiry = ExpiryRange & {
   now: number;

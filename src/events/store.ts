@@ -34,6 +34,11 @@ export const EVENT_TYPES = [
   'broadcast.sent',
   'broadcast.paused',
   'broadcast.failed',
+  'approval.requested',
+  'approval.approved',
+  'approval.declined',
+  'approval.expired',
+  'approval.withdrawn',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -44,13 +44,18 @@ export async function putPlan(tx: Tx, plan: RunPlan): Promise<void> {
     judgedFrom: null,
   });
   const { broadcastId, scheduleAt } = plan;
-  if (scheduleAt === null) await cancelTask(tx, { kind: BROADCAST_TASKS, reference: broadcastId });
+  if (scheduleAt === null) await clearRunDue(tx, broadcastId);
   else await makeRunDue(tx, plan, scheduleAt);
 }
 
 /** Removes the run of a broadcast that was never started, if it has one. */
 export async function deleteRun(tx: Tx, broadcastId: BroadcastId): Promise<void> {
   await tx.deleteFrom('broadcastRuns').where('broadcastId', '=', broadcastId).execute();
+  await clearRunDue(tx, broadcastId);
+}
+
+/** Makes the run of a broadcast due no more. */
+export async function clearRunDue(tx: Tx, broadcastId: BroadcastId): Promise<void> {
   await cancelTask(tx, { kind: BROADCAST_TASKS, reference: broadcastId });
 }
 

@@ -22,6 +22,8 @@ export const mailboxes = {
     domain: ['listMailboxes', 'getMailbox', 'getMailboxSettings', 'listAppPasswords', 'getAppPassword'],
     none: ['createMailbox', 'updateMailbox', 'deleteMailbox', 'createAppPassword', 'deleteAppPassword'],
   },
+  // A password of a mailbox sends too, and so do its forwarding and its scripts.
+  beyondApproval: ['createMailbox', 'updateMailbox', 'createAppPassword'],
   operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
   pages: [createDiscoveryApp],
   works: [createMemorySweep],

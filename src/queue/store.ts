@@ -129,6 +129,7 @@ export const moveDueRecipients = defineWrite(
 const CHANGING = [
   ...(['state', 'dueAt', 'attempts', 'interruptedAttempts', 'runId', 'delayNoticeAt', 'smtpCode'] as const),
   ...(['enhancedCode', 'diagnostic', 'mx', 'tls', 'lastEventAt', 'dsn', 'class', 'advice', 'queue'] as const),
+  'holdReason',
 ] satisfies readonly (keyof RecipientRow)[];
 
 type RecipientPatch = Pick<RecipientRow, 'id' | (typeof CHANGING)[number]>;

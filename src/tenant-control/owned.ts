@@ -80,6 +80,7 @@ export const OWNED: readonly Owned[] = [
   },
   indexed('emailAddresses'),
   indexed('emailTags'),
+  indexed('approvals'),
   indexed('idempotency'),
   children('webhookEndpoints', 'webhookDeliveries', 'endpointId'),
   children('webhookEndpoints', 'webhookReplays', 'endpointId'),

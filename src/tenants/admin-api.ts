@@ -75,6 +75,7 @@ function registerKeyAdmin(server: FastifyInstance, app: App): void {
       name: body.name,
       mode: body.mode,
       permission: body.permission,
+      ...(body.requiresApproval !== undefined && { requiresApproval: body.requiresApproval }),
       ...(body.domain !== undefined && { domainId: await findDomain(app, tenant.id, body.domain) }),
       ...readKeyLimits(body, app.clock.now()),
     });

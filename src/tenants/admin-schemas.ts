@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tenant-tables.ts';
 import { isoTime } from '../system/clock.ts';
-import { allowedIps, keyName, mode, permission, showApiKey } from './schemas.ts';
+import { allowedIps, keyName, mode, permission, REQUIRED_APPROVALS, showApiKey } from './schemas.ts';
 import type { KeyWithDomain } from './store.ts';
 
 const name = keyName;
@@ -37,6 +37,7 @@ export const newKeySchema = Type.Object({
   domain: Type.Optional(Type.String()),
   allowedIps: Type.Optional(allowedIps),
   expiresAt: Type.Optional(Type.String()),
+  requiresApproval: Type.Optional(Type.Enum([...REQUIRED_APPROVALS])),
 });
 export type NewKeyBody = Static<typeof newKeySchema>;
 

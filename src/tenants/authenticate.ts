@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandl
 import type { App } from '../app.ts';
 import type { PersonRow } from '../db/people-tables.ts';
 import type { Mode } from '../db/tables.ts';
-import type { ApiKeyRow, PlanRow } from '../db/tenant-tables.ts';
+import type { ApiKeyRow, PlanRow, RequiredApproval } from '../db/tenant-tables.ts';
 import { chargeAddress } from '../http/transport/address-limit.ts';
 import { AppError } from '../system/errors.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type Need,
   requireNeed,
   requirePeer,
+  requireSameApproval,
 } from './key-access.ts';
 import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { createRateLimit, requireAllowance } from './rate-limit.ts';
@@ -31,10 +32,14 @@ export type Caller = {
   personId: PersonRow['id'] | null;
   /** The one domain that the key is limited to; null when it reaches its whole tenant. */
   domainId: ApiKeyRow['domainId'];
+  approval: ApprovalNeed | null;
 };
 
 /** Where a caller acts, whoever it is. */
 export type CallerScope = Omit<Caller, 'keyId' | 'personId'>;
+
+/** The mail of a caller that waits until a person approves it, and the key that asks; null when none waits. */
+export type ApprovalNeed = { keyId: ApiKeyRow['id']; covers: RequiredApproval };
 
 /** The reach of a caller of the API: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
 export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
@@ -75,7 +80,7 @@ const MAX_AUTHORIZATION_CHARACTERS = 256;
 type PlannedCaller = {
   caller: Caller;
   plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
-  key: Pick<ApiKeyRow, 'permission' | 'domainId' | 'allowedIps' | 'expiresAt'>;
+  key: Pick<ApiKeyRow, 'permission' | 'domainId' | 'allowedIps' | 'expiresAt' | 'requiresApproval'>;
   requireValidKey: RequireValidKey;
 };
 
@@ -97,10 +102,12 @@ export function reachOf(request: FastifyRequest): Reach {
   return { tenantId, domainId };
 }
 
-/** Returns true when the key is limited: in its permission, its domain, its addresses or its lifetime. */
+/** Returns true when the key is limited: in its permission, its domain, its addresses, its lifetime, or by approval. */
 export function hasLimits(request: FastifyRequest): boolean {
-  const { permission, domainId, allowedIps, expiresAt } = plannedCallerOf(request).key;
-  return permission !== 'full_access' || domainId !== null || allowedIps !== null || expiresAt !== null;
+  const { permission, ...limits } = plannedCallerOf(request).key;
+  const { domainId, allowedIps, expiresAt, requiresApproval } = limits;
+  const isLimited = [domainId, allowedIps, expiresAt, requiresApproval].some((limit) => limit !== null);
+  return permission !== 'full_access' || isLimited;
 }
 
 /** Returns the check for work that continues after the body has arrived. The caller runs it right before its commit. */
@@ -157,15 +164,15 @@ export function requireApiKey(
       if (error instanceof AppError && !request.is404) chargeAddress(app.guards.unauthenticated, request);
       throw error;
     });
-    const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
+    const { tenantId, requestsPerSecond, monthlyEmails } = key;
     request[callerField] = {
-      caller: { tenantId, mode, keyId: key.id, personId: null, domainId },
+      caller: callerWith(key),
       plan: { requestsPerSecond, monthlyEmails },
       key,
       requireValidKey() {
         const isExpired = key.expiresAt !== null && key.expiresAt <= app.clock.now();
         if (!isExpired && knownKeys.isCurrent(foundAt)) return undefined;
-        return findKey(app, knownKeys, authorization).then(() => {});
+        return findKey(app, knownKeys, authorization).then((found) => requireSameApproval(key, found));
       },
     };
     if (requestsPerSecond !== null) {
@@ -186,9 +193,9 @@ export function requireApiKey(
 /** Returns a person as a caller without the limits of keys. Its quota is still counted when an email is accepted. */
 function plannedPerson({ tenantId, mode, personId, permission }: PersonCaller): PlannedCaller {
   return {
-    caller: { tenantId, mode, keyId: null, personId, domainId: null },
+    caller: { tenantId, mode, keyId: null, personId, domainId: null, approval: null },
     plan: { requestsPerSecond: null, monthlyEmails: null },
-    key: { permission, domainId: null, allowedIps: null, expiresAt: null },
+    key: { permission, domainId: null, allowedIps: null, expiresAt: null, requiresApproval: null },
     // The dashboard has read the session of the person right before, and the request arrives whole.
     requireValidKey: () => undefined,
   };
@@ -211,6 +218,12 @@ function unlessRefusedKey(error: unknown): void {
 
 function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
+}
+
+/** Returns the caller that uses a key. */
+export function callerWith({ id: keyId, tenantId, mode, domainId, requiresApproval }: ApiKeyRow): Caller {
+  const approval = requiresApproval === null ? null : { keyId, covers: requiresApproval };
+  return { tenantId, mode, keyId, personId: null, domainId, approval };
 }
 
 async function findKey(

@@ -71,6 +71,20 @@ export function requireNeed({ permission }: Pick<PlannedKey, 'permission'>, need
   throw new AppError('restricted_api_key', `This API key (${permission}) does not permit this request`);
 }
 
+/**
+ * Checks that the mail of a key does not need another approval than when its request began.
+ * @throws AppError unavailable
+ */
+export function requireSameApproval(
+  before: Pick<PlannedKey, 'requiresApproval'>,
+  now: Pick<PlannedKey, 'requiresApproval'>,
+): void {
+  if (before.requiresApproval === now.requiresApproval) return;
+  throw new AppError('unavailable', 'This API key was changed during the request; repeat the request', {
+    retryAfterSeconds: 1,
+  });
+}
+
 /** Returns the function that records, now and then, when a key was last used. */
 export function createUseRecord(app: Pick<App, 'clock' | 'db'>): (key: Pick<PlannedKey, 'id'>) => void {
   const recordedAt = createLru<string, number>(MAX_RECORDED_KEYS);

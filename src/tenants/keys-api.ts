@@ -7,10 +7,10 @@ import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
-import { AppError } from '../system/errors.ts';
+import { AppError, invalid } from '../system/errors.ts';
 import { type Caller, callerOf, hasLimits } from './authenticate.ts';
 import { readKeyLimits } from './key-request.ts';
-import { createApiKey, deleteKey, type NewKey } from './keys.ts';
+import { changeKey, createApiKey, deleteKey, type NewKey } from './keys.ts';
 import {
   apiKeyChangeSchema,
   apiKeySchema,
@@ -19,7 +19,7 @@ import {
   newApiKeySchema,
   showApiKey,
 } from './schemas.ts';
-import { getKeyInUse, listKeysInUse, renameApiKey } from './store.ts';
+import { getKeyInUse, listKeysInUse } from './store.ts';
 
 /** A new key with its token, which exists only until the answer is sent. */
 type CreatedKey = ApiKeyRow & { token: string };
@@ -63,10 +63,16 @@ export function registerApiKeysApi(server: FastifyInstance, app: App): void {
   keys.get({ summary: 'Retrieve an API key' }, async (request) =>
     getKeyInUse(app.db.read, managerOf(request), request.params.id),
   );
-  keys.update({ summary: 'Rename an API key', body: apiKeyChangeSchema }, async (request) => {
+  keys.update({ summary: 'Change an API key', body: apiKeyChangeSchema }, async (request) => {
     const { tenantId, mode } = managerOf(request);
-    const { id } = request.params;
-    return app.db.commit(renameApiKey, { owner: { tenantId, mode }, id, name: request.body.name });
+    const { name, requiresApproval } = request.body;
+    if (name === undefined && requiresApproval === undefined)
+      throw invalid('name', '`name` or `requiresApproval` is required');
+    const change = {
+      ...(name !== undefined && { name }),
+      ...(requiresApproval !== undefined && { requiresApproval }),
+    };
+    return changeKey(app, { tenantId, mode }, { id: request.params.id, change });
   });
   registerDelete(server, app);
 }
@@ -103,7 +109,7 @@ function managerOf(request: FastifyRequest): Caller {
   if (!hasLimits(request)) return callerOf(request);
   throw new AppError(
     'restricted_api_key',
-    'Only an API key with full access and without a limit (domain, addresses, expiry) can manage API keys',
+    'Only an API key with full access and without a limit (domain, addresses, expiry, approval) can manage API keys',
   );
 }
 
@@ -112,7 +118,7 @@ function managerOf(request: FastifyRequest): Caller {
  * @throws AppError restricted_api_key for the other mode, validation_error
  */
 function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
-  const { name, mode = caller.mode, permission, domainId = null } = body;
+  const { name, mode = caller.mode, permission, domainId = null, requiresApproval = null } = body;
   if (mode !== caller.mode) {
     throw new AppError(
       'restricted_api_key',
@@ -125,6 +131,7 @@ function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
     mode,
     permission,
     domainId: domainId as ApiKeyRow['domainId'],
+    requiresApproval,
     ...readKeyLimits(body, now),
   };
 }

@@ -7,7 +7,14 @@ import type { App } from '../app.ts';
 import type { Mode } from '../db/tables.ts';
 import type { ApiKeyRow, Permission } from '../db/tenant-tables.ts';
 import { newId } from '../system/ids.ts';
-import { endApiKey, insertApiKey, type KeyOwner, revokeApiKey } from './store.ts';
+import {
+  endApiKey,
+  insertApiKey,
+  type KeyChange,
+  type KeyOwner,
+  revokeApiKey,
+  updateApiKey,
+} from './store.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const HINT_CHARACTERS = 8;
@@ -24,6 +31,8 @@ export type NewKey = {
   allowedIps?: readonly string[] | null;
   /** Time of expiry in Unix milliseconds; null for a key that never expires. */
   expiresAt: number | null;
+  /** Mail of the key that waits for approval. By default none does. */
+  requiresApproval?: ApiKeyRow['requiresApproval'];
 };
 
 /**
@@ -34,7 +43,7 @@ export type NewKey = {
  */
 export async function createApiKey(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  { domainId = null, allowedIps = null, ...key }: NewKey,
+  { domainId = null, allowedIps = null, requiresApproval = null, ...key }: NewKey,
 ): Promise<{ key: ApiKeyRow; token: string }> {
   const prefix = key.mode === 'live' ? app.config.keys.livePrefix : app.config.keys.testPrefix;
   const body = Array.from(
@@ -53,9 +62,25 @@ export async function createApiKey(
     createdAt: now,
     lastUsedAt: null,
     revokedAt: null,
+    requiresApproval,
   };
   await app.db.commit(insertApiKey, row);
   return { key: row, token };
+}
+
+/**
+ * Changes a key at the request of its tenant. Requests and sessions that use it follow the change at once.
+ *
+ * @throws AppError not_found, also for a key of another mode
+ */
+export async function changeKey(
+  app: Pick<App, 'db' | 'wakeups'>,
+  owner: KeyOwner,
+  { id, change }: { id: string; change: KeyChange },
+): Promise<ApiKeyRow> {
+  const row = await app.db.commit(updateApiKey, { owner, id, change });
+  app.wakeups.notify('tenants');
+  return row;
 }
 
 /**

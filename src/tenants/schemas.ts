@@ -1,6 +1,6 @@
 /** Schemas of `/v1/api-keys` and `/v1/plan`. */
 import { type Static, Type } from 'typebox';
-import type { ApiKeyRow } from '../db/tenant-tables.ts';
+import type { ApiKeyRow, RequiredApproval } from '../db/tenant-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
@@ -25,6 +25,10 @@ export const allowedIps = Type.Array(Type.String(), {
   maxItems: MAX_ALLOWED_IPS,
   description: 'Addresses and CIDR blocks from which the key may be used.',
 });
+export const REQUIRED_APPROVALS = [
+  'broadcasts',
+  'broadcasts_and_emails',
+] as const satisfies readonly RequiredApproval[];
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
   schema: Schema,
   description: string,
@@ -39,6 +43,12 @@ const allowedIpsOrNull = orNull(
   'Addresses and CIDR blocks from which the key may be used; null allows any.',
 );
 const expiresAt = orNull(Type.String(), 'ISO 8601 with an offset; null: never.');
+
+const requiresApproval = orNull(
+  Type.Enum([...REQUIRED_APPROVALS]),
+  'Mail of the key that waits until a person approves it. `broadcasts`: broadcasts, and emails of the type broadcast. ' +
+    '`broadcasts_and_emails`: all of its mail, also by SMTP. Such a key manages no keys and mailboxes, and approves nothing. Null: none.',
+);
 
 const EXAMPLE = { name: 'shop', mode: 'live', permission: 'sending_access' };
 const LIMITS = {
@@ -59,12 +69,16 @@ export const newApiKeySchema = Type.Object(
     domainId: Type.Optional(domainId),
     allowedIps: Type.Optional(allowedIpsOrNull),
     expiresAt: Type.Optional(expiresAt),
+    requiresApproval: Type.Optional(requiresApproval),
   },
   { examples: [{ ...EXAMPLE, ...LIMITS }] },
 );
 export type NewApiKey = Static<typeof newApiKeySchema>;
 
-export const apiKeyChangeSchema = Type.Object({ name: keyName }, { examples: [{ name: 'shop, old' }] });
+export const apiKeyChangeSchema = Type.Object(
+  { name: Type.Optional(keyName), requiresApproval: Type.Optional(requiresApproval) },
+  { examples: [{ name: 'shop, old', requiresApproval: 'broadcasts' }] },
+);
 
 const fields = {
   id: Type.String(),
@@ -79,6 +93,7 @@ const fields = {
   createdAt: Type.String(),
   lastUsedAt: orNull(Type.String(), 'To the minute; null: not yet.'),
   expiresAt,
+  requiresApproval,
 };
 
 const SHOWN = {
@@ -88,6 +103,7 @@ const SHOWN = {
   ...LIMITS,
   createdAt: '2026-03-01T09:00:00.000Z',
   lastUsedAt: null,
+  requiresApproval: null,
 };
 
 export const apiKeySchema = Type.Object(fields, { title: 'ApiKey', examples: [SHOWN] });
@@ -111,6 +127,7 @@ export function showApiKey(row: ApiKeyRow) {
     createdAt: isoTime(row.createdAt),
     lastUsedAt: time(row.lastUsedAt),
     expiresAt: time(row.expiresAt),
+    requiresApproval: row.requiresApproval,
   };
 }
 

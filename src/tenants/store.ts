@@ -215,16 +215,20 @@ export async function getKeyInUse(tx: Tx, owner: KeyOwner, id: string): Promise<
 
 type ByOwner = { owner: KeyOwner; id: string };
 
+/** What a tenant can change of its keys. Fields that are missing stay as they are. */
+export type KeyChange = Partial<Pick<ApiKeyRow, 'name' | 'requiresApproval'>>;
+
 /**
- * Renames a key.
+ * Changes a key.
  * @throws AppError not_found
  */
-export const renameApiKey = defineWrite(
-  'tenants.renameApiKey',
-  async (tx, { owner, id, name }: ByOwner & { name: string }): Promise<ApiKeyRow> => {
+export const updateApiKey = defineWrite(
+  'tenants.updateApiKey',
+  async (tx, { owner, id, change }: ByOwner & { change: KeyChange }): Promise<ApiKeyRow> => {
     const key = await getKeyInUse(tx, owner, id);
-    await updateRows(tx, 'apiKeys', { set: { name }, where: { id: key.id } });
-    return { ...key, name };
+    const { name = key.name, requiresApproval = key.requiresApproval } = change;
+    await updateRows(tx, 'apiKeys', { set: { name, requiresApproval }, where: { id: key.id } });
+    return { ...key, name, requiresApproval };
   },
 );
 

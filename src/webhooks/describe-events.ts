@@ -21,7 +21,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'email.delivery_delayed': 'A delivery attempt failed and will be repeated',
   'email.suppressed': 'The address is on the suppression list, so nothing was sent',
   'email.canceled': 'The email was canceled for a recipient who was still waiting for it',
-  'email.held': 'Delivery stopped until an operator releases the email',
+  'email.held': 'Delivery stopped until an operator releases the email, or a person approves it',
   'email.received': 'A message arrived for a route',
   'domain.verified': 'The DNS records of a domain were found correct',
   'domain.failed': 'The DNS records of a domain were not found, or no longer',
@@ -34,6 +34,12 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'broadcast.sent': 'Every copy of a broadcast was tried',
   'broadcast.paused': 'A broadcast was paused, by its owner or by itself',
   'broadcast.failed': 'A scheduled broadcast could not start',
+  'approval.requested': 'An email or a broadcast waits for the approval of a person',
+  'approval.approved': 'An email or a broadcast was approved',
+  'approval.declined': 'An email or a broadcast was declined',
+  'approval.expired': 'Nobody has decided about an email or a broadcast in time',
+  'approval.withdrawn':
+    'An email or a broadcast that asked for approval was changed, canceled or sent without it',
 };
 
 /** Returns the description of every event for the API document. */

@@ -3,6 +3,7 @@
  * recipients there.
  */
 
+import { findApprovalById } from '../approvals/store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { DomainRow, EventRow } from '../db/tables.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
@@ -42,6 +43,12 @@ const ofBroadcast: FindDomains = async (tx, event) => {
   return [(await findRun(tx, id))?.domainId];
 };
 
+/** An approval belongs to the domain that the mail is sent from. */
+const ofApproval: FindDomains = async (tx, event) => {
+  const { id } = await readData<{ id: string }>(tx, event);
+  return [(await findApprovalById(tx, id))?.domainId];
+};
+
 /** Contacts and suppressions belong to the tenant as a whole. */
 const ofNone: FindDomains = async () => [];
 
@@ -69,6 +76,11 @@ const DOMAINS_OF: Readonly<Record<EventType, FindDomains>> = {
   'broadcast.sent': ofBroadcast,
   'broadcast.paused': ofBroadcast,
   'broadcast.failed': ofBroadcast,
+  'approval.requested': ofApproval,
+  'approval.approved': ofApproval,
+  'approval.declined': ofApproval,
+  'approval.expired': ofApproval,
+  'approval.withdrawn': ofApproval,
 };
 
 /** Returns the ids of the domains that an event belongs to: the endpoints of these domains get it. */

@@ -3,8 +3,10 @@
  * and tests compare every recorded event with them.
  */
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { approvalSchema } from '../approvals/schemas.ts';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
 import { broadcastSummarySchema } from '../broadcasts/schemas.ts';
+import { HOLD_REASONS } from '../emails/schemas.ts';
 import type { EventType } from '../events/store.ts';
 import { REPLY_CLASSES } from '../queue/outcome/replies/meaning.ts';
 import { suppressionSchema } from '../suppressions/schemas.ts';
@@ -83,14 +85,17 @@ const bounce = Type.Object(
 
 const hold = Type.Object(
   {
-    reason: Type.Enum(['interrupted', 'damaged', 'operator'], {
+    reason: Type.Enum([...HOLD_REASONS], {
       description:
         '`interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or was changed. ' +
-        '`operator`: the operator of the server holds the mail.',
+        '`operator`: the operator of the server holds the mail. `approval`: a person has to approve it.',
     }),
     diagnostic: text('The reason in words.'),
   },
-  { description: 'Reason why delivery is not attempted until an operator releases the email.' },
+  {
+    description:
+      'Reason why delivery is not attempted until an operator releases the email, or a person approves it.',
+  },
 );
 
 const complaint = Type.Object(
@@ -160,6 +165,8 @@ const suppression = suppressionSchema.properties;
 /** Fields of the broadcast that lists show, without its texts. */
 const broadcast = broadcastSummarySchema.properties;
 
+const approval = approvalSchema.properties;
+
 const PROPERTIES = {
   'email.queued': email,
   'email.sent': email,
@@ -184,6 +191,11 @@ const PROPERTIES = {
   'broadcast.sent': broadcast,
   'broadcast.paused': broadcast,
   'broadcast.failed': broadcast,
+  'approval.requested': approval,
+  'approval.approved': approval,
+  'approval.declined': approval,
+  'approval.expired': approval,
+  'approval.withdrawn': approval,
 } as const satisfies Record<EventType, TProperties>;
 
 /** Returns the schema of the `data` of this type of event. Every field is always present. */

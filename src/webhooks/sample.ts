@@ -31,6 +31,12 @@ export function sampleData(type: EventType, nowMs: number): object {
     case 'broadcast.paused':
     case 'broadcast.failed':
       return sampleBroadcast(type, nowMs);
+    case 'approval.requested':
+    case 'approval.approved':
+    case 'approval.declined':
+    case 'approval.expired':
+    case 'approval.withdrawn':
+      return sampleApproval(type, nowMs);
     case 'email.received':
       return sampleReceived(nowMs);
     default:
@@ -105,11 +111,34 @@ function sampleBroadcast(type: Extract<EventType, `broadcast.${string}`>, nowMs:
     pace: null,
     pausedReason: type === 'broadcast.paused' ? 'manual' : null,
     failure: hasStarted ? null : 'The domain example.com is not verified',
+    approval: null,
     startedAt: hasStarted ? isoTime(nowMs - MINUTE_MS) : null,
     sentAt: type === 'broadcast.sent' ? isoTime(nowMs) : null,
     counts: hasStarted ? counts : Object.fromEntries(Object.keys(counts).map((name) => [name, 0])),
     createdAt: isoTime(nowMs - 2 * MINUTE_MS),
     updatedAt: isoTime(nowMs),
+  };
+}
+
+function sampleApproval(type: Extract<EventType, `approval.${string}`>, nowMs: number): object {
+  const isPending = type === 'approval.requested';
+  const isDecided = type === 'approval.approved' || type === 'approval.declined';
+  return {
+    id: `apr_${UNUSED_ID}`,
+    kind: 'broadcast',
+    emailId: null,
+    broadcastId: `brd_${UNUSED_ID}`,
+    state: isPending ? 'pending' : type.slice('approval.'.length),
+    hash: '0'.repeat(64),
+    expiresAt: isoTime(nowMs + 72 * 60 * MINUTE_MS),
+    decidedAt: isPending ? null : isoTime(nowMs),
+    reason: type === 'approval.declined' ? 'A sample' : null,
+    keyId: `key_${UNUSED_ID}`,
+    from: 'sender@example.com',
+    subject: 'A sample',
+    sendAt: null,
+    decidedBy: isDecided ? `key_${UNUSED_ID}` : null,
+    createdAt: isoTime(nowMs - MINUTE_MS),
   };
 }
 

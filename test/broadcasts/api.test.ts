@@ -413,12 +413,14 @@ test('a draft deleted while it is changed is not found, and not made again', asy
     keyId: 'key_1',
     personId: null,
     domainId: null,
+    approval: null,
   } as const;
   const db: TestApp['app']['db'] = Object.create(t.app.db);
   db.commit = async (write, input) => {
     await t.app.db.commit(deleteBroadcast, {
       owner: { tenantId: t.tenantId, mode: 'test', domainId: null },
       id,
+      now: t.app.clock.now(),
     });
     return t.app.db.commit(write, input);
   };

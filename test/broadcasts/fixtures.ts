@@ -19,6 +19,7 @@ export const UNSENT = {
   pace: null,
   pausedReason: null,
   failure: null,
+  approval: null,
   startedAt: null,
   sentAt: null,
   counts: Object.fromEntries(

@@ -48,6 +48,7 @@ const apiKey = {
   lastUsedAt: null,
   expiresAt: null,
   revokedAt: null,
+  requiresApproval: null,
 } as const;
 
 const audience = {

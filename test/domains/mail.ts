@@ -45,6 +45,7 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
     ...{ dueAt: mail.dueAt === undefined ? mail.datedAt : mail.dueAt, attempts: mail.attempts ?? 0 },
     ...{ interruptedAttempts: 0, runId: null, delayNoticeAt: null, smtpCode: null, enhancedCode: null },
     ...{ diagnostic: null, mx: null, tls: null, lastEventAt: now, dsn: null, class: null, advice: null },
+    holdReason: null,
   };
   try {
     for (const [table, row] of Object.entries({ blobs: blob, messages: message, recipients: recipient })) {

@@ -35,12 +35,12 @@ const REST_TIMEOUT_MS = 60_000;
 const REACH_TIMEOUT_MS = 60_000;
 
 /**
- * Points that the load of this part does not reach. They have parts of their own (retention.ts, certificate-orders.ts, key-rotations.ts, queue-actions.ts,
+ * Points that the load of this part does not reach. They have parts of their own (retention.ts, certificate-orders.ts, key-rotations.ts, queue-actions.ts, approvals.ts,
  * tenant-deletion.ts, broadcast/, inbound/, mailboxes/, submission/, scripts/); those of imports are reached by test/accounts/crash.test.ts, and
  * those of backups by test/scenarios/backup-crashes.test.ts.
  */
 const OTHER_POINTS =
-  /^(retention|compact|certificate|key|queue-action|tenant-erase|backup|restore|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script|import)-/;
+  /^(retention|compact|approval|certificate|key|queue-action|tenant-erase|backup|restore|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script|import)-/;
 /** Points that work of any kind reaches. Here it is the posts of webhooks. */
 const POINTS_OF_KINDS: readonly CrashPointName[] = ['task-leased', 'task-settled', 'post-made'];
 type Point = CrashPointName | `${CrashPointName}/webhooks`;

@@ -10,6 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import { compileProgram, freshProgram } from '../support/fresh-program.ts';
+import { killApprovals } from './approvals.ts';
 import { fillDiskOfBroadcasts } from './broadcast/full-disk.ts';
 import { killBroadcasts } from './broadcast/kill.ts';
 import { cutBroadcasts } from './broadcast/power-cut.ts';
@@ -90,6 +91,7 @@ const PARTS: Record<string, Part> = {
   'full-disk': [lackingForFullDisks, fillDisk],
   retention: [lackingForKills, killRetention],
   'queue-actions': [lackingForKills, killQueueActions],
+  approvals: [lackingForKills, killApprovals],
   'tenant-deletion': [lackingForKills, killTenantDeletion],
   'mailboxes-cut': [lackingForPowerCuts, cutMailboxes],
   'mailboxes-error': [lackingForPowerCuts, breakDiskOfMailboxes],

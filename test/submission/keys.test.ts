@@ -75,6 +75,32 @@ test('a client cannot choose notifications, which do not go to it', async () => 
   assert.match(await person.ask('EHLO client.example\r\n'), /^250-DSN\r$/m);
 });
 
+test('mail of a key that requires approval is accepted and waits, from the moment of the mark on', async () => {
+  const name = { name: 'agent', permission: 'full_access' };
+  const made = await world.request('POST', '/v1/api-keys', { key: world.liveKey, body: name });
+  const client = await world.logIn('agent', made.body.token);
+  const sent = async () => world.email(idOf(await submit(client, { ...mail, to: ['bob@receiver.example'] })));
+  assert.equal((await sent()).approval, null);
+  const mark = (requiresApproval: string | null) =>
+    world.request('PATCH', `/v1/api-keys/${made.body.id}`, {
+      key: world.liveKey,
+      body: { requiresApproval },
+    });
+  assert.equal((await mark('broadcasts')).status, 200);
+  assert.equal((await sent()).approval, null);
+  await mark('broadcasts_and_emails');
+  const email = await sent();
+  assert.deepEqual(
+    [email.approval.state, email.recipients[0].status, email.recipients[0].holdReason],
+    ['pending', 'held', 'approval'],
+  );
+  const body = { hash: email.approval.hash };
+  const path = `/v1/emails/${email.id}/approve`;
+  assert.equal((await world.request('POST', path, { key: made.body.token, body })).status, 403);
+  assert.equal((await world.request('POST', path, { key: world.liveKey, body })).status, 200);
+  assert.equal((await world.email(email.id)).recipients[0].status, 'queued');
+});
+
 test('the limits of a key apply: its permission, its domain and its addresses', async () => {
   const refused = async (token: string) => {
     const client = await world.open();

@@ -34,6 +34,7 @@ export const BOUND = [
   'apw',
   'mim',
   'exp',
+  'apr',
 ] as const;
 
 /** Adds a verified domain with all its resources. */

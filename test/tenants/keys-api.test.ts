@@ -52,6 +52,7 @@ test('a key is created with its whole record and its token, which is shown then 
     createdAt: new Date(NOW).toISOString(),
     lastUsedAt: null,
     expiresAt: null,
+    requiresApproval: null,
   });
   const got = await ask('GET', record.id);
   assert.deepEqual([got.status, got.body], [200, record]);
@@ -118,7 +119,7 @@ for (const [name, changes, param] of BAD) {
   });
 }
 
-test('a name is changed, and nothing else can be', async () => {
+test('a name is changed, and no limit but the approval can be', async () => {
   const { token: _, ...before } = (await create(BODY)).body;
   const renamed = await ask('PATCH', before.id, world.testKey, { name: 'shop, old' });
   assert.deepEqual([renamed.status, renamed.body], [200, { ...before, name: 'shop, old' }]);
@@ -264,7 +265,7 @@ test('a key in use is found by its id', async () => {
 
 test('keys that have expired are not read to count the others', async () => {
   const key = { name: 'shop', mode: 'live', permission: 'full_access', hint: 'h', tokenHash: 't' } as const;
-  const times = { createdAt: 0, lastUsedAt: null, expiresAt: null, revokedAt: null };
+  const times = { createdAt: 0, lastUsedAt: null, expiresAt: null, revokedAt: null, requiresApproval: null };
   const plan = await explain(async (tx) => {
     await insertTenant.run(tx, { id: 'ten_1', name: 't', plan: 'free', createdAt: 0 });
     const row = {

@@ -33,6 +33,7 @@ function dataOf(type: EventType, { ids, domain }: Family): object {
   if (type.startsWith('email.')) return { to: 'bob@rcpt.example' };
   if (type.startsWith('domain.')) return { domainId: ids.dom, name: domain, status: 'verified' };
   if (type.startsWith('broadcast.')) return { id: ids.brd };
+  if (type.startsWith('approval.')) return { id: ids.apr };
   return { id: ids.ct, email: 'bob@rcpt.example' };
 }
 

@@ -9,6 +9,7 @@ import { createInboundApp } from '../../src/receiving/inbound-app.ts';
 import { receiveMessage } from '../../src/receiving/receive.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
+import { approvingIn, DECISION_MS } from '../approvals/approving.ts';
 import { workOff } from '../broadcasts/sending/campaign.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
@@ -102,6 +103,18 @@ function shapeOf(value: unknown, name = ''): unknown {
   return Object.fromEntries(fields.toSorted());
 }
 
+async function makeApprovalEvents(): Promise<void> {
+  const { intern, decide, expire } = approvingIn(spool);
+  const key = await intern('broadcasts_and_emails');
+  const accept = () => spool.accept('bob@rcpt.example', { key });
+  await decide(`/emails/${await accept()}`, 'approve');
+  await decide(`/emails/${await accept()}`, 'decline');
+  await call('POST', `/emails/${await accept()}/cancel`);
+  await accept();
+  await spool.clock.advance(DECISION_MS);
+  await expire();
+}
+
 async function makeReceivedEvent(): Promise<void> {
   const { app, tenantId } = spool;
   const targets = [{ kind: 'post', targetId: 'rt_1' }] as const;
@@ -130,6 +143,7 @@ test('a sample of each type has the fields of the real event, which are those of
   await makeContactEvents();
   await makeSuppressionEvents();
   await makeBroadcastEvents();
+  await makeApprovalEvents();
   await makeDomainEvents();
   await makeReceivedEvent();
   const events = await spool.app.db.read.selectFrom('events').select(['id', 'type']).execute();

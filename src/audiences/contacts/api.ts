@@ -9,6 +9,7 @@ import { newId } from '../../system/ids.ts';
 import { type Caller, callerOf } from '../../tenants/authenticate.ts';
 import { readConsentRequest } from '../opt-in/consent.ts';
 import type { WithConfirmation } from '../opt-in/request.ts';
+import { requesterOf } from '../opt-in/request.ts';
 import { optInOf, requireConfirmationSender } from '../opt-in/settings.ts';
 import { getAudience } from '../store.ts';
 import { changeContact, createContact, deleteContact } from './change.ts';
@@ -111,7 +112,7 @@ function registerCreate(server: FastifyInstance, app: App): void {
   const refuses = [...config.refuses, 'domain_not_verified', 'restricted_api_key', 'quota_exceeded'] as const;
   server.post<CreateRequest>(PATH, { config: { ...config, refuses }, schema }, async (request, reply) => {
     const caller = callerOf(request);
-    const { tenantId, mode, domainId: keyDomainId } = caller;
+    const { tenantId } = caller;
     const now = app.clock.now();
     const { fields, pending } = readAll({
       fields: () => readContactFields(request.body),
@@ -121,7 +122,7 @@ function registerCreate(server: FastifyInstance, app: App): void {
     if (pending) await requireMail(app, caller, audienceId);
     const wanted = { ...fields, id: newId('ct', now), tenantId, now, ...(pending && { pending }) };
     const upsert = request.query.upsert === true;
-    const requester = { mode, keyDomainId, now };
+    const requester = { ...requesterOf(caller), now };
     const created = await app.db.commit(createContact, { wanted, audienceId, requester, upsert });
     const { contact, isNew } = created;
     app.wakeups.notify('events');
@@ -141,9 +142,10 @@ async function requireMail(app: App, caller: Caller, audienceId: string): Promis
 type ItemRequest = FastifyRequest<{ Params: { audienceId: string; id: string } }>;
 
 function readTarget({ clock }: Pick<App, 'clock'>, request: ItemRequest) {
-  const { tenantId, mode, domainId: keyDomainId } = callerOf(request);
+  const caller = callerOf(request);
   const { audienceId, id: idOrAddress } = request.params;
-  return { tenantId, mode, keyDomainId, audienceId, idOrAddress, now: clock.now() };
+  const { tenantId } = caller;
+  return { tenantId, ...requesterOf(caller), audienceId, idOrAddress, now: clock.now() };
 }
 
 type GivenFilter = { email?: string; unsubscribed?: boolean; status?: ContactStatus };

@@ -32,8 +32,8 @@ import {
 /** The endpoints of the key's mode receive the events. `now` is in Unix milliseconds. */
 type EventContext = { mode: Mode; now: number };
 
-/** A key that changes contacts, and with it the domain that it may send from. */
-type KeyContext = EventContext & Pick<Requester, 'keyDomainId'>;
+/** A key that changes contacts, and with it what limits the confirmation mail that it causes. */
+type KeyContext = EventContext & Requester;
 
 type NewContactInput = {
   wanted: Omit<WantedContact, 'audienceId'>;

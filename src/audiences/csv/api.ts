@@ -16,6 +16,7 @@ import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { forTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS } from '../contacts/text-fields.ts';
+import { requesterOf } from '../opt-in/request.ts';
 import { filterOf } from '../segments/scan.ts';
 import { findSegment } from '../segments/store.ts';
 import { getAudience } from '../store.ts';
@@ -97,13 +98,14 @@ function registerImport(server: FastifyInstance, app: App): void {
     IMPORTS_PATH,
     { bodyLimit: MAX_CSV_BODY_BYTES, config, schema },
     async (request, reply) => {
-      const { tenantId, mode, domainId: keyDomainId } = callerOf(request);
+      const caller = callerOf(request);
+      const { tenantId } = caller;
       const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);
       const { onConflict = 'update', preview, ...file } = request.query;
       const options: ContactImportOptions = {
         ...readFileParameters(file, isContactField, CONTACT_FIELDS),
         onConflict,
-        requester: { mode, keyDomainId },
+        requester: requesterOf(caller),
       };
       const wanted = { tenantId, kind: 'contacts', audienceId, options, file: request.body } as const;
       if (preview) return reply.code(200).send(await previewImport(app, contactImport, wanted));

@@ -13,13 +13,25 @@ import type { Tx } from '../../db/operation.ts';
 import { findSuppressed } from '../../suppressions/store.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
+import { findAsker } from '../../tenants/approval-need.ts';
+import type { Caller } from '../../tenants/authenticate.ts';
 import { requireQuota } from '../../tenants/quota.ts';
 import { findOptedOut } from '../choices-store.ts';
 import { isPending } from './consent.ts';
 import { findSentConfirmations, insertRequest } from './store.ts';
 
 /** The request that a mail is sent for. `now` is in Unix milliseconds. */
-export type Requester = Pick<ConfirmationRequestRow, 'mode' | 'keyDomainId'> & { now: number };
+export type Requester = Pick<ConfirmationRequestRow, 'mode' | 'keyDomainId'> & {
+  /** Imports of earlier versions do not have it. */
+  askedBy?: ConfirmationRequestRow['askedBy'];
+  now: number;
+};
+
+/** Returns what the confirmation mail of a caller keeps of its key. */
+export function requesterOf(caller: Caller): Omit<Requester, 'now'> {
+  const { mode, domainId: keyDomainId } = caller;
+  return { mode, keyDomainId, askedBy: findAsker(caller, 'transactional') };
+}
 
 /**
  * Checks that an audience may have pending contacts.
@@ -44,12 +56,13 @@ export async function requestConfirmation(
   { requester, isChecked }: { requester: Requester; isChecked: boolean },
 ): Promise<boolean> {
   const { id: contactId, tenantId, audienceId, address } = contact;
-  const { mode, keyDomainId, now } = requester;
+  const { mode, keyDomainId, askedBy = null, now } = requester;
   if (!isPending(contact) || (await isRefused(tx, contact))) return false;
   const nextAt = nextConfirmationAt(await findSentConfirmations(tx, { tenantId, mode, address }));
   if (nextAt === null || nextAt > now) return false;
   if (isChecked && mode === 'live') await requireQuota(tx, tenantId, { now, emails: 1 });
-  await insertRequest(tx, { tenantId, mode, audienceId, contactId, address, keyDomainId, requestedAt: now });
+  const limits = { keyDomainId, askedBy };
+  await insertRequest(tx, { tenantId, mode, audienceId, contactId, address, ...limits, requestedAt: now });
   return true;
 }
 

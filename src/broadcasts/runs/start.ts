@@ -1,4 +1,5 @@
 /** The write that starts a broadcast: its run, its content, its counts and its status at once. */
+import { withdrawApproval } from '../../approvals/store.ts';
 import { findNewestContact } from '../../audiences/contacts/store.ts';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
@@ -10,6 +11,7 @@ import { insertContent } from '../../queue/contents/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { insertTargets } from '../../tracking/links/store.ts';
+import { isCleared } from '../ask.ts';
 import type { Frozen } from '../frozen.ts';
 import { getBroadcast } from '../store.ts';
 import { changeStatus } from './state.ts';
@@ -45,22 +47,30 @@ async function findEnumerationEnd(
   return newest !== undefined && newest > next ? `${newest}0` : next;
 }
 
-type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; source: NewSource } & {
+/** A start by somebody who may send the broadcast, or by the daemon, which starts only what is scheduled or approved. */
+export type Starter = 'owner' | 'daemon';
+
+type Start = { broadcast: BroadcastRow; from: StartedFrom; starter: Starter } & {
+  frozen: Frozen;
+  source: NewSource;
   /** Addresses of the tracked links. */
   targets: readonly string[];
+  /** Hash of the content and the audience that are frozen (bound.ts). */
+  contentHash: string;
   now: number;
 };
 
 /**
- * Starts a broadcast, unless it was changed since it was read. Returns it as it is then.
+ * Starts a broadcast and returns it as it is then. It does not start, and the answer says so, when it has `changed` since it was read, or
+ * `waits` for the approval of a person.
  * @throws AppError not_found, invalid_state
  */
 export const storeStart = defineWrite(
   'broadcasts.start',
   async (
     tx,
-    { broadcast: read, from, frozen, source, targets, now }: Start,
-  ): Promise<BroadcastRow | undefined> => {
+    { broadcast: read, from, starter, frozen, source, targets, contentHash, now }: Start,
+  ): Promise<BroadcastRow | 'changed' | 'waits'> => {
     const broadcast = await getBroadcast(tx, { ...read, domainId: null }, read.id);
     requireStartable(broadcast, from);
     const { id, tenantId, mode } = broadcast;
@@ -70,7 +80,10 @@ export const storeStart = defineWrite(
     const mustBeDue = from.every((one) => one === 'scheduled');
     if (mustBeDue && (before?.scheduleAt ?? 0) > now)
       throw new AppError('invalid_state', 'The broadcast was moved to a later time');
-    if (broadcast.updatedAt !== read.updatedAt) return undefined;
+    if (broadcast.updatedAt !== read.updatedAt) return 'changed';
+    const planned = { pace: before?.pace ?? null, domainId: frozen.domainId };
+    if (starter === 'owner') await withdrawApproval(tx, id, now);
+    else if (!(await isCleared(tx, { broadcast, run: planned, contentHash, now }))) return 'waits';
     const run: BroadcastRunRow = {
       broadcastId: id,
       tenantId,
@@ -80,7 +93,7 @@ export const storeStart = defineWrite(
       endedAt: null,
       pausedReason: null,
       failure: null,
-      pace: before?.pace ?? null,
+      pace: planned.pace,
       nextCopyAt: null,
       contentId: await insertContent(tx, tenantId, source),
       frozen: JSON.stringify(frozen),

@@ -2,11 +2,12 @@
  * The state machine of a broadcast. A cause says why the status changes; this module says from which states it may, and
  * what changes with it. Nothing else changes the status of a broadcast.
  */
+import { withdrawApproval } from '../../approvals/store.ts';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type EventType, recordEvent } from '../../events/store.ts';
-import { makeRunDue, patchRun } from '../../ledger/run-store.ts';
+import { clearRunDue, makeRunDue, patchRun } from '../../ledger/run-store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { showBroadcastSummary } from '../show.ts';
@@ -21,6 +22,8 @@ type Cause =
   | { cause: 'failed'; failure: string }
   | { cause: 'resumed' }
   | { cause: 'canceled' }
+  /** Nobody has approved a scheduled broadcast, so that it is a draft again. */
+  | { cause: 'returned' }
   /** Every copy was tried, and nobody waits for one. */
   | { cause: 'ended' };
 
@@ -30,8 +33,10 @@ type Name = Cause['cause'];
 const FROM: Record<Name, readonly BroadcastStatus[]> = {
   // One that was found late is paused until its owner starts it.
   started: ['draft', 'scheduled', 'paused'],
-  delayed: ['scheduled'],
-  failed: ['scheduled'],
+  // An approved draft is started as a scheduled one is.
+  delayed: ['scheduled', 'draft'],
+  failed: ['scheduled', 'draft'],
+  returned: ['scheduled'],
   paused: ['sending'],
   resumed: ['paused'],
   canceled: ['scheduled', 'sending', 'paused'],
@@ -45,6 +50,7 @@ const TO: Record<Name, BroadcastStatus> = {
   paused: 'paused',
   resumed: 'sending',
   canceled: 'canceled',
+  returned: 'draft',
   ended: 'sent',
 };
 
@@ -65,6 +71,8 @@ export async function changeStatus(
     throw new AppError('invalid_state', `The broadcast is ${status}; it cannot be ${cause} any more or yet`);
   await setStatus(tx, id, { status: TO[cause], now });
   await patchRun(tx, id, patchOf(change, now));
+  if (cause === 'returned') await clearRunDue(tx, id);
+  if (cause === 'canceled') await withdrawApproval(tx, id, now);
   if (MAKES_DUE.includes(cause)) await makeRunDue(tx, { broadcastId: id, tenantId }, now);
   const event = EVENTS[cause];
   if (event !== undefined) await recordBroadcastEvent(tx, id, { type: event, now });
@@ -106,6 +114,8 @@ function patchOf(change: Cause, now: number): Parameters<typeof patchRun>[2] {
     // The copies that wait are canceled by background work.
     case 'canceled':
       return { pausedReason: null, endedAt: now, passAfter: '' };
+    case 'returned':
+      return { scheduleAt: null };
     case 'ended':
       return { endedAt: now };
   }
@@ -117,12 +127,15 @@ export type Settling = Pick<BroadcastRow, 'id' | 'updatedAt'> & {
   now: number;
 };
 
-/** Pauses a scheduled broadcast that is late, or marks it as failed, unless it was changed since it was read. */
+const STARTABLE: readonly BroadcastStatus[] = ['scheduled', 'draft'];
+
+/** Pauses a scheduled broadcast, or an approved draft, that is late, or marks it as failed, unless it was changed since it was read. */
 export const settleScheduled = defineWrite(
   'broadcasts.settleScheduled',
   async (tx, { id, updatedAt, failure, now }: Settling): Promise<BroadcastRow['status'] | undefined> => {
     const broadcast = await findListed(tx, id);
-    if (broadcast?.status !== 'scheduled' || broadcast.updatedAt !== updatedAt) return undefined;
+    if (!broadcast || !STARTABLE.includes(broadcast.status)) return undefined;
+    if (broadcast.updatedAt !== updatedAt) return undefined;
     const change =
       failure === undefined ? { cause: 'delayed' as const } : { cause: 'failed' as const, failure };
     await changeStatus(tx, broadcast, { ...change, now });

@@ -4,6 +4,7 @@ import { defineRead, type Tx } from '../../db/operation.ts';
 import type { QueueActionRow, QueueVerb } from '../../db/queue-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { firstIdAt } from '../../system/ids.ts';
+import { isUnapproved } from '../state/approval.ts';
 import { listRecipients } from '../store.ts';
 import { covers, isEverything, type Selection } from './selection.ts';
 import { domainsAt } from './site-store.ts';
@@ -25,6 +26,9 @@ export function isIn(verb: QueueVerb, { state }: Pick<RecipientRow, 'state'>): b
   return (state === 'ready' || state === 'deferred') && STATES[verb].includes('waiting');
 }
 
+/** A release leaves mail held that waits for the approval of a person. */
+const RELEASABLE = sql`"holdReason" IS NOT 'approval'`;
+
 type Action = Selection & Pick<QueueActionRow, 'verb' | 'createdAt'>;
 
 /** Returns the condition for the recipients of a queue that an action names. */
@@ -33,6 +37,7 @@ function isNamed(action: Action, queue: string): RawBuilder<boolean> {
   const conditions = [sql`queue = ${queue}`];
   if (replyClass !== null) conditions.push(sql`class = ${replyClass}`);
   if (domain !== null) conditions.push(sql`domain = ${domain}`);
+  if (verb === 'release') conditions.push(RELEASABLE);
   if (verb === 'retry') conditions.push(sql`"dueAt" > ${createdAt} AND attempts > 0`);
   if (verb === 'fail' || verb === 'cancel') conditions.push(sql`id < ${firstIdAt('rcp', createdAt + 1)}`);
   return sql`${sql.join(conditions, sql` AND `)}`;
@@ -117,10 +122,14 @@ export const countNamed = defineRead('queue.countNamed', async (tx, action: Acti
   if (action.emailId !== null) {
     const isAtSite = await domainsAt(tx, action.site);
     const recipients = await listRecipients(tx, action.emailId);
-    return recipients.filter((one) => isIn(action.verb, one) && covers(action, one, isAtSite)).length;
+    const isChanged = (one: RecipientRow) =>
+      isIn(action.verb, one) &&
+      !(action.verb === 'release' && isUnapproved(one)) &&
+      covers(action, one, isAtSite);
+    return recipients.filter(isChanged).length;
   }
   const states = STATES[action.verb];
-  if (isEverything(action) && action.verb === 'release') return countIn(tx, sql`1`, 'held');
+  if (isEverything(action) && action.verb === 'release') return countIn(tx, RELEASABLE, 'held');
   let named = 0;
   const walk = { selection: action, isAtSite: await domainsAt(tx, action.site), states };
   for await (const queue of walkQueues(tx, walk))

@@ -87,10 +87,11 @@ const heldCount = statement((db) =>
   db
     .selectFrom('recipients')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(isHeld),
+    .where(isHeld)
+    .where(sql<boolean>`"holdReason" IS NOT 'approval'`),
 );
 
-/** Returns the number of held recipients of all tenants. */
+/** Returns the number of held recipients of all tenants that wait for the operator, and not for the approval of a tenant. */
 export async function countHeld(tx: Tx): Promise<number> {
   return (await heldCount.first(tx, {}))?.count ?? 0;
 }

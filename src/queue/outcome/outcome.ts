@@ -1,5 +1,5 @@
 /** The outcome of an attempt as a value. `deliver` produces one for each recipient; `settle` stores it. */
-import type { RecipientRow } from '../../db/tables.ts';
+import type { HoldReason, RecipientRow } from '../../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import { hideSecrets, type LoginSecrets } from '../../mail/smtp/client/login.ts';
 import { replyText, type SmtpReply } from '../../mail/smtp/reply.ts';
@@ -41,12 +41,6 @@ export type FinalOutcome =
  * The type of a bounce in events and counters. `permanent`: the address was added to the suppressions. `transient`: it passes by itself.
  */
 export type BounceType = 'permanent' | 'transient' | 'undetermined';
-
-/**
- * Reasons to hold mail. `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing
- * or its bytes have changed. `operator`: the operator holds the mail.
- */
-export type HoldReason = 'interrupted' | 'damaged' | 'operator';
 
 /** Feedback that follows a simulated delivery. */
 export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';

@@ -6,6 +6,7 @@ import type { RecipientRow, RecipientState } from '../../db/tables.ts';
 import { AppError } from '../../system/errors.ts';
 import { getMail } from '../mail-store.ts';
 import { redateMessage, type SpooledMessage } from '../store.ts';
+import { isUnapproved } from './approval.ts';
 import { changeEach } from './change.ts';
 
 /** The open states but `in_flight`, in which a server may have the message already. */
@@ -57,13 +58,15 @@ export async function rescheduleMessage(
   const mail = await getMail(tx, messageId);
   if (!isUntouched(mail.recipients)) throw tooLate(mail.message);
   const transition = { cause: 'rescheduled', dueAt: datedAt } as const;
-  const transitionOf = (recipient: RecipientRow) => (isWaiting(recipient) ? transition : undefined);
+  const transitionOf = ({ state }: RecipientRow) => (state === 'ready' ? transition : undefined);
   await changeEach(tx, mail, { now, transitionOf });
   await redateMessage(tx, { id: messageId, datedAt, expiresAt });
 }
 
-function isUntried({ state, attempts }: RecipientRow): boolean {
-  return state === 'ready' && attempts === 0;
+/** Mail that waits for approval keeps waiting for it when it is rescheduled. */
+function isUntried(recipient: RecipientRow): boolean {
+  const { state, attempts } = recipient;
+  return attempts === 0 && (state === 'ready' || isUnapproved(recipient));
 }
 
 /** Returns true when no recipient was attempted and at least one recipient still waits for its first attempt. */

@@ -2,6 +2,7 @@
  * Changes recipients. Every change of a recipient's state goes through `changeRecipients`, which keeps the status of the email, the
  * events, the counters and the ledger of its broadcast consistent with it.
  */
+import { withdrawApproval } from '../../approvals/store.ts';
 import { storeTally } from '../../counts/store.ts';
 import { Tally } from '../../counts/tally.ts';
 import type { Tx } from '../../db/operation.ts';
@@ -62,6 +63,9 @@ export async function changeRecipients(
   const { mailboxId } = message;
   if (mailboxId !== null && after.some(({ state }) => isEnded(state)))
     await makeSubmittedDue(tx, { ...message, mailboxId }, now);
+  const isAllEnded = [...states, ...others].every(({ state }) => isEnded(state));
+  if (isAllEnded && changes.some(({ recipient }) => recipient.holdReason === 'approval'))
+    await withdrawApproval(tx, message.id, now);
   return { message, recipients: after };
 }
 

@@ -1,13 +1,14 @@
 /**
  * Held mail is stored, shown and counted, but not tried again until an operator releases it (`postrider queue release`).
  * Mail is held when another attempt would do harm, because its delivery keeps crashing the daemon or its stored bytes are
- * damaged, and when the operator holds it.
+ * damaged, and when the operator holds it. Mail that waits for the approval of a person is held too, and no operator releases it
+ * (approval.ts).
  */
 import type { Tx } from '../../db/operation.ts';
-import type { Mode, RecipientRow } from '../../db/tables.ts';
+import type { HoldReason, Mode, RecipientRow } from '../../db/tables.ts';
 import type { Mail } from '../mail-store.ts';
-import type { HoldReason } from '../outcome/outcome.ts';
 import { redateMessage, type SpooledMessage } from '../store.ts';
+import { isUnapproved } from './approval.ts';
 import { changeEach } from './change.ts';
 
 /** A recipient that has just been held, with the fields that the log shows. */
@@ -48,7 +49,8 @@ export async function releaseRecipients(
   const released = { cause: 'released', dueAt: Math.max(now, message.datedAt) } as const;
   const count = await changeEach(tx, mail, {
     now,
-    transitionOf: (recipient) => (recipient.state === 'held' && isReleased(recipient) ? released : undefined),
+    transitionOf: (recipient) =>
+      recipient.state === 'held' && !isUnapproved(recipient) && isReleased(recipient) ? released : undefined,
   });
   const expiresAt = Math.max(message.expiresAt, released.dueAt + MIN_RELEASED_LIFE_MS);
   if (count > 0) await redateMessage(tx, { id: message.id, datedAt: message.datedAt, expiresAt });

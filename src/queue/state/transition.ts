@@ -4,16 +4,10 @@
  * nothing else changes the state of a recipient.
  */
 import type { Counter } from '../../counts/tally.ts';
-import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
+import type { HoldReason, MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import type { Exclusion } from '../exclusions.ts';
-import {
-  type BounceType,
-  type HoldReason,
-  NO_REPORT,
-  type Report,
-  type SimulatedFeedback,
-} from '../outcome/outcome.ts';
+import { type BounceType, NO_REPORT, type Report, type SimulatedFeedback } from '../outcome/outcome.ts';
 import type { Meaning } from '../outcome/replies/meaning.ts';
 import { feedbackEvent, type RecipientEvent } from './recipient-event.ts';
 import { MAX_INTERRUPTIONS, releasedDueAt } from './suspect.ts';
@@ -46,6 +40,8 @@ export type Transition =
   | { cause: 'unsent'; dueAt: number }
   /** An operator released held mail. */
   | { cause: 'released'; dueAt: number }
+  /** A person has approved mail that was held for it. */
+  | { cause: 'approved'; dueAt: number }
   /** `diagnostic` says why, when it was not the sender who canceled the mail. */
   | { cause: 'canceled'; diagnostic?: string }
   /** The broadcast of the copy is paused, or the tenant is suspended. */
@@ -78,6 +74,7 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   interrupted: ['in_flight'],
   unsent: ['in_flight'],
   released: ['held'],
+  approved: ['held'],
   canceled: ['ready', 'deferred', 'held'],
   parked: ['ready', 'deferred'],
   unparked: ['ready', 'deferred'],
@@ -104,6 +101,7 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
   const { recipient } = situation;
   if (!FROM[transition.cause].includes(recipient.state))
     throw new Error(`${transition.cause}: recipient ${recipient.id} is ${recipient.state}`);
+  requireRightRelease(transition, recipient);
   switch (transition.cause) {
     case 'claimed':
       return claim(transition, recipient);
@@ -127,7 +125,7 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
     }
     case 'canceled': {
       const { diagnostic } = transition;
-      const ended = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      const ended = { ...ENDED, state: 'canceled' } as const;
       const patch = diagnostic === undefined ? ended : { ...ended, diagnostic };
       return { patch, events: [{ type: 'email.canceled', details: {}, counters: ['canceled'] }] };
     }
@@ -137,6 +135,8 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return putBack(recipient.interruptedAttempts, transition.dueAt);
     case 'released':
       return putBack(Math.min(recipient.interruptedAttempts, MAX_INTERRUPTIONS - 1), transition.dueAt);
+    case 'approved':
+      return putBack(0, transition.dueAt);
     case 'unparked': {
       const dueAt = releasedDueAt(recipient.interruptedAttempts, transition.dueAt);
       return { patch: { dueAt }, events: [] };
@@ -153,6 +153,15 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
   }
 }
 
+/**
+ * Checks that mail which waits for the approval of a person is made due by that approval, and no other mail is.
+ * @throws Error, which is a bug of the caller
+ */
+function requireRightRelease({ cause }: Transition, { id, holdReason }: RecipientRow): void {
+  if (cause !== (holdReason === 'approval' ? 'released' : 'approved')) return;
+  throw new Error(`${cause}: recipient ${id} is held for ${holdReason}`);
+}
+
 type ByCause<Cause extends Transition['cause']> = Extract<Transition, { cause: Cause }>;
 
 /** A claim counts the attempt. The first one of each recipient records `email.sent`. */
@@ -164,11 +173,15 @@ function claim({ runId, leasedUntil }: ByCause<'claimed'>, recipient: RecipientR
   };
 }
 
+/** Columns of a recipient that is not tried any more. */
+const ENDED = { dueAt: null, runId: null, interruptedAttempts: 0, holdReason: null } as const;
+
 /** Makes a recipient due again. Suspects wait for their probe (held/suspect.ts). */
 function putBack(interruptedAttempts: number, dueAt: number): Effect {
   const patch = {
     state: 'ready',
     runId: null,
+    holdReason: null,
     interruptedAttempts,
     dueAt: releasedDueAt(interruptedAttempts, dueAt),
   } as const;
@@ -177,7 +190,7 @@ function putBack(interruptedAttempts: number, dueAt: number): Effect {
 
 function finish(state: 'delivered' | 'bounced', report: Report, events: readonly RecipientEvent[]): Effect {
   return {
-    patch: { state, dueAt: null, runId: null, interruptedAttempts: 0, ...lastResponse(report) },
+    patch: { ...ENDED, state, ...lastResponse(report) },
     events,
   };
 }
@@ -293,6 +306,7 @@ const INTERRUPTIONS_WHEN_HELD = {
   interrupted: (before: number) => before + 1,
   damaged: () => 0,
   operator: (before: number) => before,
+  approval: (before: number) => before,
 } as const satisfies Record<HoldReason, (before: number) => number>;
 
 /** Held mail is not due. */
@@ -301,6 +315,7 @@ function hold({ reason, diagnostic }: ByCause<'held'>, { interruptedAttempts }: 
     state: 'held',
     dueAt: null,
     runId: null,
+    holdReason: reason,
     interruptedAttempts: INTERRUPTIONS_WHEN_HELD[reason](interruptedAttempts),
     ...lastResponse({ ...NO_REPORT, text: diagnostic }),
   } as const;

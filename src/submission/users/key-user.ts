@@ -13,8 +13,8 @@ import { addressKey } from '../../mail/address.ts';
 import { RefusedMessage } from '../../mail/smtp/refused-message.ts';
 import type { Reply } from '../../mail/smtp/server/session.ts';
 import { AppError } from '../../system/errors.ts';
-import type { Caller } from '../../tenants/authenticate.ts';
-import { getValidKey, requireNeed } from '../../tenants/key-access.ts';
+import { type Caller, callerWith } from '../../tenants/authenticate.ts';
+import { getValidKey, requireNeed, requireSameApproval } from '../../tenants/key-access.ts';
 import type { PlannedKey } from '../../tenants/store.ts';
 import { buildEmail } from '../email.ts';
 import { IDEMPOTENCY_FIELD } from '../header.ts';
@@ -33,14 +33,16 @@ const TOO_MANY: Reply = {
 
 /** Returns the application that has logged in with this key. */
 export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string): User {
-  const { id: keyId, tenantId, mode, domainId } = key;
-  const caller: Caller = { tenantId, mode, keyId, personId: null, domainId };
-  const requireValidKey = async () => {
-    requireNeed(await getValidKey(app, app.knownKeys, token), NEEDS);
+  const { id: keyId, tenantId } = key;
+  const caller = callerWith(key);
+  const findValidKey = async () => {
+    const found = await getValidKey(app, app.knownKeys, token);
+    requireNeed(found, NEEDS);
+    return found;
   };
   const findEnd = async () => {
     try {
-      await requireValidKey();
+      await findValidKey();
       return undefined;
     } catch (error) {
       if (isEndOfKey(error)) return LOGIN_HAS_ENDED;
@@ -74,19 +76,21 @@ export function createKeyUser(app: SubmissionApp, key: PlannedKey, token: string
       if (accepted >= MAX_RECIPIENTS) return TOO_MANY;
       return refuseSuppressed(app, tenantId, address);
     },
-    accept: (submission) => accept(app, caller, { submission, requireValidKey }),
+    accept: (submission) => accept(app, findValidKey, submission),
   };
 }
 
-type Accepting = { submission: Submission; requireValidKey: () => Promise<void> };
-
+/** Accepts a message. The key may have been changed since the login. */
 async function accept(
   app: SubmissionApp,
-  caller: Caller,
-  { submission, requireValidKey }: Accepting,
+  findValidKey: () => Promise<PlannedKey>,
+  submission: Submission,
 ): Promise<string> {
   const { blob, header, recipients } = submission;
   try {
+    const key = await findValidKey();
+    const caller = callerWith(key);
+    const requireValidKey = async () => requireSameApproval(key, await findValidKey());
     const claim = readClaim(app, caller, submission);
     const { response } = await answerOnce(app, { caller, claim }, async () => {
       const simulatorOnly = isSimulatorOnly(app, recipients);

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import { updateBroadcast } from '../../../src/broadcasts/change.ts';
 import { control } from '../../../src/broadcasts/control.ts';
-import { startBroadcast, startScheduled } from '../../../src/broadcasts/start.ts';
+import { resumeBroadcast, startScheduled } from '../../../src/broadcasts/start.ts';
 import { createBroadcastKind } from '../../../src/broadcasts/worker.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import type { Caller } from '../../../src/tenants/authenticate.ts';
@@ -25,6 +25,7 @@ before(async () => {
     keyId: 'key_1',
     personId: null,
     domainId: null,
+    approval: null,
   };
   for (let index = 0; index < 5; index++) await campaign.addContact(`r${index}@readers.example`);
 });
@@ -132,7 +133,7 @@ test('a broadcast that was started once is never started again, nor one that was
     await campaign.work();
     assert.equal((await campaign.act(id, 'pause')).status, 200);
   });
-  await assert.rejects(startBroadcast(racing, caller, { id, from: ['paused'] }), isInvalidState);
+  await assert.rejects(resumeBroadcast(racing, caller, id), isInvalidState);
   const { status, counts } = await campaign.show(id);
   assert.deepEqual([status, counts.recipients, counts.queued], ['paused', 5, 5]);
 });

@@ -112,6 +112,23 @@ export async function openPopulated(
       receive: async (routeIds) => ({
         id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
       }),
+      async askForApproval() {
+        const limits = { permission: 'sending_access', requiresApproval: 'broadcasts_and_emails' };
+        const body = JSON.stringify({ name: `intern ${count}`, ...limits });
+        const made = await post({ method: 'POST', url: '/v1/api-keys', payload: body });
+        const { token } = made as Made & { token: string };
+        const email = {
+          ...{ from: `ada@${party.domain ?? DOMAIN}`, to: ['delivered@simulator.mx.postrider.example'] },
+          ...{ subject: 'Hello', text: 'Hello', type: 'transactional' },
+        };
+        const sending = { method: 'POST', url: '/v1/emails', payload: JSON.stringify(email) } as const;
+        const sent = await testApp.inject(injected(sending, token));
+        assert.equal(sent.statusCode, 200, sent.body);
+        const url = '/v1/approvals?state=pending';
+        const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
+        assert.ok(newest, 'no approval was asked for');
+        return newest;
+      },
       report: async (domainId) => ({ id: addReport(testApp, { tenantId: party.tenantId, domainId }) }),
       requested: async (keyId) => ({
         id: await addRequest(testApp, { tenantId: party.tenantId, mode, keyId: keyId as Id<'key'> }),

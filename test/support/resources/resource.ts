@@ -26,7 +26,8 @@ export type Prefix =
   | 'apw'
   | 'mim'
   | 'key'
-  | 'req';
+  | 'req'
+  | 'apr';
 
 /** Domain that each tenant of these suites has and has verified. */
 export const DOMAIN = 'post.example';
@@ -58,6 +59,8 @@ export type Wanted = {
   newestVersion(templateId: string): Promise<Made>;
   /** Receives a message for these routes. */
   receive(routeIds: readonly string[]): Promise<Made>;
+  /** Sends an email from the domain by a key that requires approval, and returns its approval. */
+  askForApproval(): Promise<Made>;
   /** Receives a report about this domain. */
   report(domainId: string): Promise<Made>;
   /** Adds a request of this key to the log. */

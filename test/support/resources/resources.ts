@@ -419,6 +419,14 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
     make: ({ ids, requested }) => requested(ids.key),
     filters: { keyId: ({ ids }) => [ids.key], path: () => ['/v1/'] },
   },
+  apr: {
+    nouns: ['approvals'],
+    path: '/v1/approvals',
+    isKept: true,
+    isModal: true,
+    make: ({ askForApproval }) => askForApproval(),
+    filters: { state: () => ['pending'] },
+  },
 };
 
 export const PREFIXES = Object.keys(RESOURCES) as readonly Prefix[];
