@@ -1,12 +1,8 @@
 /** What an approval of a broadcast binds to: its content, its audience and its time. */
 import { hashOf } from '../approvals/hash.ts';
 import type { Filter } from '../audiences/segments/filter.ts';
-import { filterOf } from '../audiences/segments/scan.ts';
-import { findSegment } from '../audiences/segments/store.ts';
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
-import type { Tx } from '../db/operation.ts';
-import { findTemplate } from '../templates/store.ts';
 
 type Named = {
   template: Pick<TemplateRow, 'html' | 'text'> | undefined;
@@ -20,14 +16,6 @@ export function hashContent(broadcast: BroadcastRow, { template, filter }: Named
     broadcast;
   const own = [id, fromHeader, subject, replyTo, html, text, topicId];
   return hashOf([own, templateId, template?.html, template?.text, audienceId, segmentId, filter]);
-}
-
-/** Reads what a broadcast names, and returns the hash of its content and audience. */
-export async function readContentHash(tx: Tx, broadcast: BroadcastRow): Promise<string> {
-  const { tenantId, templateId, segmentId } = broadcast;
-  const template = templateId === null ? undefined : await findTemplate(tx, tenantId, templateId);
-  const segment = segmentId === null ? undefined : await findSegment(tx, tenantId, segmentId);
-  return hashContent(broadcast, { template, filter: segment ? filterOf(segment) : null });
 }
 
 type Time = Pick<BroadcastRunRow, 'pace'> & {

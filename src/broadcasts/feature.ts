@@ -4,8 +4,8 @@ import { createExpiryKind } from '../approvals/expiry.ts';
 import type { Feature } from '../feature.ts';
 import { registerBroadcastAdmin } from './admin-api.ts';
 import { registerBroadcastsApi } from './api.ts';
-import { registerBroadcastApprovalApi } from './approval/api.ts';
 import { expireBroadcastApproval } from './approval/decide.ts';
+import { registerBroadcastApprovalApi } from './approval-api.ts';
 import { createBroadcastKind } from './worker.ts';
 
 export const broadcasts = {

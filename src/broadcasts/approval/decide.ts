@@ -1,18 +1,20 @@
-/** The decisions about broadcasts that wait for approval. One that is approved is started by the background work, at once or at its time. */
-import type { App } from '../../app.ts';
+/**
+ * The writes that decide about broadcasts which wait for approval. One that is approved is started by the background work, at once or at its
+ * time.
+ */
 import type { Decision } from '../../approvals/decision-api.ts';
 import { type Expiry, endExpired } from '../../approvals/expiry.ts';
-import { changedSince, findApproval, getDecidable, settleApproval } from '../../approvals/store.ts';
+import { findApproval, getDecidable, settleApproval } from '../../approvals/store.ts';
 import type { ApprovalRow } from '../../db/approval-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { getRun, makeRunDue } from '../../ledger/run-store.ts';
 import { askForBroadcast } from '../ask.ts';
-import { bindTo, readContentHash } from '../bound.ts';
+import { bindTo } from '../bound.ts';
 import { changeStatus } from '../runs/state.ts';
 import { findListed, getBroadcast, type Owner } from '../store.ts';
 
-type Deciding = Required<Decision> & {
+export type Deciding = Required<Decision> & {
   owner: Owner;
   decision: 'approved' | 'declined';
   /** The broadcast that was read, with the hash of its content. */
@@ -28,7 +30,7 @@ type Decided = ApprovalRow | 'changed' | 'asks-again';
  * Approves or declines a broadcast. A declined one is a draft again.
  * @throws AppError not_found, invalid_state
  */
-const storeDecision = defineWrite(
+export const storeDecision = defineWrite(
   'broadcasts.decide',
   async (tx, { owner, decision, read, contentHash, by, seen, reason, now }: Deciding): Promise<Decided> => {
     const broadcast = await getBroadcast(tx, owner, read.id);
@@ -54,29 +56,6 @@ const storeDecision = defineWrite(
     },
   },
 );
-
-/**
- * Approves or declines a broadcast, and returns its approval.
- * @throws AppError not_found; invalid_state when it does not wait for approval, or is another than was read
- */
-export async function decideBroadcast(
-  { db, clock, wakeups }: Pick<App, 'db' | 'clock' | 'wakeups'>,
-  { tenantId, mode, domainId }: Owner,
-  { id, reason = null, ...decision }: Decision & { id: string; decision: Deciding['decision'] },
-): Promise<ApprovalRow> {
-  const owner = { tenantId, mode, domainId };
-  for (;;) {
-    const read = await getBroadcast(db.read, owner, id);
-    const contentHash = await readContentHash(db.read, read);
-    const { updatedAt } = read;
-    const given = { owner, ...decision, reason, read: { id: read.id, updatedAt }, contentHash };
-    const decided = await db.commit(storeDecision, { ...given, now: clock.now() });
-    if (decided === 'changed') continue;
-    wakeups.notify('events');
-    if (decided === 'asks-again') throw changedSince();
-    return decided;
-  }
-}
 
 /** Makes a broadcast that nobody has approved in time a draft again. */
 export const expireBroadcastApproval = defineWrite('broadcasts.expireApproval', (tx, expiry: Expiry) =>

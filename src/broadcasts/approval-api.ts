@@ -1,7 +1,7 @@
 /** The routes that approve and decline broadcasts. */
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../../app.ts';
-import { registerDecisions } from '../../approvals/decision-api.ts';
+import type { App } from '../app.ts';
+import { registerDecisions } from '../approvals/decision-api.ts';
 import { decideBroadcast } from './decide.ts';
 
 /** Registers the routes on the server. */
