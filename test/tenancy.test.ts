@@ -155,10 +155,15 @@ for (const [index, operation] of operations.entries()) {
     for (const asked of await ownRequests(operation)) {
       const { statusCode, body } = await world.ask(owner, asked);
       const about = `${asked.method} ${asked.url} ${asked.payload}: ${statusCode} ${body.slice(0, 500)}`;
-      assert.ok(statusCode >= 200 && statusCode < 300, about);
+      assert.ok((statusCode >= 200 && statusCode < 300) || isUndecidable(operation, statusCode), about);
       assert.doesNotMatch(body, /"status":"failed"/, about);
     }
   });
+}
+
+/** A decision names the hash of mail that waits, which the example does not; test/emails and test/broadcasts have such mail. */
+function isUndecidable({ name }: ApiOperation, statusCode: number): boolean {
+  return statusCode === 409 && /^(approve|decline)(Email|Broadcast)$/.test(name);
 }
 
 async function assertOneAnswer(place: Place, number: number): Promise<void> {

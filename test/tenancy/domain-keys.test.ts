@@ -83,7 +83,9 @@ for (const operation of within('domain').filter(({ name }) => !ENDING.includes(n
     for (const asked of await ownRequests(operation)) {
       const { statusCode, body } = await askHome(asked);
       const about = `${asked.method} ${asked.url} ${asked.payload}: ${statusCode} ${body.slice(0, 500)}`;
-      assert.ok(statusCode >= 200 && statusCode < 300, about);
+      const isDecision = /^(approve|decline)(Email|Broadcast)$/.test(operation.name);
+      // The example names no hash of mail that waits; test/tenants/approval-limit.test.ts has such mail.
+      assert.ok((statusCode >= 200 && statusCode < 300) || (isDecision && statusCode === 409), about);
       assert.doesNotMatch(body, /"status":"failed"/, about);
     }
   });

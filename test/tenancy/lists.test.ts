@@ -15,7 +15,7 @@ type ListAnswer = { data: Item[]; hasMore: boolean; nextCursor: string | null };
 const SHARED = 'shared@rcpt.example';
 const MODAL = ROWS.filter(({ isModal }) => isModal).map(({ prefix }): string => prefix);
 /** Resources of one mode that each tenant also has in the live mode. */
-const MADE_LIVE = ['em', 'wh', 'brd', 'key'] as const;
+const MADE_LIVE = ['em', 'wh', 'brd', 'key', 'apr'] as const;
 
 const world = await openPopulated();
 /** The log of requests grows with these tests, and repeats the ids that a tenant has asked about (test/request-log). */
