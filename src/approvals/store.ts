@@ -32,7 +32,7 @@ export const EXPIRY_TASKS = {
 } as const satisfies Record<ApprovalRow['kind'], string>;
 
 /** An email or a broadcast that asks for approval. */
-export type Asking = Pick<
+type Asking = Pick<
   ApprovalRow,
   | 'tenantId'
   | 'mode'

@@ -10,7 +10,7 @@ import type { Tx } from '../db/operation.ts';
 import { bindTo } from './bound.ts';
 
 /** A broadcast with what it is sent by. `contentHash` is that of bound.ts. */
-export type Bound = {
+type Bound = {
   broadcast: Pick<BroadcastRow, 'id' | 'tenantId' | 'mode' | 'status' | 'fromHeader' | 'subject'>;
   run: Pick<BroadcastRunRow, 'pace' | 'domainId'>;
   contentHash: string;

@@ -47,7 +47,7 @@ async function hashEmail(tx: Tx, id: EmailRow['id']): Promise<string> {
  * Asks again for an email whose time has changed, as part of the write that changes it, when it has asked before or when the key that
  * changes it requires approval.
  */
-export async function askAfterChange(
+async function askAfterChange(
   tx: Tx,
   { id, askedBy, now }: { id: EmailRow['id']; askedBy: ApprovalRow['keyId'] | null; now: number },
 ): Promise<void> {

@@ -39,7 +39,7 @@ export type Caller = {
 export type CallerScope = Omit<Caller, 'keyId' | 'personId'>;
 
 /** The mail of a caller that waits until a person approves it, and the key that asks; null when none waits. */
-export type ApprovalNeed = { keyId: ApiKeyRow['id']; covers: RequiredApproval };
+type ApprovalNeed = { keyId: ApiKeyRow['id']; covers: RequiredApproval };
 
 /** The reach of a caller of the API: its tenant, or the one domain of it that its key is limited to (domains/reach.ts). */
 export type Reach = Pick<Caller, 'tenantId' | 'domainId'>;
