@@ -139,6 +139,73 @@ CREATE INDEX receivedReportsByTenant ON receivedReports (tenantId);
     id: '0087-runs-of-checks',
     sql: 'ALTER TABLE doctorChecks ADD COLUMN ranAt INTEGER;',
   },
+  /** Mail that waits for the approval of a person, and the keys whose mail does. */
+  {
+    id: '0088-approvals',
+    sql: `
+ALTER TABLE apiKeys ADD COLUMN requiresApproval TEXT;
+ALTER TABLE recipients ADD COLUMN holdReason TEXT;
+ALTER TABLE confirmationRequests ADD COLUMN askedBy TEXT;
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL REFERENCES tenants,
+  mode TEXT NOT NULL,
+  domainId TEXT,
+  kind TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  state TEXT NOT NULL,
+  keyId TEXT NOT NULL,
+  fromHeader TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  sendAt INTEGER,
+  createdAt INTEGER NOT NULL,
+  expiresAt INTEGER NOT NULL,
+  decidedAt INTEGER,
+  decidedBy TEXT,
+  reason TEXT
+) STRICT;
+CREATE INDEX approvalsByReference ON approvals (reference, id);
+CREATE INDEX approvalsByTenant ON approvals (tenantId, mode, id);
+CREATE INDEX approvalsByState ON approvals (tenantId, mode, state, id);
+`,
+  },
+  /** Adds the reply that each tenant has chosen for the simulator. */
+  {
+    id: '0089-simulator-replies',
+    sql: `
+CREATE TABLE simulatorReplies (
+  tenantId TEXT PRIMARY KEY,
+  code INTEGER NOT NULL,
+  enhancedCode TEXT,
+  text TEXT NOT NULL,
+  recipients TEXT NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
+  /** Adds the log of the last requests to the API. */
+  {
+    id: '0090-request-log',
+    sql: `
+CREATE TABLE requestLog (
+  tenantId TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  id TEXT NOT NULL,
+  keyId TEXT NOT NULL,
+  method TEXT NOT NULL,
+  route TEXT,
+  path TEXT NOT NULL,
+  status INTEGER NOT NULL,
+  errorType TEXT,
+  durationMs INTEGER NOT NULL,
+  requestBytes INTEGER,
+  responseBytes INTEGER,
+  address TEXT NOT NULL,
+  PRIMARY KEY (tenantId, mode, id)
+) STRICT, WITHOUT ROWID;
+`,
+  },
   /** Adds the versions of templates. The content of a template becomes its first version when it is next changed. */
   {
     id: '0091-template-versions',
@@ -182,71 +249,6 @@ CREATE TABLE brandings (
   logo BLOB
 ) STRICT;
 CREATE INDEX brandingsByLogo ON brandings (logoHash);
-  },
-  /** Adds the reply that each tenant has chosen for the simulator. */
-  {
-    id: '0089-simulator-replies',
-    sql: `
-CREATE TABLE simulatorReplies (
-  tenantId TEXT PRIMARY KEY,
-  code INTEGER NOT NULL,
-  enhancedCode TEXT,
-  text TEXT NOT NULL,
-  recipients TEXT NOT NULL,
-  updatedAt INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-`,
-  },
-  /** Adds the log of the last requests to the API. */
-  {
-    id: '0090-request-log',
-    sql: `
-CREATE TABLE requestLog (
-  tenantId TEXT NOT NULL,
-  mode TEXT NOT NULL,
-  id TEXT NOT NULL,
-  keyId TEXT NOT NULL,
-  method TEXT NOT NULL,
-  route TEXT,
-  path TEXT NOT NULL,
-  status INTEGER NOT NULL,
-  errorType TEXT,
-  durationMs INTEGER NOT NULL,
-  requestBytes INTEGER,
-  responseBytes INTEGER,
-  address TEXT NOT NULL,
-  PRIMARY KEY (tenantId, mode, id)
-) STRICT, WITHOUT ROWID;
-  },
-  /** Mail that waits for the approval of a person, and the keys whose mail does. */
-  {
-    id: '0088-approvals',
-    sql: `
-ALTER TABLE apiKeys ADD COLUMN requiresApproval TEXT;
-ALTER TABLE recipients ADD COLUMN holdReason TEXT;
-ALTER TABLE confirmationRequests ADD COLUMN askedBy TEXT;
-CREATE TABLE approvals (
-  id TEXT PRIMARY KEY,
-  tenantId TEXT NOT NULL REFERENCES tenants,
-  mode TEXT NOT NULL,
-  domainId TEXT,
-  kind TEXT NOT NULL,
-  reference TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  state TEXT NOT NULL,
-  keyId TEXT NOT NULL,
-  fromHeader TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  sendAt INTEGER,
-  createdAt INTEGER NOT NULL,
-  expiresAt INTEGER NOT NULL,
-  decidedAt INTEGER,
-  decidedBy TEXT,
-  reason TEXT
-) STRICT;
-CREATE INDEX approvalsByReference ON approvals (reference, id);
-CREATE INDEX approvalsByTenant ON approvals (tenantId, mode, id);
-CREATE INDEX approvalsByState ON approvals (tenantId, mode, state, id);
 `,
   },
   /** People who log in to the dashboard, with their sessions, their links and the audit log. */

@@ -13,7 +13,7 @@ const MAX_PATH_CHARACTERS = 512;
 export function createDescription({ keys }: Pick<Config, 'keys'>) {
   const hideKeys = hiding([keys.livePrefix, keys.testPrefix]);
   return (
-    { tenantId, mode, keyId }: Caller,
+    { tenantId, mode, keyId }: Caller & { keyId: RequestLogRow['keyId'] },
     request: FastifyRequest,
     reply: FastifyReply,
   ): RequestLogRow => ({
