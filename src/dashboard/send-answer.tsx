@@ -7,7 +7,7 @@ import { Layout, type MenuEntry, tenantPath, type Viewer } from './frame/layout.
 import { type Answer, type Area, type Contexts, MENU_GROUPS, type PageDefinition } from './page.ts';
 import { FRAME_POLICY, pageHeaders } from './policy.ts';
 import { PREFIXES } from './routes.ts';
-import { SAID } from "./viewer.ts";
+import { SAID } from './viewer.ts';
 
 type SendingApp = { assets: Assets; config: Pick<Config, 'http'>; pages: readonly PageDefinition[] };
 type Asked = { page: PageDefinition; context: Contexts[Area]; reply: FastifyReply };
