@@ -29,7 +29,7 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
   const { config, guards } = base;
   const server = createPagesServer(base, {
     sendError: (error, reply) => sendError(base, { error, reply, assets }),
-    bodies: guards.memory.dashboard,
+    bodies: guards.memory.uploads,
     trustedProxies: config.http.trustedProxies,
     unauthenticated: { limit: guards.visitors, isAuthenticated: () => false },
   });

@@ -22,7 +22,7 @@ export type SetupOptions = {
 export const PROXIES = ['caddy', 'nginx'] as const;
 export type ProxyKind = (typeof PROXIES)[number];
 
-export type RelayAnswer = {
+type RelayAnswer = {
   host: string;
   port: number;
   tls: 'starttls' | 'implicit';

@@ -25,15 +25,15 @@ export type Guards = {
 };
 
 /** Apps that receive data. */
-type AppName = 'api' | 'control' | 'pages' | 'dashboard' | 'smtp';
+type AppName = 'api' | 'control' | 'pages' | 'uploads' | 'smtp';
 
 const MIB = 1024 * 1024;
 /** Memory of the control socket: the operator's commands are small. */
 const CONTROL = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
 /** Memory of the public pages: their forms are small. */
 const PAGES = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
-/** Memory of the dashboard: people upload files of contacts, and the others' forms are small. */
-const DASHBOARD = { largeBytes: 128 * MIB, smallBytes: 16 * MIB };
+/** Memory of pages on which people upload files; their other forms are small. */
+const UPLOADS = { largeBytes: 128 * MIB, smallBytes: 16 * MIB };
 /**
  * Maximum request rate of one address for public pages. A large mailbox provider sends the one-click requests of all its
  * readers from a few addresses.
@@ -67,7 +67,7 @@ export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards 
       api: createByteBudget(),
       control: createByteBudget(CONTROL),
       pages: createByteBudget(PAGES),
-      dashboard: createByteBudget(DASHBOARD),
+      uploads: createByteBudget(UPLOADS),
       smtp: createByteBudget(SMTP),
     },
   };
