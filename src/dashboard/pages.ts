@@ -26,11 +26,15 @@ import { routePage } from './receiving/route.tsx';
 import { routesPage } from './receiving/routes.tsx';
 import { searchPageOver } from './search/search.tsx';
 import { emailAttemptsPage } from './sending/emails/attempts.tsx';
+import { emailCheckPage } from './sending/emails/check.tsx';
 import { emailPage } from './sending/emails/email.tsx';
 import { emailsPage } from './sending/emails/list.tsx';
 import { emailPreviewPage } from './sending/emails/preview.ts';
+import { emailRawPage } from './sending/emails/raw.ts';
 import { sendTestPage } from './sending/emails/send-test.tsx';
 import { overviewPage } from './sending/overview/overview.tsx';
+import { requestsPage } from './sending/requests.tsx';
+import { simulatorPage } from './sending/simulator.tsx';
 import { teamPage } from './team/team.tsx';
 
 export const PAGES: readonly PageDefinition[] = [
@@ -46,7 +50,11 @@ export const PAGES: readonly PageDefinition[] = [
   emailPage,
   emailAttemptsPage,
   emailPreviewPage,
+  emailCheckPage,
+  emailRawPage,
   sendTestPage,
+  requestsPage,
+  simulatorPage,
   searchPageOver(() => PAGES),
   inboundPage,
   inboundMessagePage,

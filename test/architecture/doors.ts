@@ -18,6 +18,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['certificates/acme', 'The certificates of a tenant are deleted with it.'],
   ['domains/installation', 'Forwarded mail is signed with the key of the installation.'],
   ['domains/receiving', 'Whoever receives mail asks which domains receive.'],
+  ['emails/check', 'The dashboard shows what a check has found.'],
   ['emails/idempotency', 'Submission and confirmations accept an email once, as POST /v1/emails does.'],
   ['emails/request', 'Other ways to send check the fields of an email as POST /v1/emails does.'],
   ['imports/products', 'Imports of contacts and of suppressions know the same files of other products.'],

@@ -142,3 +142,16 @@ test('the pages of an email of another tenant, or of the other mode, are those o
     assert.equal((await own.open(`/t/default/test/emails/${id}${rest}`)).status, 404);
   }
 });
+
+test('the message is downloaded as it is sent, and a check names what is wrong with its links', async () => {
+  const browser = await logIn(spool);
+  const html = '<p>Hi <a href="http://evil.example/x">here</a></p>';
+  const id = await spool.accept('later@one.example', { html });
+  const raw = await browser.open(`${LIVE}/emails/${id}/raw`);
+  assert.match(String(raw.headers['content-disposition']), new RegExp(`attachment; filename.*${id}\\.eml`));
+  assert.match(raw.html, /^DKIM-Signature: .*^Subject: Hi\r$/ms);
+  const check = await openEmail(browser, id, '/check');
+  assert.match(check, /Findings.*http:\/\/evil\.example\/x/s);
+  assert.doesNotMatch(check, /href="http:\/\/evil/);
+  assert.match(check, /Subject: Hi/);
+});

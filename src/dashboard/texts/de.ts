@@ -16,6 +16,7 @@ import { reports } from './de/reports.ts';
 import { routes } from './de/routes.ts';
 import { rules } from './de/rules.ts';
 import { said } from './de/said.ts';
+import { check, requests, simulator } from './de/sandbox.ts';
 import { search } from './de/search.ts';
 import { sendTest } from './de/send-test.ts';
 import { team } from './de/team.ts';
@@ -26,6 +27,7 @@ export const de: typeof en = {
   account,
   appPasswords,
   audit,
+  check,
   email,
   emails,
   frame,
@@ -37,11 +39,13 @@ export const de: typeof en = {
   myMailbox,
   overview,
   reports,
+  requests,
   routes,
   rules,
   said,
   search,
   sendTest,
+  simulator,
   team,
   tenants,
 };

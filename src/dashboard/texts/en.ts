@@ -16,6 +16,7 @@ import { reports } from './en/reports.ts';
 import { routes } from './en/routes.ts';
 import { rules } from './en/rules.ts';
 import { said } from './en/said.ts';
+import { check, requests, simulator } from './en/sandbox.ts';
 import { search } from './en/search.ts';
 import { sendTest } from './en/send-test.ts';
 import { team } from './en/team.ts';
@@ -25,6 +26,7 @@ export const en = {
   account,
   appPasswords,
   audit,
+  check,
   email,
   emails,
   frame,
@@ -36,11 +38,13 @@ export const en = {
   myMailbox,
   overview,
   reports,
+  requests,
   routes,
   rules,
   said,
   search,
   sendTest,
+  simulator,
   team,
   tenants,
 };

@@ -23,6 +23,7 @@ export const emailPage = definePage({
         <>
           <Heading title={email.subject}>
             <a href={`${emailPath(context, email.id)}/attempts`}>{texts.email.attemptsTitle}</a>
+            {email.contentDeletedAt === null && <SourceLinks context={context} id={email.id} />}
           </Heading>
           <EmailFacts context={context} email={email} />
           {context.can('write') && <Actions context={context} email={email} />}
@@ -51,6 +52,19 @@ export const emailPage = definePage({
     },
   },
 });
+
+function SourceLinks({ context, id }: { context: TenantContext; id: string }) {
+  const { email } = context.texts;
+  const page = emailPath(context, id);
+  return (
+    <>
+      <a href={`${page}/check`}>{email.check}</a>
+      <a href={`${page}/raw`} download>
+        {email.raw}
+      </a>
+    </>
+  );
+}
 
 function Actions({ context, email }: { context: TenantContext; email: Email }) {
   const { texts, failed } = context;

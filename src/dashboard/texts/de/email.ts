@@ -80,6 +80,8 @@ export const email: typeof english = {
     held: 'angehalten',
     recovered: 'unterbrochen',
   },
+  raw: 'Nachricht herunterladen',
+  check: 'Prüfen',
   content: 'Inhalt',
   parts: 'Teile des Inhalts',
   partNames: {

@@ -78,6 +78,8 @@ export const email = {
     held: 'held',
     recovered: 'interrupted',
   },
+  raw: 'Download the message',
+  check: 'Check',
   content: 'Content',
   parts: 'Parts of the content',
   partNames: {
