@@ -13,6 +13,12 @@ import { rulePage } from './mailbox/rule.tsx';
 import { rulesPage } from './mailbox/rules.tsx';
 import { mailboxSecurityPage } from './mailbox/security.tsx';
 import { vacationPage } from './mailbox/vacation.tsx';
+import { healthPage } from './operating/health.tsx';
+import { queueActionsPage } from './operating/queue/actions.tsx';
+import { queueChangePage } from './operating/queue/change.tsx';
+import { queueEmailPage } from './operating/queue/email.tsx';
+import { queueMailPage } from './operating/queue/mail.tsx';
+import { queuePage } from './operating/queue/overview.tsx';
 import { tenantsPage } from './operating/tenants.tsx';
 import type { PageDefinition } from './page.ts';
 import { mailboxImportErrorsPage, mailboxImportsPage } from './receiving/imports.tsx';
@@ -70,6 +76,12 @@ export const PAGES: readonly PageDefinition[] = [
   reportsPage,
   teamPage,
   tenantAuditPage,
+  healthPage,
+  queuePage,
+  queueMailPage,
+  queueChangePage,
+  queueActionsPage,
+  queueEmailPage,
   tenantsPage,
   operatorAuditPage,
   mailboxOverviewPage,

@@ -2,15 +2,19 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import type { CheckApp, Finding } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { examine, examineDomain } from './examine.ts';
 import { readStatus } from './status.ts';
-import { listCheckStates, silenceCheck } from './store.ts';
+import { listCheckStates, listFindings, silenceCheck } from './store.ts';
 
 /** The findings of the checks. `silenced` names the checks that send no mail. */
 export type DoctorAnswer = { findings: Finding[]; silenced: string[] };
+
+/** The findings of the last hourly run that were not `ok`, each with the time since which it has its level. */
+export type StoredFindings = { findings: (Finding & { since: string })[]; silenced: string[] };
 
 /** `check` is the name of the only check to run. */
 const doctorQuery = Type.Object({
@@ -19,7 +23,7 @@ const doctorQuery = Type.Object({
 });
 const silenceSchema = Type.Object({ check: Type.String(), silenced: Type.Boolean() });
 
-/** Registers `GET /doctor`, `POST /doctor/silence` and `GET /status`. */
+/** Registers `GET /doctor`, `GET /doctor/findings`, `POST /doctor/silence` and `GET /status`. */
 export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp): void {
   server.get<{ Querystring: Static<typeof doctorQuery> }>(
     '/doctor',
@@ -30,6 +34,15 @@ export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp
       return { findings, silenced: await listSilenced(app) };
     },
   );
+  server.get('/doctor/findings', async (): Promise<StoredFindings> => {
+    const rows = await listFindings(app.db.read);
+    const findings = rows.map(({ checkName: check, since, ...finding }) => ({
+      ...finding,
+      check,
+      since: isoTime(since),
+    }));
+    return { findings, silenced: await listSilenced(app) };
+  });
   server.get('/status', () => readStatus(app));
   server.post<{ Body: Static<typeof silenceSchema> }>(
     '/doctor/silence',

@@ -1,4 +1,4 @@
-/** Every check, in the order in which findings are shown. */
+/** Every check by its area, in the order in which findings are shown. */
 import type { Check } from './check.ts';
 import { address } from './checks/address.ts';
 import { backgroundWork } from './checks/background-work.ts';
@@ -17,21 +17,14 @@ import { queueAge } from './checks/queue-age.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
 import { tlsa } from './checks/tlsa.ts';
 
-export const CHECKS: readonly Check[] = [
-  disk,
-  memory,
-  clock,
-  address,
-  reverseDns,
-  outboundPort,
-  blocklists,
-  dnsRecords,
-  certificates,
-  tlsa,
-  pages,
-  domains,
-  complaints,
-  queueAge,
-  backup,
-  backgroundWork,
-];
+/** The checks by what they are about. */
+export const CHECK_AREAS = {
+  machine: [disk, memory, clock],
+  network: [address, reverseDns, outboundPort, blocklists],
+  names: [dnsRecords, certificates, tlsa, pages],
+  mail: [domains, complaints, queueAge],
+  upkeep: [backup, backgroundWork],
+} as const satisfies Record<string, readonly Check[]>;
+export type CheckArea = keyof typeof CHECK_AREAS;
+
+export const CHECKS: readonly Check[] = Object.values(CHECK_AREAS).flat();

@@ -12,6 +12,8 @@ import { countDomainsByStatus, listCheckStates, listFindings } from './store.ts'
 /** The state of the installation. `findings` are those of the last hourly run of the checks that were not well. */
 export type Status = {
   version: string;
+  /** Time at which this process was started. */
+  startedAt: string;
   hostname: string;
   dataDir: string;
   freeBytes: number | null;
@@ -25,6 +27,8 @@ export type Status = {
   findings: { warn: number; fail: number };
   /** Time of the last hourly run of the checks; null before the first. */
   checkedAt: string | null;
+  /** Delay of the event loop of each thread in the last second, 99th percentile, in milliseconds. */
+  threads: { thread: string; p99Ms: number }[];
   /** Time of the restoration from a backup; null when nothing is kept back. */
   restoredAt: string | null;
 };
@@ -47,6 +51,7 @@ export async function readStatus(app: App & CheckApp): Promise<Status> {
   const checkedAt = Math.max(...checks.map(({ ranAt }) => ranAt ?? 0));
   return {
     version: VERSION,
+    startedAt: isoTime(app.clock.now() - Math.round(app.clock.elapsed())),
     hostname: config.hostname,
     dataDir: config.dataDir,
     freeBytes: app.disk.freeBytes ?? null,
@@ -58,6 +63,7 @@ export async function readStatus(app: App & CheckApp): Promise<Status> {
     certificatesExpireAt: expiries.toSorted()[0] ?? null,
     findings: { warn: countLevel('warn'), fail: countLevel('fail') },
     checkedAt: checkedAt > 0 ? isoTime(checkedAt) : null,
+    threads: app.metrics.loopDelays(),
     restoredAt: restoredAt === null ? null : isoTime(restoredAt),
   };
 }

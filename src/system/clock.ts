@@ -7,7 +7,7 @@ export type Timer = { cancel(): void };
 export type Clock = {
   /** Wall clock, milliseconds since the Unix epoch. May jump; use it for what is stored or shown. */
   now(): number;
-  /** Monotonic milliseconds from an arbitrary start. Use it for durations. */
+  /** Monotonic milliseconds since this thread was started; on the main thread, since the process was. Use it for durations. */
   elapsed(): number;
   /** Calls `run` once after `delayMs`. The timer alone never keeps the process alive. */
   after(delayMs: number, run: () => void): Timer;

@@ -42,6 +42,8 @@ export type Metrics = {
   gauges<Label extends string>(name: string, help: string, options: LabelledGauge<Label>): void;
   /** Event-loop delay of the last whole second. All zeros while the loop is not watched. */
   readonly loopDelay: LoopDelay;
+  /** Returns the 99th percentile of the event-loop delay of each thread in its last whole second, in milliseconds. */
+  loopDelays(): { thread: string; p99Ms: number }[];
   /** Starts measuring the event loop. The returned `stop` ends it. */
   watchLoop(): { stop(): void };
   /** Adds the metrics of another thread to those that `show` returns. */
@@ -70,6 +72,7 @@ type LoopDelay = {
 };
 
 const PREFIX = 'postrider_';
+const P99_NAME = 'event_loop_delay_p99_seconds';
 /** Period with which the event loop is sampled, in milliseconds. */
 const LOOP_RESOLUTION_MS = 10;
 const LOOP_WINDOW_MS = 1_000;
@@ -147,6 +150,7 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
     get loopDelay() {
       return loop.recent;
     },
+    loopDelays: () => [{ thread: 'main', p99Ms: loop.recent.p99Ms }, ...delaysIn(sources)],
     watchLoop: loop.watch,
     addSource: (read) => void sources.push(read),
     async snapshot() {
@@ -192,12 +196,22 @@ function labelGauge(metric: MetricSnapshot[number], thread: string): MetricSnaps
 
 function showLoopDelay({ gauge }: Pick<Metrics, 'gauge'>, loop: ReturnType<typeof createLoopWatch>): void {
   gauge('event_loop_delay_p50_seconds', 'Median delay of the event loop.', () => loop.recent.p50Ms / 1_000);
-  gauge('event_loop_delay_p99_seconds', 'Delay of the event loop.', () => loop.recent.p99Ms / 1_000);
+  gauge(P99_NAME, 'Delay of the event loop.', () => loop.recent.p99Ms / 1_000);
   gauge(
     'event_loop_delay_max_seconds',
     'Longest delay since the last time it was asked for.',
     () => loop.takeMax() / 1_000,
   );
+}
+
+/** Returns the delays that other threads have reported, whose gauges have their names as labels. */
+function delaysIn(sources: readonly (() => readonly MetricSnapshot[])[]) {
+  return sources
+    .flatMap((read) => read().flat())
+    .filter(({ name }) => name === PREFIX + P99_NAME)
+    .flatMap(({ values }) =>
+      values.map(({ labels, value }) => ({ thread: String(labels['thread']), p99Ms: value * 1_000 })),
+    );
 }
 
 function createLoopWatch(clock: Clock) {

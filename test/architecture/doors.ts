@@ -34,6 +34,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailboxes/passwords', 'People log in to the dashboard with passwords as owners of mailboxes do.'],
   ['mailboxes/scripts', 'Sessions edit the scripts of mailboxes, and deliveries run them.'],
   ['queue/contents', 'Whoever sends stores a content first, and can read it later.'],
+  ['queue/control', 'The dashboard shows the queue, and what the operator asks of it.'],
   ['queue/held', 'The status of the installation says how much mail is held.'],
   ['queue/outcome/replies', 'Bounces that arrive by mail are evaluated as replies are.'],
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],

@@ -6,7 +6,7 @@ import { definePage } from '../page.ts';
 
 export const tenantsPage = definePage({
   area: 'operator',
-  path: '',
+  path: '/tenants',
   menu: { group: 'operating', label: ({ tenants }) => tenants.title },
   async show(context) {
     const { operator, texts } = context;

@@ -5,6 +5,7 @@ import { audit } from './de/audit.ts';
 import { email } from './de/email.ts';
 import { emails } from './de/emails.ts';
 import { frame } from './de/frame.ts';
+import { health } from './de/health.ts';
 import { imports } from './de/imports.ts';
 import { inbound } from './de/inbound.ts';
 import { login } from './de/login.ts';
@@ -12,6 +13,7 @@ import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
 import { myMailbox } from './de/my-mailbox.ts';
 import { overview } from './de/overview.ts';
+import { queue } from './de/queue.ts';
 import { reports } from './de/reports.ts';
 import { routes } from './de/routes.ts';
 import { rules } from './de/rules.ts';
@@ -31,6 +33,7 @@ export const de: typeof en = {
   email,
   emails,
   frame,
+  health,
   imports,
   inbound,
   login,
@@ -38,6 +41,7 @@ export const de: typeof en = {
   mailboxes,
   myMailbox,
   overview,
+  queue,
   reports,
   requests,
   routes,

@@ -5,6 +5,7 @@ import { audit } from './en/audit.ts';
 import { email } from './en/email.ts';
 import { emails } from './en/emails.ts';
 import { frame } from './en/frame.ts';
+import { health } from './en/health.ts';
 import { imports } from './en/imports.ts';
 import { inbound } from './en/inbound.ts';
 import { login } from './en/login.ts';
@@ -12,6 +13,7 @@ import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
 import { myMailbox } from './en/my-mailbox.ts';
 import { overview } from './en/overview.ts';
+import { queue } from './en/queue.ts';
 import { reports } from './en/reports.ts';
 import { routes } from './en/routes.ts';
 import { rules } from './en/rules.ts';
@@ -30,6 +32,7 @@ export const en = {
   email,
   emails,
   frame,
+  health,
   imports,
   inbound,
   login,
@@ -37,6 +40,7 @@ export const en = {
   mailboxes,
   myMailbox,
   overview,
+  queue,
   reports,
   requests,
   routes,

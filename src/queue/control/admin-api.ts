@@ -69,13 +69,22 @@ const actionSchema = Type.Object({
   target: Type.Optional(Type.String()),
 });
 type Wanted = Static<typeof actionSchema>;
+/** `maximum` ends the count: the answer is at most one more than it. */
+const countSchema = Type.Object({
+  ...actionSchema.properties,
+  maximum: Type.Optional(Type.Integer({ minimum: 1 })),
+});
 
 /** Registers the routes under `/queue` on the server of the control socket. */
 export function registerQueueControl(server: FastifyInstance, app: ControlApp): void {
   registerReads(server, app);
-  server.post<{ Body: Wanted }>('/queue/count', { schema: { body: actionSchema } }, async ({ body }) => ({
-    matched: await count(app, body.verb, await namedBy(app, body)),
-  }));
+  server.post<{ Body: Static<typeof countSchema> }>(
+    '/queue/count',
+    { schema: { body: countSchema } },
+    async ({ body }) => ({
+      matched: await count(app, body.verb, { ...(await namedBy(app, body)), maximum: body.maximum }),
+    }),
+  );
   server.post<{ Body: Wanted }>('/queue/actions', { schema: { body: actionSchema } }, async ({ body }) =>
     showAction(await makeAction(app, body)),
   );
@@ -192,7 +201,11 @@ async function namedBy(app: ControlApp, wanted: Wanted): Promise<Selection> {
   return selection;
 }
 
-function count({ db, clock }: ControlApp, verb: QueueVerb, selection: Selection): Promise<number> {
+function count(
+  { db, clock }: ControlApp,
+  verb: QueueVerb,
+  selection: Selection & { maximum?: number | undefined },
+): Promise<number> {
   return db.query(countNamed, { ...selection, verb, createdAt: clock.now() });
 }
 

@@ -117,8 +117,18 @@ export async function listHeldMessages(
   return rows.map(({ messageId }) => messageId);
 }
 
-/** Returns the number of recipients that an action would change now. It runs on a reader thread, because there may be many. */
-export const countNamed = defineRead('queue.countNamed', async (tx, action: Action): Promise<number> => {
+type Count = Action & {
+  /** Number behind which the count ends; undefined counts all. */
+  maximum?: number | undefined;
+};
+
+/**
+ * Returns the number of recipients that an action would change now, or one more than `maximum` when there are more. It runs on a reader
+ * thread, because there may be many.
+ */
+export const countNamed = defineRead('queue.countNamed', async (tx, action: Count): Promise<number> => {
+  const { maximum } = action;
+  const end = maximum === undefined ? undefined : maximum + 1;
   if (action.emailId !== null) {
     const isAtSite = await domainsAt(tx, action.site);
     const recipients = await listRecipients(tx, action.emailId);
@@ -129,17 +139,26 @@ export const countNamed = defineRead('queue.countNamed', async (tx, action: Acti
     return recipients.filter(isChanged).length;
   }
   const states = STATES[action.verb];
-  if (isEverything(action) && action.verb === 'release') return countIn(tx, RELEASABLE, 'held');
+  if (isEverything(action) && action.verb === 'release')
+    return countIn(tx, { condition: RELEASABLE, state: 'held', end });
   let named = 0;
   const walk = { selection: action, isAtSite: await domainsAt(tx, action.site), states };
-  for await (const queue of walkQueues(tx, walk))
-    for (const state of states) named += await countIn(tx, isNamed(action, queue), state);
+  for await (const queue of walkQueues(tx, walk)) {
+    for (const state of states) {
+      const left = end === undefined ? undefined : end - named;
+      named += await countIn(tx, { condition: isNamed(action, queue), state, end: left });
+      if (named === end) return named;
+    }
+  }
   return named;
 });
 
-async function countIn(tx: Tx, condition: RawBuilder<unknown>, state: WalkedState): Promise<number> {
-  const { rows } = await sql<{ named: number }>`SELECT count(*) AS named FROM recipients
-    WHERE ${CONDITIONS[state]} AND ${condition}`.execute(tx);
+type CountedState = { condition: RawBuilder<unknown>; state: WalkedState; end: number | undefined };
+
+/** Returns the number of recipients in a state that meet the condition, and at most `end`. A negative limit is none in SQLite. */
+async function countIn(tx: Tx, { condition, state, end = -1 }: CountedState): Promise<number> {
+  const { rows } = await sql<{ named: number }>`SELECT count(*) AS named FROM (SELECT 1 FROM recipients
+    WHERE ${CONDITIONS[state]} AND ${condition} LIMIT ${end})`.execute(tx);
   return rows[0]?.named ?? 0;
 }
 

@@ -19,4 +19,5 @@ export const said: Record<Said, string> = {
   canceled: 'Die wartenden Empfänger sind abgebrochen.',
   sent: 'Angenommen. Laden Sie die Seite neu, um zu sehen, was daraus wird.',
   resent: 'Erneut gesendet: Das ist die neue E-Mail.',
+  queueChanged: 'Die Aktion ist gespeichert und geht jetzt durch die E-Mails.',
 };

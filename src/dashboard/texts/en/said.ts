@@ -17,5 +17,6 @@ export const said = {
   canceled: 'The recipients that waited are canceled.',
   sent: 'Accepted. Reload the page to see what becomes of it.',
   resent: 'Sent again: this is the new email.',
+  queueChanged: 'The action is stored. It goes through the mail now.',
 };
 export type Said = keyof typeof said;

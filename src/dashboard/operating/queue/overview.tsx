@@ -1,0 +1,115 @@
+/** The queue at a glance: how much waits, by domain, site, tenant or kind. Each group leads to its mail, and to what can be done with it. */
+import { GROUPINGS, type Grouping, type sumQueues } from '../../../queue/control/stats.ts';
+import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
+import { FilterSelect, Filters, Table } from '../../frame/lists.tsx';
+import { definePage } from '../../page.ts';
+import { answerOf, changePath, type OperatorContext, Refused } from './criteria.tsx';
+
+export type QueueStats = Awaited<ReturnType<typeof sumQueues>>;
+
+/** Maximum number of groups on the page, which stays within 100 kB. */
+const MAX_GROUPS = 100;
+
+export const queuePage = definePage({
+  area: 'operator',
+  path: '/queue',
+  menu: { group: 'operating', label: ({ queue }) => queue.title },
+  async show(context) {
+    const { operator, query, texts } = context;
+    const { queue } = texts;
+    const by = query.get('by') || 'domain';
+    const stats = await answerOf(operator.get<QueueStats>('/queue/stats', { by, limit: MAX_GROUPS }));
+    const options = GROUPINGS.map((value) => ({ value, label: queue.groupings[value] }));
+    return {
+      title: queue.title,
+      body: (
+        <>
+          <Heading title={queue.title}>
+            <a href="/operator/queue/mail">{queue.list}</a>
+            <a href="/operator/queue/mail?state=held">{queue.heldMail}</a>
+            <a href="/operator/queue/change">{queue.change}</a>
+            <a href="/operator/queue/actions">{queue.actions}</a>
+          </Heading>
+          <p>{queue.text}</p>
+          <Filters context={context}>
+            <FilterSelect context={context} name="by" label={queue.by} options={options} />
+          </Filters>
+          {stats instanceof Error ? (
+            <Refused refusal={stats} />
+          ) : (
+            <Groups context={context} by={by as Grouping} stats={stats} />
+          )}
+        </>
+      ),
+    };
+  },
+});
+
+type GroupsProps = { context: OperatorContext; by: Grouping; stats: QueueStats };
+
+function Groups({ context, by, stats: { countedAt, total, groupCount, groups } }: GroupsProps) {
+  const { queue } = context.texts;
+  const { number } = context.formats;
+  const nameOf = (group: QueueStats['groups'][number]) => String((group as Record<string, unknown>)[by]);
+  const counts = (['waiting', 'deferred', 'due', 'held', 'inFlight'] as const).map((name) => ({
+    name,
+    label: queue[name],
+  }));
+  return (
+    <>
+      <Facts
+        facts={[
+          ...counts.map(({ name, label }) => [label, number(total[name])] as const),
+          [queue.nextDueAt, <Time key="" context={context} at={total.nextDueAt} />],
+          [queue.countedAt, <Time key="" context={context} at={countedAt} />],
+        ]}
+      />
+      {groupCount > groups.length && <p>{queue.longest(number(groups.length), number(groupCount))}</p>}
+      <Table
+        context={context}
+        caption={`${queue.recipients}: ${queue.groupings[by]}`}
+        rows={groups}
+        keyOf={nameOf}
+        empty={queue.empty}
+        columns={[
+          {
+            label: queue.groupings[by],
+            cell: (group) => <GroupLink context={context} by={by} name={nameOf(group)} />,
+          },
+          ...counts.map(({ name, label }) => ({
+            label,
+            isNumeric: true,
+            cell: (group: QueueStats['groups'][number]) => number(group[name]),
+          })),
+          {
+            label: queue.nextDueAt,
+            cell: ({ nextDueAt }) => <Time context={context} at={nextDueAt} />,
+          },
+          {
+            label: context.texts.frame.actions,
+            cell: (group) =>
+              isNamed(nameOf(group)) && (
+                <a href={changePath({ [by]: nameOf(group) })}>{context.texts.frame.edit}</a>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function GroupLink({ context, by, name }: { context: OperatorContext; by: Grouping; name: string }) {
+  const { kinds } = context.texts.queue;
+  const label = by === 'kind' && Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : name;
+  if (!isNamed(name)) return <span class="muted">{label}</span>;
+  return (
+    <a href={`/operator/queue/mail?${new URLSearchParams({ [by]: name })}`}>
+      <Foreign text={label} />
+    </a>
+  );
+}
+
+/** Returns false for the groups of domains without a known site and of test mail, which stand in parentheses and are no criterion. */
+function isNamed(group: string): boolean {
+  return !group.startsWith('(');
+}

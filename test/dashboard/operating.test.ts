@@ -1,0 +1,94 @@
+/** The operator sees the health of the installation and the queue, and changes the queue after it has seen how much mail that reaches. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CHECKS } from '../../src/doctor/checks.ts';
+import { logIn } from '../support/browser.ts';
+import { openSpool } from '../support/spool.ts';
+
+const spool = await openSpool();
+after(() => spool.close());
+const operator = await logIn(spool, { isOperator: true, tenantId: null });
+
+const SUBJECT = 'a subject that nobody but its reader sees';
+const deferred = await spool.accept('ann@one.example', { subject: SUBJECT });
+await spool.deliverDue();
+await spool.clock.advance(1);
+const ready = await spool.accept('bob@two.example', { subject: SUBJECT });
+
+test('the first page says how the installation is, and that nothing was found wrong', async () => {
+  const { html } = await operator.open('/operator');
+  assert.match(html, /found nothing wrong/);
+  for (const { name } of CHECKS) assert.match(html, new RegExp(`<code>${name}</code>`));
+  assert.match(html, /main [\d.,]+ ms/);
+});
+
+test('the checks run when the operator asks, and say what to do', async () => {
+  await operator.open('/operator');
+  const { status, html } = await operator.submit('run');
+  assert.equal(status, 200, html);
+  assert.match(html, /Findings of all checks, just now/);
+  assert.match(html, /<code>outbound-port<\/code>/);
+});
+
+test('a check is silenced and reports again', async () => {
+  await operator.open('/operator');
+  await operator.submit('silence', { check: 'disk' });
+  assert.match(operator.page.html, /class="status warning">silenced/);
+  await operator.submit('unsilence', { check: 'disk' });
+  assert.doesNotMatch(operator.page.html, /class="status warning">silenced/);
+});
+
+test('the queue is counted by domain, and its list is filtered', async () => {
+  const { html } = await operator.open('/operator/queue');
+  assert.match(html, /one\.example/);
+  assert.match(html, /two\.example/);
+  const listed = await operator.open('/operator/queue/mail?domain=one.example');
+  assert.match(listed.html, /ann@one\.example/);
+  assert.match(listed.html, /NXDOMAIN/);
+  assert.doesNotMatch(listed.html, /bob@two\.example/);
+});
+
+test('a tenant that does not exist is refused on the page, where it can be corrected', async () => {
+  const { status, html } = await operator.open('/operator/queue/mail?tenant=nobody');
+  assert.equal(status, 200);
+  assert.match(html, /class="refused" role="alert"/);
+});
+
+test('the page of an email says why it waits and what was tried, and never shows its subject', async () => {
+  const { html } = await operator.open(`/operator/queue/emails/${deferred}`);
+  assert.match(html, /waiting for another attempt/);
+  assert.match(html, /bad-domain/);
+  for (const path of [`/operator/queue/emails/${deferred}`, '/operator/queue/mail', '/operator/queue'])
+    assert.doesNotMatch((await operator.open(path)).html, new RegExp(SUBJECT));
+});
+
+test('an action counts first and changes nothing, and then does what was confirmed', async () => {
+  const { html } = await operator.open('/operator/queue/change?verb=hold&domain=two.example');
+  assert.match(html, /This reaches 1 recipient\./);
+  const before = await operator.send('/operator/queue/mail?state=held', { method: 'GET' });
+  assert.doesNotMatch(before.html, /bob@two\.example/);
+  await operator.submit('act', { reason: 'looked at by Olga' });
+  assert.equal(operator.page.url, '/operator/queue/actions');
+  assert.match(operator.page.html, /looked at by Olga/);
+  await spool.deliverDue();
+  const after = await operator.send('/operator/queue/mail?state=held', { method: 'GET' });
+  assert.match(after.html, new RegExp(ready));
+  const [, hold] = /change\?([^"]*hold=qa_\w+)/.exec(operator.page.html) ?? [];
+  await operator.open(`/operator/queue/change?${(hold ?? '').replaceAll('&amp;', '&')}`);
+  await operator.submit('act');
+  assert.match(operator.page.html, /<td>Release<\/td>/);
+  assert.doesNotMatch(operator.page.html, /hold=qa_/);
+});
+
+test('an action without criteria is refused unless it says that it is about all mail', async () => {
+  const { html } = await operator.open('/operator/queue/change?verb=fail');
+  assert.match(html, /class="refused" role="alert"/);
+  assert.doesNotMatch(html, /name="_action" value="act"/);
+  assert.match((await operator.open('/operator/queue/change?verb=hold&all=on')).html, /This reaches/);
+});
+
+test('every action is in the audit log with the mail that it named', async () => {
+  const { html } = await operator.open('/operator/audit');
+  assert.match(html, /operator\/queue\/change act/);
+  assert.match(html, /two\.example/);
+});
