@@ -31,6 +31,9 @@ import { reportsPage } from './receiving/reports/reports.tsx';
 import { routePage } from './receiving/route.tsx';
 import { routesPage } from './receiving/routes.tsx';
 import { searchPageOver } from './search/search.tsx';
+import { domainPage } from './sending/domains/domain.tsx';
+import { domainsPage } from './sending/domains/list.tsx';
+import { newDomainPage } from './sending/domains/new.tsx';
 import { emailAttemptsPage } from './sending/emails/attempts.tsx';
 import { emailCheckPage } from './sending/emails/check.tsx';
 import { emailPage } from './sending/emails/email.tsx';
@@ -38,9 +41,30 @@ import { emailsPage } from './sending/emails/list.tsx';
 import { emailPreviewPage } from './sending/emails/preview.ts';
 import { emailRawPage } from './sending/emails/raw.ts';
 import { sendTestPage } from './sending/emails/send-test.tsx';
+import { keyPage } from './sending/keys/key.tsx';
+import { keysPage } from './sending/keys/list.tsx';
+import { newKeyPage } from './sending/keys/new.tsx';
 import { overviewPage } from './sending/overview/overview.tsx';
 import { requestsPage } from './sending/requests.tsx';
 import { simulatorPage } from './sending/simulator.tsx';
+import { addSuppressionsPage } from './sending/suppressions/add.tsx';
+import { suppressionExportFilePage, suppressionExportPage } from './sending/suppressions/export.tsx';
+import { suppressionFilesPage } from './sending/suppressions/files.tsx';
+import { suppressionImportErrorsPage, suppressionImportPage } from './sending/suppressions/import.tsx';
+import { suppressionsPage } from './sending/suppressions/list.tsx';
+import { templatesPage } from './sending/templates/list.tsx';
+import { newTemplatePage } from './sending/templates/new.tsx';
+import { templatePage, templatePreviewPage } from './sending/templates/template.tsx';
+import {
+  templateVersionPage,
+  templateVersionPreviewPage,
+  templateVersionsPage,
+} from './sending/templates/versions.tsx';
+import { deliveriesPage } from './sending/webhooks/deliveries.tsx';
+import { deliveryPage } from './sending/webhooks/delivery.tsx';
+import { webhookPage } from './sending/webhooks/endpoint.tsx';
+import { webhooksPage } from './sending/webhooks/list.tsx';
+import { newWebhookPage } from './sending/webhooks/new.tsx';
 import { teamPage } from './team/team.tsx';
 
 export const PAGES: readonly PageDefinition[] = [
@@ -59,6 +83,31 @@ export const PAGES: readonly PageDefinition[] = [
   emailCheckPage,
   emailRawPage,
   sendTestPage,
+  templatesPage,
+  newTemplatePage,
+  templatePage,
+  templatePreviewPage,
+  templateVersionsPage,
+  templateVersionPage,
+  templateVersionPreviewPage,
+  domainsPage,
+  newDomainPage,
+  domainPage,
+  suppressionsPage,
+  addSuppressionsPage,
+  suppressionFilesPage,
+  suppressionImportPage,
+  suppressionImportErrorsPage,
+  suppressionExportPage,
+  suppressionExportFilePage,
+  webhooksPage,
+  newWebhookPage,
+  webhookPage,
+  deliveriesPage,
+  deliveryPage,
+  keysPage,
+  newKeyPage,
+  keyPage,
   requestsPage,
   simulatorPage,
   searchPageOver(() => PAGES),

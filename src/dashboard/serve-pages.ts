@@ -8,7 +8,7 @@ import { AppError, notFound } from '../system/errors.ts';
 import { auditOf } from './audit/record.ts';
 import { recordAudit } from './audit/store.ts';
 import type { Assets } from './frame/assets.ts';
-import { ACTION_FIELD, ONCE_FIELD } from './frame/forms.tsx';
+import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
 import { requireOwnForm } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
 import { channelOf, readSessionCookie } from './people/cookie.ts';
@@ -61,7 +61,7 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     { asked, form }: { asked: Asked; form: Form },
   ): Promise<FastifyReply> {
     const { reply } = asked;
-    const name = fieldOf(form, ACTION_FIELD);
+    const { name } = actionOf(form);
     const action = page.actions && Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
     if (!action) throw notFound('Action');
     const once = fieldOf(form, ONCE_FIELD);
@@ -74,14 +74,15 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
         await app.db.commit(recordAudit, auditOf(app, { page, name, context, form }));
       return answer;
     };
-    // The answer to a login sets a cookie, which the answer to its repetition must also do.
-    const isOnce = 'session' in context && once !== '';
+    // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as
+    // somebody likes, with the same form.
+    const isOnce = 'session' in context && once !== '' && action.isAudited !== false;
     try {
       const answer = await (isOnce ? runOnce(`${context.session.id} ${once}`, run) : run());
       return sendAnswer(app, { page, context, reply }, answer);
     } catch (refusal) {
       if (!(refusal instanceof AppError)) throw refusal;
-      const failed = { ...context, failed: { action: name, refusal, form } };
+      const failed = { ...context, failed: { action: fieldOf(form, ACTION_FIELD), refusal, form } };
       reply.code(refusal.code === 'restricted_api_key' ? 403 : 422);
       return sendAnswer(app, { page, context: failed as never, reply }, await page.show(failed as never));
     }

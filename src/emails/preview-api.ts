@@ -35,7 +35,7 @@ const previewRequestSchema = Type.Object(
   },
 );
 
-const previewSchema = Type.Object(
+export const previewSchema = Type.Object(
   {
     subject: Type.String(),
     html: Type.String(),

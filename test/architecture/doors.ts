@@ -44,6 +44,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['tenants/stored-mail', 'All rooms that store mail share the quota of a tenant.'],
   ['tracking/engagements', 'An email shows its opens and clicks.'],
   ['tracking/links', 'Whoever writes HTML replaces its links.'],
+  ['webhooks/log', 'The dashboard shows the log of posts in the shapes of the API.'],
   ['webhooks/posting', 'A route is posted as an event is.'],
 ]);
 

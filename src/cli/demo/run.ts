@@ -3,8 +3,9 @@
  * email, and then checks the message and the webhooks that arrive. The email is answered, and another one comes back
  * (inbound.ts). Everything except the DNS is real.
  */
+
+import { curlLine } from '../../emails/curl.ts';
 import { openControl } from '../control-client.ts';
-import { curlLine } from '../curl.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type Environment, NAMES, withEnvironment } from './environment.ts';

@@ -1,6 +1,6 @@
 /** The end of a set-up: a line for curl that works, and what programs read of the whole. */
 import type { Config } from '../../config/config.ts';
-import { curlLine, UNKNOWN_KEY } from '../curl.ts';
+import { curlLine, UNKNOWN_KEY } from '../../emails/curl.ts';
 import type { Made } from './accounts.ts';
 import type { World } from './network.ts';
 import type { Service } from './service.ts';

@@ -4,6 +4,7 @@
  */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { followWithPreview } from './preview.ts';
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
   button.hidden = false;
@@ -19,8 +20,10 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
 }
 
 // A second click on a button would send its form again. The server also recognises the second form by its key.
-document.addEventListener('submit', ({ target }) => {
+document.addEventListener('submit', ({ target, submitter }) => {
   if (!(target instanceof HTMLFormElement) || target.method !== 'post') return;
+  // The answer to a preview is shown in a frame, and the form stays.
+  if (submitter?.hasAttribute('formtarget')) return;
   setTimeout(() => {
     for (const button of target.querySelectorAll('button')) button.disabled = true;
   });
@@ -42,3 +45,5 @@ document.addEventListener('keydown', (event) => {
 
 // The refusal of a form, or what an action has done, is where reading goes on.
 document.querySelector<HTMLElement>('.refused, .said')?.focus();
+
+for (const form of document.querySelectorAll('form')) followWithPreview(form);

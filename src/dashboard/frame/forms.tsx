@@ -3,12 +3,22 @@
  * beside its button.
  */
 import type { ComponentChildren } from 'preact';
+import type { Form as FormBody } from '../../http/pages/form-body.ts';
 import type { BaseContext } from '../page.ts';
 import { newToken } from '../people/tokens.ts';
 
 /** Names of the fields that every form sends besides its own. */
 export const ACTION_FIELD = '_action';
 export const ONCE_FIELD = '_once';
+
+/**
+ * Returns the action of a form. The form names its own one first, and the button that was pressed may name another one, with a word behind it
+ * that says what it is about.
+ */
+export function actionOf(form: FormBody): { name: string; about: string } {
+  const [name = '', about = ''] = (form.values(ACTION_FIELD).at(-1) ?? '').split(' ', 2);
+  return { name, about };
+}
 
 type Children = { children: ComponentChildren };
 
@@ -26,11 +36,20 @@ type FormProps = Children & {
   label?: string;
   /** True when what somebody has entered is kept as a draft when the session ends. */
   keepsDraft?: boolean;
+  /** Further buttons behind the first one, which send the same fields to other actions of the page. */
+  others?: readonly OtherButton[];
+};
+
+type OtherButton = {
+  action: string;
+  label: string;
+  /** Name of a frame of the page that shows the answer, while the form stays. */
+  frame?: string;
 };
 
 /** A form of the page. When its action was refused, it says why beside the button, and shows what was entered. */
 export function Form(props: FormProps) {
-  const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, children } = props;
+  const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, others = [], children } = props;
   const refusal = context.failed?.action === action ? context.failed.refusal : undefined;
   return (
     <form
@@ -57,9 +76,24 @@ export function Form(props: FormProps) {
           )}
         </div>
       )}
-      <button type="submit" class={isDangerous ? 'danger' : undefined}>
-        {submit}
-      </button>
+      <div class="buttons">
+        <button type="submit" class={isDangerous ? 'danger' : undefined}>
+          {submit}
+        </button>
+        {others.map((other) => (
+          <button
+            key={other.action}
+            type="submit"
+            class="secondary outline"
+            name={ACTION_FIELD}
+            value={other.action}
+            formTarget={other.frame}
+            formNoValidate={other.frame !== undefined}
+          >
+            {other.label}
+          </button>
+        ))}
+      </div>
     </form>
   );
 }
@@ -159,8 +193,9 @@ export function Field(props: FieldProps) {
           value={type === 'password' || type === 'file' ? undefined : value}
         />
       ) : (
+        // HTML leaves out a line end at the beginning of a text.
         <textarea {...common} rows={rows} spellcheck={false}>
-          {value}
+          {value?.startsWith('\n') ? `\n${value}` : value}
         </textarea>
       )}
       {suggestions && (
@@ -171,6 +206,29 @@ export function Field(props: FieldProps) {
         </datalist>
       )}
       {help !== undefined && <small id={`${id}-help`}>{help}</small>}
+    </div>
+  );
+}
+
+/** A labelled choice of yes or no. A checked box sends the value `on`. */
+export function Checkbox({
+  label,
+  isChecked,
+  help,
+  ...props
+}: Pick<FieldProps, 'context' | 'action' | 'name' | 'label' | 'help'> & {
+  isChecked?: boolean;
+  value?: string;
+}) {
+  const { context, action, name, value = 'on' } = props;
+  const failed = context.failed?.action === action ? context.failed : undefined;
+  const checked = failed ? failed.form.values(name).includes(value) : isChecked;
+  return (
+    <div class="field">
+      <label>
+        <input type="checkbox" name={name} value={value} checked={checked} /> {label}
+      </label>
+      {help !== undefined && <small>{help}</small>}
     </div>
   );
 }
@@ -217,28 +275,10 @@ function enteredIn({
 }: Pick<FieldProps, 'context' | 'action' | 'name' | 'value'>) {
   const failed = context.failed?.action === action ? context.failed : undefined;
   const { param } = failed?.refusal.options ?? {};
-  return { value: failed ? failed.form.values(name)[0] : value, isInvalid: param === name };
+  return { value: failed ? failed.form.values(name)[0] : value, isInvalid: isAbout(param, name) };
 }
 
-/** A labelled choice of yes or no. A checked box sends the value `on`. */
-export function Checkbox({
-  label,
-  isChecked,
-  help,
-  ...props
-}: Pick<FieldProps, 'context' | 'action' | 'name' | 'label' | 'help'> & {
-  isChecked?: boolean;
-  value?: string;
-}) {
-  const { context, action, name, value = 'on' } = props;
-  const failed = context.failed?.action === action ? context.failed : undefined;
-  const checked = failed ? failed.form.values(name).includes(value) : isChecked;
-  return (
-    <div class="field">
-      <label>
-        <input type="checkbox" name={name} value={value} checked={checked} /> {label}
-      </label>
-      {help !== undefined && <small>{help}</small>}
-    </div>
-  );
+/** Returns true when a parameter of the API, such as `allowedIps[0]`, is a field or a part of it. */
+function isAbout(param: string | undefined, name: string): boolean {
+  return param === name || param?.startsWith(`${name}[`) === true;
 }

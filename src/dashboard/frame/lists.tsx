@@ -1,7 +1,8 @@
 /** Tables, with the filters and the pages of lists. All of their state stands in the address of the page. */
 import type { ComponentChildren } from 'preact';
+import { AppError } from '../../system/errors.ts';
 import type { Query } from '../calls.ts';
-import type { BaseContext } from '../page.ts';
+import type { BaseContext, TenantContext } from '../page.ts';
 import type { Option } from './forms.tsx';
 
 type Column<Row> = { label: string; cell: (row: Row) => ComponentChildren; isNumeric?: boolean };
@@ -69,6 +70,26 @@ export function pageQueryOf(query: URLSearchParams, filters: readonly string[]):
   return Object.fromEntries(values.filter(([, value]) => value !== ''));
 }
 
+type Listing<Page> = {
+  page: Page;
+  /** Reason why the API refuses the filters, such as an address that is none. The page is then empty. */
+  refusal: AppError | undefined;
+};
+
+/** Returns the page of a list that the address names. */
+export async function readList<Page extends { data: readonly unknown[]; hasMore: boolean }>(
+  { api, query }: Pick<TenantContext, 'api' | 'query'>,
+  path: string,
+  filters: readonly string[],
+): Promise<Listing<Page>> {
+  try {
+    return { page: await api.get<Page>(path, pageQueryOf(query, filters)), refusal: undefined };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'validation_error') throw error;
+    return { page: { data: [], hasMore: false, nextCursor: null } as unknown as Page, refusal: error };
+  }
+}
+
 type PagerProps = {
   context: BaseContext;
   /** The page as the API returns it. */
@@ -107,11 +128,24 @@ export function Pager({ context, page: { data, hasMore } }: PagerProps) {
 }
 
 /** The fields of a filter, whose values stand in the address of the page. */
-export function Filters({ context, children }: { children: ComponentChildren; context: BaseContext }) {
+export function Filters({
+  context,
+  refusal,
+  children,
+}: {
+  children: ComponentChildren;
+  context: BaseContext;
+  refusal?: AppError | undefined;
+}) {
   const { texts, path, query } = context;
   return (
     <form method="get" action={path} class="filters" aria-label={texts.frame.filter}>
       {children}
+      {refusal && (
+        <div class="refused" role="alert" tabIndex={-1}>
+          {refusal.message}
+        </div>
+      )}
       <div class="buttons">
         <button type="submit">{texts.frame.filter}</button>
         {query.size > 0 && <a href={path}>{texts.frame.clearFilters}</a>}

@@ -2,12 +2,14 @@
 import { account } from './de/account.ts';
 import { appPasswords } from './de/app-passwords.ts';
 import { audit } from './de/audit.ts';
+import { domains } from './de/domains.ts';
 import { email } from './de/email.ts';
 import { emails } from './de/emails.ts';
 import { frame } from './de/frame.ts';
 import { health } from './de/health.ts';
 import { imports } from './de/imports.ts';
 import { inbound } from './de/inbound.ts';
+import { keys } from './de/keys.ts';
 import { login } from './de/login.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
@@ -21,8 +23,11 @@ import { said } from './de/said.ts';
 import { check, requests, simulator } from './de/sandbox.ts';
 import { search } from './de/search.ts';
 import { sendTest } from './de/send-test.ts';
+import { suppressions } from './de/suppressions.ts';
 import { team } from './de/team.ts';
+import { templates } from './de/templates.ts';
 import { tenants } from './de/tenants.ts';
+import { webhooks } from './de/webhooks.ts';
 import type { en } from './en.ts';
 
 export const de: typeof en = {
@@ -30,12 +35,14 @@ export const de: typeof en = {
   appPasswords,
   audit,
   check,
+  domains,
   email,
   emails,
   frame,
   health,
   imports,
   inbound,
+  keys,
   login,
   mailSettings,
   mailboxes,
@@ -50,6 +57,9 @@ export const de: typeof en = {
   search,
   sendTest,
   simulator,
+  suppressions,
   team,
+  templates,
   tenants,
+  webhooks,
 };

@@ -2,12 +2,14 @@
 import { account } from './en/account.ts';
 import { appPasswords } from './en/app-passwords.ts';
 import { audit } from './en/audit.ts';
+import { domains } from './en/domains.ts';
 import { email } from './en/email.ts';
 import { emails } from './en/emails.ts';
 import { frame } from './en/frame.ts';
 import { health } from './en/health.ts';
 import { imports } from './en/imports.ts';
 import { inbound } from './en/inbound.ts';
+import { keys } from './en/keys.ts';
 import { login } from './en/login.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
@@ -21,20 +23,25 @@ import { said } from './en/said.ts';
 import { check, requests, simulator } from './en/sandbox.ts';
 import { search } from './en/search.ts';
 import { sendTest } from './en/send-test.ts';
+import { suppressions } from './en/suppressions.ts';
 import { team } from './en/team.ts';
+import { templates } from './en/templates.ts';
 import { tenants } from './en/tenants.ts';
+import { webhooks } from './en/webhooks.ts';
 
 export const en = {
   account,
   appPasswords,
   audit,
   check,
+  domains,
   email,
   emails,
   frame,
   health,
   imports,
   inbound,
+  keys,
   login,
   mailSettings,
   mailboxes,
@@ -49,6 +56,9 @@ export const en = {
   search,
   sendTest,
   simulator,
+  suppressions,
   team,
+  templates,
   tenants,
+  webhooks,
 };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { curlLine, UNKNOWN_KEY } from '../../../src/cli/curl.ts';
 import { readAnswers, type SetupOptions } from '../../../src/cli/setup/answers.ts';
 import { askFirst, confirmPublished, readTestAddress } from '../../../src/cli/setup/questions.ts';
+import { curlLine, UNKNOWN_KEY } from '../../../src/emails/curl.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

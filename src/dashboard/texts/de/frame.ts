@@ -46,6 +46,7 @@ export const frame: typeof english = {
   create: 'Anlegen',
   confirm: 'Bestätigen',
   actions: 'Aktionen',
+  refresh: 'Aktualisieren',
   error: {
     title: 'Das hat nicht geklappt',
     notFound: 'Nicht gefunden',

@@ -20,4 +20,12 @@ export const said: Record<Said, string> = {
   sent: 'Angenommen. Laden Sie die Seite neu, um zu sehen, was daraus wird.',
   resent: 'Erneut gesendet: Das ist die neue E-Mail.',
   queueChanged: 'Die Aktion ist gespeichert und geht jetzt durch die E-Mails.',
+  keyRevoked: 'Der API-Schlüssel ist widerrufen.',
+  domainAdded: 'Die Domain ist hinzugefügt. Veröffentlichen Sie die Einträge unten.',
+  domainChecked: 'Die Einträge sind nachgeschlagen; siehe unten.',
+  keysRotate: 'Die nächsten Schlüssel sind erzeugt. Jeder signiert, sobald er im DNS gefunden ist.',
+  postedAgain: 'Der Aufruf wird wiederholt.',
+  allowedAgain: 'An die Adresse wird wieder Mail gesendet.',
+  testSent: 'Der Test ist gesendet. Diese Seite zeigt, was aus ihm wird.',
+  restored: 'Die Version ist wiederhergestellt.',
 };

@@ -44,6 +44,7 @@ export const frame = {
   create: 'Create',
   confirm: 'Confirm',
   actions: 'Actions',
+  refresh: 'Refresh',
   error: {
     title: 'That did not work',
     notFound: 'Not found',

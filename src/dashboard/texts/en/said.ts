@@ -18,5 +18,13 @@ export const said = {
   sent: 'Accepted. Reload the page to see what becomes of it.',
   resent: 'Sent again: this is the new email.',
   queueChanged: 'The action is stored. It goes through the mail now.',
+  keyRevoked: 'The API key is revoked.',
+  domainAdded: 'The domain is added. Publish the records below.',
+  domainChecked: 'The records are looked up; see below.',
+  keysRotate: 'The next keys are made. Each signs once it is found in DNS.',
+  postedAgain: 'It is posted again.',
+  allowedAgain: 'Mail is sent to the address again.',
+  testSent: 'The test is sent. This page shows what becomes of it.',
+  restored: 'The version is restored.',
 };
 export type Said = keyof typeof said;

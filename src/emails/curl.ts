@@ -1,4 +1,4 @@
-/** Builds a curl command line that sends an email. */
+/** Builds curl command lines with which somebody tries a new API key. */
 
 /** Stands for a key that nobody knows any more, as a variable of the shell. */
 export const UNKNOWN_KEY = '$KEY';
@@ -20,4 +20,9 @@ export function curlLine(send: { address: string; key: string; from: string; to:
     `-H 'Content-Type: application/json'`,
     `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
   ].join(' \\\n  ');
+}
+
+/** Returns a command line that lists the last email, for a key that only reads. */
+export function readingCurlLine({ address, key }: { address: string; key: string }): string {
+  return `curl '${address}/v1/emails?limit=1' -H 'Authorization: Bearer ${key}'`;
 }

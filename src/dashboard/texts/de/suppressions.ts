@@ -1,0 +1,56 @@
+import type { suppressions as english } from '../en/suppressions.ts';
+
+/** Texts of the pages about suppressed addresses. */
+export const suppressions: typeof english = {
+  title: 'Sperrliste',
+  text: 'An diese Adressen wird keine Mail gesendet, in keinem der Modi.',
+  none: 'Keine Adresse ist gesperrt.',
+  add: 'Adressen hinzufügen',
+  email: 'Adresse',
+  emails: 'Adressen',
+  emailsHelp: (maximum) => `Eine auf jeder Zeile, oder durch Kommas getrennt; höchstens ${maximum}`,
+  fileInstead: 'Stattdessen eine Datei importieren',
+  reason: 'Grund',
+  reasons: {
+    manual: 'von Hand hinzugefügt',
+    bounce: 'unzustellbar',
+    complaint: 'beschwert',
+    unsubscribe: 'abgemeldet',
+  },
+  source: 'Ursache',
+  sourceEmail: 'E-Mail',
+  createdAt: 'Seit',
+  deleteText: {
+    manual: 'An diese Adresse wird wieder Mail gesendet.',
+    bounce:
+      'An diese Adresse wird wieder Mail gesendet. Gibt es sie weiterhin nicht, ist die Mail unzustellbar, und das schadet Ihrem Ruf.',
+    complaint:
+      'An diese Adresse wird wieder Mail gesendet, obwohl jemand dort Mail als Spam gemeldet hat. Tun Sie das nur, wenn der Inhaber darum bittet.',
+    unsubscribe:
+      'An diese Adresse wird wieder Mail gesendet, obwohl sich der Inhaber abgemeldet hat. Tun Sie das nur, wenn er darum bittet.',
+  },
+  deleteNow: 'Wieder an diese Adresse senden',
+  added: 'Adressen hinzugefügt',
+  created: 'Neu',
+  updated: 'Geändert',
+  known: 'Schon vorher gesperrt',
+  refused: 'Abgelehnt',
+  error: 'Warum',
+  back: 'Zurück zur Sperrliste',
+  files: 'Import und Export',
+  import: 'Datei importieren',
+  importText: (maximum) =>
+    `Eine CSV-Datei von höchstens ${maximum}, von hier oder aus einem anderen Produkt: die Spalten für Adresse, Grund, Antwort und Zeit werden erkannt. Die API nimmt größere Dateien an.`,
+  file: 'Datei',
+  defaultReason: 'Grund für Zeilen, die keinen nennen',
+  export: 'In eine Datei exportieren',
+  imports: 'Importe der letzten Tage',
+  exports: 'Exporte der letzten Tage',
+  progress: 'Fortschritt',
+  status: 'Status',
+  statuses: { queued: 'wartet', running: 'läuft', completed: 'fertig', failed: 'fehlgeschlagen' },
+  rows: 'Zeilen',
+  startedAt: 'Angefordert',
+  errorsFile: 'Abgelehnte Zeilen herunterladen',
+  download: 'Datei herunterladen',
+};
