@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CHECKS } from '../../src/doctor/checks.ts';
+import { recordFindings } from '../../src/doctor/store.ts';
 import { logIn } from '../support/browser.ts';
 import { openSpool } from '../support/spool.ts';
 
@@ -15,11 +16,29 @@ await spool.deliverDue();
 await spool.clock.advance(1);
 const ready = await spool.accept('bob@two.example', { subject: SUBJECT });
 
-test('the first page says how the installation is, and that nothing was found wrong', async () => {
+test('the first page says how the installation is, and that the checks have not run yet', async () => {
   const { html } = await operator.open('/operator');
-  assert.match(html, /found nothing wrong/);
+  assert.match(html, /The checks have not run yet/);
   for (const { name } of CHECKS) assert.match(html, new RegExp(`<code>${name}</code>`));
   assert.match(html, /main [\d.,]+ ms/);
+});
+
+test('what the last run of the checks has found is shown with its advice, as text', async () => {
+  const finding = {
+    check: 'disk',
+    subject: '/data',
+    level: 'fail',
+    says: 'it is <b>full</b>',
+    advice: 'make space',
+  } as const;
+  const run = { checks: ['disk'], now: spool.clock.now() };
+  await spool.app.db.commit(recordFindings, { ...run, findings: [finding] });
+  const { html } = await operator.open('/operator');
+  assert.match(html, /status bad">failure/);
+  assert.match(html, /it is &lt;b>full|it is &lt;b&gt;full/);
+  assert.match(html, /make space/);
+  await spool.app.db.commit(recordFindings, { ...run, findings: [] });
+  assert.match((await operator.open('/operator')).html, /found nothing wrong/);
 });
 
 test('the checks run when the operator asks, and say what to do', async () => {
@@ -68,7 +87,7 @@ test('an action counts first and changes nothing, and then does what was confirm
   const before = await operator.send('/operator/queue/mail?state=held', { method: 'GET' });
   assert.doesNotMatch(before.html, /bob@two\.example/);
   await operator.submit('act', { reason: 'looked at by Olga' });
-  assert.equal(operator.page.url, '/operator/queue/actions');
+  assert.equal(operator.page.url, '/operator/queue/actions?said=queueChanged');
   assert.match(operator.page.html, /looked at by Olga/);
   await spool.deliverDue();
   const after = await operator.send('/operator/queue/mail?state=held', { method: 'GET' });

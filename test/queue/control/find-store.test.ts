@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
 import { createAction } from '../../../src/queue/control/act.ts';
-import { isWaitingCursor, listWaitingMessages } from '../../../src/queue/control/find-store.ts';
+import { countNamed, isWaitingCursor, listWaitingMessages } from '../../../src/queue/control/find-store.ts';
 import { EVERYTHING } from '../../../src/queue/control/selection.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { explain } from '../../support/explain.ts';
@@ -83,4 +83,20 @@ test('a slice seeks its place in the index, and sorts nothing', async () => {
     plan.join('\n'),
   );
   assert.ok(!plan.some((line) => /USE TEMP B-TREE|^SCAN recipients/.test(line)), plan.join('\n'));
+});
+
+test('a count with a maximum ends one behind it, over all queues and states', async () => {
+  await spool.acceptMany(3, 'counted.example');
+  await spool.acceptMany(2, 'also-counted.example');
+  const action = {
+    ...EVERYTHING,
+    kind: 'transactional',
+    verb: 'hold',
+    createdAt: spool.clock.now(),
+  } as const;
+  const all = await db.query(countNamed, action);
+  assert.ok(all >= 5);
+  for (const maximum of [1, 2, 3, 4])
+    assert.equal(await db.query(countNamed, { ...action, maximum }), maximum + 1);
+  assert.equal(await db.query(countNamed, { ...action, maximum: all }), all);
 });
