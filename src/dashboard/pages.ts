@@ -14,11 +14,14 @@ import { rulesPage } from './mailbox/rules.tsx';
 import { mailboxSecurityPage } from './mailbox/security.tsx';
 import { vacationPage } from './mailbox/vacation.tsx';
 import { healthPage } from './operating/health.tsx';
+import { plansPage } from './operating/plans.tsx';
 import { queueActionsPage } from './operating/queue/actions.tsx';
 import { queueChangePage } from './operating/queue/change.tsx';
 import { queueEmailPage } from './operating/queue/email.tsx';
 import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
+import { tenantPage } from './operating/tenant.tsx';
+import { tenantDeletePage } from './operating/tenant-delete.tsx';
 import { tenantsPage } from './operating/tenants.tsx';
 import type { PageDefinition } from './page.ts';
 import { mailboxImportErrorsPage, mailboxImportsPage } from './receiving/imports.tsx';
@@ -132,6 +135,9 @@ export const PAGES: readonly PageDefinition[] = [
   queueActionsPage,
   queueEmailPage,
   tenantsPage,
+  tenantPage,
+  tenantDeletePage,
+  plansPage,
   operatorAuditPage,
   mailboxOverviewPage,
   vacationPage,

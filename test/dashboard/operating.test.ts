@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CHECKS } from '../../src/doctor/checks.ts';
 import { recordFindings } from '../../src/doctor/store.ts';
-import { logIn } from '../support/browser.ts';
+import { logIn, openBrowser, PASSWORD } from '../support/browser.ts';
 import { openSpool } from '../support/spool.ts';
 
 const spool = await openSpool();
@@ -110,4 +110,45 @@ test('every action is in the audit log with the mail that it named', async () =>
   const { html } = await operator.open('/operator/audit');
   assert.match(html, /operator\/queue\/change act/);
   assert.match(html, /two\.example/);
+});
+
+test('a tenant is created, gets an owner by a link, is suspended and resumed', async () => {
+  await operator.open('/operator/tenants');
+  await operator.submit('create', { name: 'acme <b>', plan: 'free' });
+  const { url } = operator.page;
+  assert.match(url, /^\/operator\/tenants\/ten_\w+\?said=created$/);
+  assert.doesNotMatch(operator.page.html, /acme <b>/);
+  await operator.submit('plan', { plan: 'unlimited' });
+  await operator.submit('suspend');
+  assert.match(operator.page.html, /status warning">suspended/);
+  await operator.submit('resume');
+  assert.match(operator.page.html, /status good">active/);
+  await operator.submit('invite', { email: 'owner@acme.example' });
+  const [, path] = /(\/link\/[\w-]{43})/.exec(operator.page.html) ?? [];
+  const owner = await openBrowser(spool);
+  await owner.open(path ?? '');
+  await owner.submit('enter', { name: 'Olga', password: PASSWORD });
+  assert.match(owner.page.url, /^\/t\/acme/);
+});
+
+test('a tenant is deleted only when its name is entered, after the page has counted what it owns', async () => {
+  await operator.open('/operator/tenants?name=acme');
+  const [, id] = /\/operator\/tenants\/(ten_\w+)/.exec(operator.page.html) ?? [];
+  await operator.open(`/operator/tenants/${id}/delete`);
+  await operator.submit('delete', { name: 'acme' });
+  assert.equal(operator.page.status, 422);
+  assert.match(operator.page.html, /This is not the name of the tenant/);
+  await operator.submit('delete', { name: 'acme <b>' });
+  assert.match(operator.page.html, /is being deleted/);
+});
+
+test('a plan is created and changed, and a limit that is no number is refused beside the button', async () => {
+  await operator.open('/operator/plans');
+  await operator.submit('save', { name: 'small', monthlyEmails: '1000', requestsPerSecond: '' });
+  assert.match(
+    operator.page.html,
+    /<td>small<\/td><td class="number">1,000<\/td><td class="number">no limit/,
+  );
+  await operator.submit('save', { name: 'small', monthlyEmails: 'many' });
+  assert.match(operator.page.html, /class="refused" role="alert"/);
 });

@@ -1,10 +1,58 @@
 import type { tenants as english } from '../en/tenants.ts';
 
-/** Texts of the operator's pages about tenants. */
+/** Texts of the operator's pages about tenants and plans. */
 export const tenants: typeof english = {
   title: 'Mandanten',
+  text: 'Jeder Mandant hat seine eigenen Domains, Schlüssel, Personen und E-Mails.',
   name: 'Name',
   id: 'Kennung',
   plan: 'Tarif',
+  status: 'Zustand',
+  statuses: { active: 'aktiv', suspended: 'gesperrt', deleting: 'wird gelöscht' },
   createdAt: 'Angelegt',
+  more: (maximum) =>
+    `Mehr als ${maximum} Mandanten passen. Filtern Sie nach dem Namen, um die anderen zu sehen.`,
+  create: 'Mandanten anlegen',
+  plans: 'Tarife',
+  setPlan: 'Tarif setzen',
+  suspend: 'Sperren',
+  suspendText:
+    'Seine Schlüssel werden abgewiesen, und seine E-Mails und Rundschreiben warten, bis er wieder freigegeben ist. E-Mails an seine Postfächer kommen weiterhin an und werden gelesen.',
+  resume: 'Freigeben',
+  resumeText: 'Der Mandant ist gesperrt. Wird er freigegeben, geht weiter, was gewartet hat.',
+  members: 'Personen',
+  noMembers: 'Noch meldet sich niemand bei diesem Mandanten an.',
+  email: 'E-Mail-Adresse',
+  role: 'Rolle',
+  roles: { owner: 'Inhaber', admin: 'Verwalter', viewer: 'Leser' },
+  invite: 'Link für einen neuen Inhaber erzeugen',
+  linkTitle: 'Der Link ist bereit',
+  linkText:
+    'Geben Sie ihn der Person selbst. Er gilt einmal, 30 Minuten lang, und wird nicht noch einmal gezeigt.',
+  back: 'Zurück zum Mandanten',
+  mail: 'Seine wartenden E-Mails',
+  delete: 'Diesen Mandanten löschen',
+  deleteTitle: (name) => `${name} löschen`,
+  deleteText:
+    'Der Mandant wird mit allem gelöscht, was ihm gehört. Nichts davon lässt sich zurückholen, außer aus einer Sicherung.',
+  deleteName: 'Geben Sie zur Bestätigung den Namen des Mandanten ein',
+  wrongName: 'Das ist nicht der Name des Mandanten',
+  deleting: 'Der Mandant wird gelöscht. Das ist noch übrig:',
+  owned: {
+    domains: 'Domains',
+    apiKeys: 'API-Schlüssel',
+    mailboxes: 'Postfächer',
+    messages: 'E-Mails',
+    receivedMessages: 'Empfangene Nachrichten',
+    contacts: 'Kontakte',
+    broadcasts: 'Rundschreiben',
+    suppressions: 'Sperreinträge',
+  },
+  monthlyEmails: 'E-Mails im Monat',
+  requestsPerSecond: 'API-Anfragen pro Sekunde',
+  storedMegabytes: 'Gespeicherte Megabyte empfangener E-Mails',
+  noLimit: 'ohne Grenze',
+  planHelp: 'Leer für keine Grenze',
+  savePlan: 'Tarif anlegen oder ändern',
+  planText: 'Ein Tarif, dessen Namen es schon gibt, bekommt diese Grenzen. Sie gelten sofort.',
 };

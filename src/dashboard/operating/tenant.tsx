@@ -1,0 +1,144 @@
+/** One tenant as the operator sees it: its plan, its people, and whether it may send. */
+import type { Plan } from '../../tenants/admin-schemas.ts';
+import { path } from '../calls.ts';
+import { Copyable, Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
+import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
+import { Table } from '../frame/lists.tsx';
+import { originOf } from '../origin.ts';
+import { type Contexts, definePage, fieldOf } from '../page.ts';
+import { readEmail } from '../people/fields.ts';
+import { makeLoginLink } from '../people/invite.ts';
+import { listMembers } from '../people/memberships-store.ts';
+import { findShownTenant } from './find-tenant.ts';
+import { type Tenant, TenantStatus } from './tenants.tsx';
+
+type Props = { context: Contexts['operator']; tenant: Tenant };
+
+export const tenantPage = definePage({
+  area: 'operator',
+  path: '/tenants/:id',
+  async show(context) {
+    const { operator, texts } = context;
+    const { tenants } = texts;
+    const tenant = await findShownTenant(context);
+    const plans = await operator.get<Plan[]>('/plans');
+    const options = plans.map(({ name }) => ({ value: name, label: name }));
+    const facts = [
+      [tenants.id, <Copyable key="" context={context} text={tenant.id} />],
+      [tenants.status, <TenantStatus key="" context={context} status={tenant.status} />],
+      [tenants.plan, tenant.plan],
+      [tenants.createdAt, <Time key="" context={context} at={tenant.createdAt} />],
+    ] as const;
+    const plan = { context, action: 'plan', name: 'plan', label: tenants.plan, value: tenant.plan };
+    return {
+      title: tenant.name,
+      body: (
+        <>
+          <Heading title={tenant.name}>
+            <a href="/operator/tenants">{tenants.title}</a>
+            <a href={`/operator/queue/mail?tenant=${tenant.id}`}>{tenants.mail}</a>
+          </Heading>
+          <Facts facts={facts} />
+          <Form context={context} action="plan" submit={tenants.setPlan}>
+            <Select {...plan} options={options} />
+          </Form>
+          <Switch context={context} tenant={tenant} />
+          {await people({ context, tenant })}
+          <p>
+            <a href={`${context.path}/delete`}>{tenants.delete}</a>
+          </p>
+        </>
+      ),
+    };
+  },
+  actions: {
+    plan: {
+      async run({ operator, params, path: here }, form) {
+        await operator.patch(path`/tenants/${params['id'] ?? ''}`, { plan: fieldOf(form, 'plan') });
+        return { to: here, said: 'saved' };
+      },
+    },
+    suspend: { run: (context) => change(context, 'suspend') },
+    resume: { run: (context) => change(context, 'resume') },
+    invite: {
+      async run(context, form) {
+        const { app, person, texts } = context;
+        const { id } = await findShownTenant(context);
+        const link = await makeLoginLink(app, {
+          kind: 'invitation',
+          email: readEmail(fieldOf(form, 'email')),
+          tenantId: id,
+          role: 'owner',
+          isOperator: 0,
+          personId: null,
+          madeBy: person.email,
+        });
+        const { linkTitle, linkText, back } = texts.tenants;
+        return {
+          title: linkTitle,
+          body: (
+            <>
+              <Heading title={linkTitle} />
+              <p>{linkText}</p>
+              <p>
+                <Copyable context={context} text={originOf(app.config) + link} />
+              </p>
+              <p>
+                <a href={context.path}>{back}</a>
+              </p>
+            </>
+          ),
+        };
+      },
+    },
+  },
+});
+
+async function change({ operator, params, path: here }: Props['context'], verb: 'suspend' | 'resume') {
+  await operator.post(`${path`/tenants/${params['id'] ?? ''}`}/${verb}`);
+  return { to: here, said: 'saved' as const };
+}
+
+function Switch({ context, tenant: { status } }: Props) {
+  const { tenants } = context.texts;
+  if (status === 'deleting') return null;
+  if (status === 'suspended') {
+    return (
+      <section class="notice">
+        <p>{tenants.resumeText}</p>
+        <ActionButton context={context} action="resume" submit={tenants.resume} />
+      </section>
+    );
+  }
+  return (
+    <Disclosure label={tenants.suspend}>
+      <p>{tenants.suspendText}</p>
+      <ActionButton context={context} action="suspend" submit={tenants.suspend} isDangerous />
+    </Disclosure>
+  );
+}
+
+async function people({ context, tenant }: Props) {
+  const { tenants } = context.texts;
+  const members = await listMembers(context.app.db.read, tenant.id);
+  return (
+    <>
+      <h2>{tenants.members}</h2>
+      <Table
+        context={context}
+        caption={tenants.members}
+        rows={members}
+        keyOf={({ id }) => id}
+        empty={tenants.noMembers}
+        columns={[
+          { label: tenants.name, cell: ({ name }) => <Foreign text={name} /> },
+          { label: tenants.email, cell: ({ email }) => <bdi>{email}</bdi> },
+          { label: tenants.role, cell: ({ role }) => tenants.roles[role] },
+        ]}
+      />
+      <Form context={context} action="invite" submit={tenants.invite}>
+        <Field context={context} action="invite" isRequired name="email" type="email" label={tenants.email} />
+      </Form>
+    </>
+  );
+}
