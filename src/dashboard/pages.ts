@@ -14,6 +14,7 @@ import { rulesPage } from './mailbox/rules.tsx';
 import { mailboxSecurityPage } from './mailbox/security.tsx';
 import { vacationPage } from './mailbox/vacation.tsx';
 import { healthPage } from './operating/health.tsx';
+import { operatorsPage } from './operating/operators.tsx';
 import { plansPage } from './operating/plans.tsx';
 import { queueActionsPage } from './operating/queue/actions.tsx';
 import { queueChangePage } from './operating/queue/change.tsx';
@@ -138,6 +139,7 @@ export const PAGES: readonly PageDefinition[] = [
   tenantPage,
   tenantDeletePage,
   plansPage,
+  operatorsPage,
   operatorAuditPage,
   mailboxOverviewPage,
   vacationPage,

@@ -152,3 +152,20 @@ test('a plan is created and changed, and a limit that is no number is refused be
   await operator.submit('save', { name: 'small', monthlyEmails: 'many' });
   assert.match(operator.page.html, /class="refused" role="alert"/);
 });
+
+test('an operator invites another one, who can be removed; the last one stays', async () => {
+  await operator.open('/operator/people');
+  await operator.submit('remove');
+  assert.equal(operator.page.status, 422);
+  assert.match(operator.page.html, /keeps its last operator/);
+  await operator.submit('invite', { email: 'second@people.example' });
+  const [, path] = /(\/link\/[\w-]{43})/.exec(operator.page.html) ?? [];
+  const second = await openBrowser(spool);
+  await second.open(path ?? '');
+  await second.submit('enter', { name: 'Second', password: PASSWORD });
+  await second.open('/operator/people');
+  await second.submit('remove');
+  assert.match(second.page.html, /Second/);
+  assert.doesNotMatch(second.page.html, /ann1@people\.example<\/bdi><\/td>/);
+  assert.match((await operator.open('/operator')).url, /^\/login/);
+});

@@ -4,12 +4,12 @@ import { path } from '../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
-import { originOf } from '../origin.ts';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
 import { listMembers } from '../people/memberships-store.ts';
 import { findShownTenant } from './find-tenant.ts';
+import { newLinkView } from './new-link.tsx';
 import { type Tenant, TenantStatus } from './tenants.tsx';
 
 type Props = { context: Contexts['operator']; tenant: Tenant };
@@ -73,22 +73,7 @@ export const tenantPage = definePage({
           personId: null,
           madeBy: person.email,
         });
-        const { linkTitle, linkText, back } = texts.tenants;
-        return {
-          title: linkTitle,
-          body: (
-            <>
-              <Heading title={linkTitle} />
-              <p>{linkText}</p>
-              <p>
-                <Copyable context={context} text={originOf(app.config) + link} />
-              </p>
-              <p>
-                <a href={context.path}>{back}</a>
-              </p>
-            </>
-          ),
-        };
+        return newLinkView(context, { link, back: texts.tenants.back });
       },
     },
   },

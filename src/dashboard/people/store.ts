@@ -82,6 +82,22 @@ export async function makeOperator(tx: Tx, id: PersonRow['id']): Promise<void> {
 }
 
 /**
+ * Ends the right of a person to operate the installation. Its sessions end, because its rights have changed.
+ * @throws AppError not_found, invalid_state for the last operator
+ */
+export const endOperator = defineWrite('people.endOperator', async (tx, personId: string) => {
+  const operators = await listOperators(tx);
+  const { id } = orNotFound(
+    operators.find((one) => one.id === personId),
+    'Operator',
+  );
+  if (operators.length === 1)
+    throw new AppError('invalid_state', 'An installation keeps its last operator; invite another one first');
+  await updateRows(tx, 'people', { set: { isOperator: 0 }, where: { id } });
+  await endSessionsOf(tx, { personId: id });
+});
+
+/**
  * Accepts the time step of a one-time code. Returns false when this step or a later one was accepted before: a code works once (RFC 6238
  * section 5.2).
  */

@@ -14,6 +14,7 @@ import { login } from './de/login.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
 import { myMailbox } from './de/my-mailbox.ts';
+import { operators } from './de/operators.ts';
 import { overview } from './de/overview.ts';
 import { queue } from './de/queue.ts';
 import { reports } from './de/reports.ts';
@@ -47,6 +48,7 @@ export const de: typeof en = {
   mailSettings,
   mailboxes,
   myMailbox,
+  operators,
   overview,
   queue,
   reports,

@@ -14,6 +14,7 @@ import { login } from './en/login.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
 import { myMailbox } from './en/my-mailbox.ts';
+import { operators } from './en/operators.ts';
 import { overview } from './en/overview.ts';
 import { queue } from './en/queue.ts';
 import { reports } from './en/reports.ts';
@@ -46,6 +47,7 @@ export const en = {
   mailSettings,
   mailboxes,
   myMailbox,
+  operators,
   overview,
   queue,
   reports,

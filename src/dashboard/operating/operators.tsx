@@ -1,0 +1,82 @@
+/** The people who operate the installation, and the link that invites another one. */
+import { Foreign, Heading } from '../frame/elements.tsx';
+import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
+import { Table } from '../frame/lists.tsx';
+import { definePage, fieldOf } from '../page.ts';
+import { readEmail } from '../people/fields.ts';
+import { makeLoginLink } from '../people/invite.ts';
+import { endOperator, listOperators } from '../people/store.ts';
+import { newLinkView } from './new-link.tsx';
+
+export const operatorsPage = definePage({
+  area: 'operator',
+  path: '/people',
+  menu: { group: 'operating', label: ({ operators }) => operators.title },
+  async show(context) {
+    const { app, texts } = context;
+    const { operators, frame } = texts;
+    const rows = await listOperators(app.db.read);
+    const field = { context, action: 'invite', isRequired: true };
+    return {
+      title: operators.title,
+      body: (
+        <>
+          <Heading title={operators.title} />
+          <p>{operators.text}</p>
+          <Table
+            context={context}
+            caption={operators.title}
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              { label: operators.name, cell: ({ name }) => <Foreign text={name} /> },
+              { label: operators.email, cell: ({ email }) => <bdi>{email}</bdi> },
+              {
+                label: frame.actions,
+                cell: ({ id, name }) => (
+                  <Disclosure label={operators.remove}>
+                    <ActionButton
+                      context={context}
+                      action="remove"
+                      submit={operators.remove}
+                      label={`${operators.remove}: ${name}`}
+                      fields={{ id }}
+                      isDangerous
+                    />
+                  </Disclosure>
+                ),
+              },
+            ]}
+          />
+          <h2>{operators.invite}</h2>
+          <Form context={context} action="invite" submit={operators.invite}>
+            <Field {...field} name="email" type="email" label={operators.email} autocomplete="off" />
+          </Form>
+        </>
+      ),
+    };
+  },
+  actions: {
+    invite: {
+      async run(context, form) {
+        const { app, person, texts } = context;
+        const link = await makeLoginLink(app, {
+          kind: 'invitation',
+          email: readEmail(fieldOf(form, 'email')),
+          tenantId: null,
+          role: null,
+          isOperator: 1,
+          personId: null,
+          madeBy: person.email,
+        });
+        return newLinkView(context, { link, back: texts.operators.title });
+      },
+    },
+    remove: {
+      async run({ app, path }, form) {
+        await app.db.commit(endOperator, fieldOf(form, 'id'));
+        return { to: path, said: 'saved' };
+      },
+    },
+  },
+});
