@@ -116,7 +116,14 @@ function StatusFacts({
           </a>,
         ],
         [health.tasks, health.taskCounts(number(waitingTasks), number(failedTasks))],
-        [health.certificates, <Time key="" context={context} at={status.certificatesExpireAt} />],
+        [
+          health.certificates,
+          status.certificatesExpireAt === null ? (
+            texts.frame.none
+          ) : (
+            <Time key="" context={context} at={status.certificatesExpireAt} />
+          ),
+        ],
         [health.free, freeBytes === null ? texts.frame.none : formats.bytes(freeBytes)],
         [health.tenants, number(status.tenants)],
         [health.domains, domains.join(', ') || texts.frame.none],

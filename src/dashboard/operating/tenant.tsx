@@ -37,6 +37,7 @@ export const tenantPage = definePage({
           <Heading title={tenant.name}>
             <a href="/operator/tenants">{tenants.title}</a>
             <a href={`/operator/queue/mail?tenant=${tenant.id}`}>{tenants.mail}</a>
+            <a href={`${context.path}/delete`}>{tenants.delete}</a>
           </Heading>
           <Facts facts={facts} />
           <Form context={context} action="plan" submit={tenants.setPlan}>
@@ -44,9 +45,6 @@ export const tenantPage = definePage({
           </Form>
           <Switch context={context} tenant={tenant} />
           {await people({ context, tenant })}
-          <p>
-            <a href={`${context.path}/delete`}>{tenants.delete}</a>
-          </p>
         </>
       ),
     };
