@@ -60,25 +60,8 @@ type Items<Item> = { items: readonly Item[]; hasMore: boolean };
 export function resourceRoutes<Row extends { id: string }>(server: FastifyInstance, resource: Resource<Row>) {
   const { name, plural = `${name}s`, path, prefix, schema, show } = resource;
   const one = `${path}/:id`;
-  const common = (
-    verb: Verb,
-    phrase: string,
-    {
-      summary,
-      description = describeVerb(verb, name, plural),
-      refuses = [],
-      anyKey = false,
-      responseBytes,
-    }: About,
-  ) => ({
-    config: { refuses, anyKey, ...(responseBytes !== undefined && { responseBytes }) },
-    schema: {
-      operationId: `${verb}${camelCase(name)}`,
-      summary: summary ?? `${phrase} ${articleFor(name)} ${name}`,
-      description,
-      tags: [resource.tag],
-    },
-  });
+  const common = (verb: Verb, phrase: string, about: About) =>
+    commonOf({ name, plural, tag: resource.tag }, { verb, phrase, about });
   return {
     create<Body extends TObject, Created extends Row = Row>(
       about: CreateAbout<Body, Created>,
@@ -114,10 +97,16 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
       });
     },
 
-    get(about: About, run: (request: Ask) => Promise<Row>): void {
+    get<Query extends TProperties = Record<never, never>>(
+      about: About & { query?: Query },
+      run: (request: Ask<unknown, Static<TObject<Query>>>) => Promise<Row>,
+    ): void {
       const { config, schema: shared } = common('get', 'Retrieve', about);
-      const schemas = { ...shared, ...paramsOf(one), response: { 200: schema } };
-      server.get(one, { config, schema: schemas }, async (request) => show(await run(request as Ask)));
+      const querystring = about.query && { querystring: Type.Object(about.query) };
+      const schemas = { ...shared, ...paramsOf(one), ...querystring, response: { 200: schema } };
+      server.get(one, { config, schema: schemas }, async (request) =>
+        show(await run(request as Ask<unknown, Static<TObject<Query>>>)),
+      );
     },
 
     update<Body extends TObject>(
@@ -143,6 +132,26 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
         await run(request as Ask);
         return reply.code(204).send();
       });
+    },
+  };
+}
+
+type Common = { verb: Verb; phrase: string; about: About };
+
+/** Returns what the options of all routes have in common. */
+function commonOf(
+  { name, plural, tag }: Record<'name' | 'plural' | 'tag', string>,
+  { verb, phrase, about }: Common,
+) {
+  const { summary, description = describeVerb(verb, name, plural), refuses = [], anyKey = false } = about;
+  const { responseBytes } = about;
+  return {
+    config: { refuses, anyKey, ...(responseBytes !== undefined && { responseBytes }) },
+    schema: {
+      operationId: `${verb}${camelCase(name)}`,
+      summary: summary ?? `${phrase} ${articleFor(name)} ${name}`,
+      description,
+      tags: [tag],
     },
   };
 }
