@@ -11,6 +11,7 @@ import { registerClickedLinksApi } from './clicked-links/api.ts';
 import { control } from './control.ts';
 import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
 import { registerRecipientsApi } from './recipients/api.ts';
+import { registerProvidersApi } from './recipients/providers-api.ts';
 import {
   broadcastChangeSchema,
   broadcastFilter,
@@ -35,6 +36,7 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
   registerPreviewApi(server, app);
   registerControlApi(server, app);
   registerRecipientsApi(server, app);
+  registerProvidersApi(server, app);
   registerClickedLinksApi(server, app);
   const { read } = app.db;
   const broadcasts = resourceRoutes<BroadcastView>(server, {

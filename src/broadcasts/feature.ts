@@ -17,6 +17,7 @@ export const broadcasts = {
     domain: [
       ...['createBroadcast', 'listBroadcasts', 'getBroadcast', 'updateBroadcast', 'deleteBroadcast'],
       ...['testBroadcast', 'preflightBroadcast', 'approveBroadcast', 'declineBroadcast'],
+      ...['previewBroadcast', 'listBroadcastProviders'],
       ...['sendBroadcast', 'pauseBroadcast', 'resumeBroadcast', 'cancelBroadcast'],
       ...['listBroadcastRecipients', 'exportBroadcastRecipients', 'listClickedLinks', 'exportClickedLinks'],
     ],

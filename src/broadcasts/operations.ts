@@ -8,6 +8,7 @@ import './copies-in-queue.ts';
 import './copy.ts';
 import './preflight/store.ts';
 import './recipients/export.ts';
+import './recipients/providers.ts';
 import './runs/start.ts';
 import './runs/state.ts';
 import './store.ts';

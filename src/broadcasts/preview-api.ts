@@ -12,9 +12,14 @@ import { createLinks } from '../links/links.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { runPreflight } from './preflight/preflight.ts';
+import { previewBroadcast } from './preflight/preview.ts';
 import {
+  type PreviewQuery,
   preflightSchema,
+  previewQuery,
+  previewSchema,
   showPreflight,
+  showPreview,
   type TestBody,
   testAnswerSchema,
   testBodySchema,
@@ -26,11 +31,38 @@ export type PreviewApp = App & { bodies: ByteBudget; scans: Scans };
 const TAG = 'Broadcasts';
 const TEST = '/broadcasts/:id/test';
 const PREFLIGHT = '/broadcasts/:id/preflight';
+const PREVIEW = '/broadcasts/:id/preview';
 
 /** Registers the routes on the server. */
 export function registerPreviewApi(server: FastifyInstance, app: PreviewApp): void {
   registerTest(server, app);
   registerPreflight(server, app);
+  registerPreview(server, app);
+}
+
+function registerPreview(server: FastifyInstance, app: PreviewApp): void {
+  server.get<{ Params: { id: string }; Querystring: PreviewQuery }>(
+    PREVIEW,
+    {
+      config: { refuses: ['invalid_state', 'validation_error'] },
+      schema: {
+        operationId: 'previewBroadcast',
+        summary: 'Show a broadcast as a contact would read it',
+        description:
+          'Returns the subject and the texts of a broadcast that has not started, with the values of a contact. Nothing is sent or ' +
+          'changed: links are not tracked, and the link to unsubscribe leads nowhere.',
+        tags: [TAG],
+        ...paramsOf(PREVIEW),
+        querystring: previewQuery,
+        response: { 200: previewSchema },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const asked = { id, contact: request.query.contact, holdText: holdTextFor(request) };
+      return showPreview(await previewBroadcast(app, callerOf(request), asked));
+    },
+  );
 }
 
 function registerPreflight(server: FastifyInstance, app: PreviewApp): void {

@@ -1,6 +1,7 @@
 /** Schemas of the routes that show what a broadcast will be, before it is sent. */
 import { type Static, Type } from 'typebox';
 import type { Preflight } from './preflight/preflight.ts';
+import type { BroadcastPreview } from './preflight/preview.ts';
 import { WARNING_CODES } from './preflight/warnings.ts';
 
 /** Maximum number of addresses that one test is sent to. */
@@ -128,4 +129,44 @@ export function showPreflight({ reach, sample, links, warnings }: Preflight): St
   const { receives, newest: _, ...excluded } = reach;
   const contacts = Object.values(excluded).reduce((sum, one) => sum + one, receives);
   return { contacts, recipients: receives, excluded, sample, links, warnings };
+}
+
+export const previewQuery = Type.Object({
+  contact: Type.Optional(
+    Type.String({
+      description:
+        'Id or address of a contact of the audience. Without it, the newest contact of the audience; without contacts, fallbacks ' +
+        'fill in the merge tags.',
+    }),
+  ),
+});
+export type PreviewQuery = Static<typeof previewQuery>;
+
+export const previewSchema = Type.Object(
+  {
+    contactId: Type.Union([Type.String(), Type.Null()], {
+      description: 'The contact; null when the audience has none.',
+    }),
+    email: Type.Union([Type.String(), Type.Null()], { description: 'Address of the contact.' }),
+    subject: Type.String(),
+    html: Type.String(),
+    text: Type.String({ description: 'The text part, which is generated from the HTML when there is none.' }),
+  },
+  {
+    title: 'BroadcastPreview',
+    examples: [
+      {
+        contactId: 'ct_01khq3z5vgxw1r8t6n2m4c9b7d',
+        email: 'ada@example.com',
+        subject: 'What is new, Ada',
+        html: '<p>Hello Ada!</p><p><a href="#unsubscribe">Unsubscribe</a></p>',
+        text: 'Hello Ada!',
+      },
+    ],
+  },
+);
+
+/** Returns a preview as the API shows it. */
+export function showPreview({ contact, ...texts }: BroadcastPreview): Static<typeof previewSchema> {
+  return { contactId: contact?.id ?? null, email: contact?.email ?? null, ...texts };
 }

@@ -82,7 +82,7 @@ export const broadcastChangeSchema = Type.Partial(Type.Object(fields), {
 });
 export type BroadcastChange = Static<typeof broadcastChangeSchema>;
 
-const STATUSES = [
+export const STATUSES = [
   'draft',
   'scheduled',
   'sending',

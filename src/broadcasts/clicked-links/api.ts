@@ -32,7 +32,7 @@ const clickedLinkSchema = Type.Object(
   },
 );
 
-const clickedLinksSchema = pageSchema(clickedLinkSchema);
+export const clickedLinksSchema = pageSchema(clickedLinkSchema);
 
 const TAG = 'Broadcasts';
 const LINKS = '/broadcasts/:id/clicked-links';

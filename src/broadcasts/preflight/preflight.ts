@@ -12,13 +12,13 @@ import { readMailbox } from '../../emails/request/addresses.ts';
 import { requireSender } from '../../emails/sender.ts';
 import type { OriginCheck } from '../../links/check-origin.ts';
 import { AppError } from '../../system/errors.ts';
-import { findTemplate } from '../../templates/store.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import { findTopic } from '../../topics/store.ts';
 import { listLinks, requireTracking, type ShownLink } from '../content-links.ts';
 import { draftFieldsOf, readDraft } from '../draft.ts';
 import { getBroadcast } from '../store.ts';
-import { composeSample, type Sample, type SampleApp, type Texts } from './sample.ts';
+import { findTexts } from './preview.ts';
+import { composeSample, type Sample, type SampleApp } from './sample.ts';
 import { findWarnings, type Warning } from './warnings.ts';
 
 type PreflightApp = SampleApp & { scans: Scans; originCheck: OriginCheck };
@@ -78,15 +78,6 @@ export async function runPreflight(
     texts: warned,
   });
   return { reach, sample: { ...sample, contactId: contact?.id ?? null }, links, warnings };
-}
-
-/** Returns the texts that would be sent: the broadcast's own, or those of its template. */
-async function findTexts(
-  { db }: Pick<App, 'db'>,
-  { tenantId, templateId, html, text }: BroadcastRow,
-): Promise<Texts> {
-  const template = templateId === null ? undefined : await findTemplate(db.read, tenantId, templateId);
-  return { html: html ?? template?.html ?? '', text: text ?? template?.text ?? null };
 }
 
 async function countFor(

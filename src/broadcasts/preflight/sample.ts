@@ -105,7 +105,7 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
 }
 
 /** Returns the texts with one that is generated from the HTML when there is none, as sending does. */
-async function withGenerated(
+export async function withGenerated(
   { htmlText }: Pick<App, 'htmlText'>,
   owner: string,
   { html, text }: Texts,
