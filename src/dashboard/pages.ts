@@ -23,6 +23,25 @@ import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
 import { tenantPage } from './operating/tenant.tsx';
 import { tenantDeletePage } from './operating/tenant-delete.tsx';
+import { audiencePage } from './marketing/audiences/audience.tsx';
+import { audiencesPage } from './marketing/audiences/list.tsx';
+import { audienceSettingsPage } from './marketing/audiences/settings.tsx';
+import { broadcastPage } from './marketing/broadcasts/broadcast.tsx';
+import { checkBroadcastPage } from './marketing/broadcasts/check.tsx';
+import { editBroadcastPage } from './marketing/broadcasts/edit.tsx';
+import { broadcastsPage } from './marketing/broadcasts/list.tsx';
+import { newBroadcastPage } from './marketing/broadcasts/new.tsx';
+import { broadcastPreviewPage } from './marketing/broadcasts/preview.ts';
+import { providersPage } from './marketing/broadcasts/providers.tsx';
+import { recipientsPage } from './marketing/broadcasts/recipients.tsx';
+import { contactPage } from './marketing/contacts/contact.tsx';
+import { newContactPage } from './marketing/contacts/new.tsx';
+import { segmentContactsPage } from './marketing/segments/contacts.tsx';
+import { segmentsPage } from './marketing/segments/list.tsx';
+import { newSegmentPage } from './marketing/segments/new.tsx';
+import { segmentPage } from './marketing/segments/segment.tsx';
+import { topicsPage } from './marketing/topics/list.tsx';
+import { topicPage } from './marketing/topics/topic.tsx';
 import { tenantsPage } from './operating/tenants.tsx';
 import type { PageDefinition } from './page.ts';
 import { mailboxImportErrorsPage, mailboxImportsPage } from './receiving/imports.tsx';
@@ -127,6 +146,25 @@ export const PAGES: readonly PageDefinition[] = [
   mailboxImportsPage,
   mailboxImportErrorsPage,
   reportsPage,
+  broadcastsPage,
+  newBroadcastPage,
+  broadcastPage,
+  editBroadcastPage,
+  broadcastPreviewPage,
+  checkBroadcastPage,
+  recipientsPage,
+  providersPage,
+  audiencesPage,
+  audiencePage,
+  audienceSettingsPage,
+  newContactPage,
+  contactPage,
+  segmentsPage,
+  newSegmentPage,
+  segmentPage,
+  segmentContactsPage,
+  topicsPage,
+  topicPage,
   teamPage,
   tenantAuditPage,
   healthPage,

@@ -4,6 +4,8 @@ import { appPasswords } from './de/app-passwords.ts';
 import { audit } from './de/audit.ts';
 import { domains } from './de/domains.ts';
 import { email } from './de/email.ts';
+import { audiences } from './de/audiences.ts';
+import { broadcasts } from './de/broadcasts.ts';
 import { emails } from './de/emails.ts';
 import { frame } from './de/frame.ts';
 import { health } from './de/health.ts';
@@ -25,18 +27,22 @@ import { check, requests, simulator } from './de/sandbox.ts';
 import { search } from './de/search.ts';
 import { sendTest } from './de/send-test.ts';
 import { suppressions } from './de/suppressions.ts';
+import { segments } from './de/segments.ts';
 import { team } from './de/team.ts';
 import { templates } from './de/templates.ts';
 import { tenants } from './de/tenants.ts';
 import { webhooks } from './de/webhooks.ts';
+import { topics } from './de/topics.ts';
 import type { en } from './en.ts';
 
 export const de: typeof en = {
   account,
   appPasswords,
+  audiences,
   audit,
   check,
   domains,
+  broadcasts,
   email,
   emails,
   frame,
@@ -45,8 +51,8 @@ export const de: typeof en = {
   inbound,
   keys,
   login,
-  mailSettings,
   mailboxes,
+  mailSettings,
   myMailbox,
   operators,
   overview,
@@ -57,6 +63,7 @@ export const de: typeof en = {
   rules,
   said,
   search,
+  segments,
   sendTest,
   simulator,
   suppressions,
@@ -64,4 +71,5 @@ export const de: typeof en = {
   templates,
   tenants,
   webhooks,
+  topics,
 };

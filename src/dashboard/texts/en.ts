@@ -4,6 +4,8 @@ import { appPasswords } from './en/app-passwords.ts';
 import { audit } from './en/audit.ts';
 import { domains } from './en/domains.ts';
 import { email } from './en/email.ts';
+import { audiences } from './en/audiences.ts';
+import { broadcasts } from './en/broadcasts.ts';
 import { emails } from './en/emails.ts';
 import { frame } from './en/frame.ts';
 import { health } from './en/health.ts';
@@ -25,17 +27,21 @@ import { check, requests, simulator } from './en/sandbox.ts';
 import { search } from './en/search.ts';
 import { sendTest } from './en/send-test.ts';
 import { suppressions } from './en/suppressions.ts';
+import { segments } from './en/segments.ts';
 import { team } from './en/team.ts';
 import { templates } from './en/templates.ts';
 import { tenants } from './en/tenants.ts';
 import { webhooks } from './en/webhooks.ts';
+import { topics } from './en/topics.ts';
 
 export const en = {
   account,
   appPasswords,
+  audiences,
   audit,
   check,
   domains,
+  broadcasts,
   email,
   emails,
   frame,
@@ -44,8 +50,8 @@ export const en = {
   inbound,
   keys,
   login,
-  mailSettings,
   mailboxes,
+  mailSettings,
   myMailbox,
   operators,
   overview,
@@ -56,6 +62,7 @@ export const en = {
   rules,
   said,
   search,
+  segments,
   sendTest,
   simulator,
   suppressions,
@@ -63,4 +70,5 @@ export const en = {
   templates,
   tenants,
   webhooks,
+  topics,
 };

@@ -45,6 +45,7 @@ export const frame: typeof english = {
   delete: 'Löschen',
   create: 'Anlegen',
   confirm: 'Bestätigen',
+  reload: 'Neu laden',
   actions: 'Aktionen',
   refresh: 'Aktualisieren',
   error: {

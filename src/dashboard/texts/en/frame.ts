@@ -43,6 +43,7 @@ export const frame = {
   delete: 'Delete',
   create: 'Create',
   confirm: 'Confirm',
+  reload: 'Reload',
   actions: 'Actions',
   refresh: 'Refresh',
   error: {

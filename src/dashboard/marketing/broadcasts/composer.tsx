@@ -1,0 +1,135 @@
+/** The form in which a broadcast is written. */
+import type { BroadcastChange, ShownBroadcast } from '../../../broadcasts/schemas.ts';
+import type { Form as FormBody } from '../../../http/pages/form-body.ts';
+import { MAX_SOURCE_BYTES } from '../../../templates/schemas.ts';
+import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
+import { fieldOf, type TenantContext } from '../../page.ts';
+import { listNewest, optionsOf } from '../choices.ts';
+
+/** Limit of the form: HTML and text, each of which grows to three times its size at most, and the other fields. */
+export const COMPOSER_UPLOAD = { maxBytes: 6 * MAX_SOURCE_BYTES + 64 * 1024, maxFiles: 0 };
+
+type Named = { id: string; name: string };
+
+/** Fields that the form has. */
+type Draft = Pick<
+  ShownBroadcast,
+  'from' | 'subject' | 'replyTo' | 'audienceId' | 'segmentId' | 'topicId' | 'templateId' | 'html' | 'text'
+>;
+
+/** Returns the form with the fields of a draft, or with what the address of the page names. */
+export async function composerForm(context: TenantContext, action: string, draft?: Draft) {
+  const { api, texts, query } = context;
+  const { broadcasts } = texts;
+  const audiences = await listNewest<Named>(api, '/audiences');
+  const segments = await listNewest<Named>(api, '/segments');
+  const topics = await listNewest<Named>(api, '/topics');
+  const templates = await listNewest<Named>(api, '/templates');
+  const target = draft ? (draft.segmentId ?? draft.audienceId) : query.get('segmentId');
+  const field = { context, action };
+  const isShort = audiences.hasMore || segments.hasMore || templates.hasMore;
+  const from = draft?.from ?? (await lastSender(context));
+  return (
+    <Form context={context} action={action} submit={broadcasts.saveDraft} hasFiles keepsDraft>
+      <Select
+        {...field}
+        name="target"
+        label={broadcasts.to}
+        {...(isShort && { help: broadcasts.newestOnly })}
+        isRequired
+        value={target ?? query.get('audienceId') ?? ''}
+        options={withPresent(
+          [
+            ...optionsOf(segments.data).map(named(broadcasts.segment)),
+            ...optionsOf(audiences.data).map(named(broadcasts.wholeAudience)),
+          ],
+          target ?? query.get('audienceId'),
+        )}
+      />
+      <Select
+        {...field}
+        name="topicId"
+        label={broadcasts.topic}
+        value={draft?.topicId ?? ''}
+        options={[{ value: '', label: broadcasts.noTopic }, ...optionsOf(topics.data)]}
+      />
+      <Field
+        {...field}
+        name="from"
+        label={broadcasts.from}
+        help={broadcasts.fromHelp}
+        value={from}
+        isRequired
+      />
+      <Field {...field} name="replyTo" label={broadcasts.replyTo} value={draft?.replyTo ?? ''} />
+      <Field
+        {...field}
+        name="subject"
+        label={broadcasts.subject}
+        help={broadcasts.subjectHelp}
+        value={draft?.subject}
+        isRequired
+      />
+      <Select
+        {...field}
+        name="templateId"
+        label={broadcasts.template}
+        value={draft?.templateId ?? query.get('templateId') ?? ''}
+        options={withPresent(
+          [{ value: '', label: broadcasts.ownContent }, ...optionsOf(templates.data)],
+          draft?.templateId ?? query.get('templateId'),
+        )}
+      />
+      <Field
+        {...field}
+        name="html"
+        label={broadcasts.html}
+        help={broadcasts.htmlHelp}
+        rows={16}
+        value={draft?.html ?? ''}
+      />
+      <Field
+        {...field}
+        name="text"
+        label={broadcasts.text}
+        help={broadcasts.textHelp}
+        rows={6}
+        value={draft?.text ?? ''}
+      />
+    </Form>
+  );
+}
+
+/** The sender of the newest broadcast is the likely one of the next. */
+async function lastSender({ api }: TenantContext): Promise<string> {
+  const { data } = await api.get<{ data: { from: string }[] }>('/broadcasts', { limit: 1 });
+  return data[0]?.from ?? '';
+}
+
+const named =
+  (nameOf: (name: string) => string) =>
+  ({ value, label }: Option): Option => ({ value, label: nameOf(label) });
+
+/** Adds a value that is older than the offered ones. */
+function withPresent(options: Option[], value: string | null | undefined): Option[] {
+  if (!value || options.some((option) => option.value === value)) return options;
+  return [{ value, label: value }, ...options];
+}
+
+/** Returns the broadcast of the form, as the API takes it. Fields that are empty are cleared. */
+export function readComposer(form: FormBody): BroadcastChange {
+  const given = (name: string) => fieldOf(form, name).trim() || null;
+  const target = given('target');
+  const isSegment = target?.startsWith('seg_') === true;
+  return {
+    audienceId: isSegment ? null : target,
+    segmentId: isSegment ? target : null,
+    topicId: given('topicId'),
+    from: given('from') ?? '',
+    replyTo: given('replyTo'),
+    subject: given('subject') ?? '',
+    templateId: given('templateId'),
+    html: given('html'),
+    text: given('text'),
+  };
+}
