@@ -54,7 +54,7 @@ export const bounceEvidence = clusteredTable({
 });
 export type BounceEvidenceRow = Row<typeof bounceEvidence>;
 
-type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
+type JobStatus = 'waiting' | 'queued' | 'running' | 'completed' | 'failed';
 
 /** Written by jobs/store.ts: a long task of a tenant that runs in the background. */
 export const jobs = table({

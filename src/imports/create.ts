@@ -46,6 +46,7 @@ export async function createImport(
       sizeBytes: file.length,
     },
     now,
+    options.waits ? 'waiting' : 'queued',
   );
   await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
   return job;

@@ -4,7 +4,12 @@ import type { FileEncoding } from './encoding.ts';
 import { type Mapping, readMapping } from './mapping.ts';
 
 /** Absent values are found out from the file itself. Jobs of earlier versions have none. */
-export type FileOptions = { encoding?: FileEncoding; mapping?: Mapping };
+export type FileOptions = {
+  encoding?: FileEncoding;
+  mapping?: Mapping;
+  /** True for an import that waits to be started. Its task comes when it is given up. */
+  waits?: boolean;
+};
 
 /**
  * Reads the options from the parameters of a request.

@@ -4,11 +4,12 @@
  */
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { WantedImport } from './create.ts';
 import { findEncoding } from './encoding.ts';
 import type { ImportHandler, RowReader } from './handler.ts';
-import { readFileOptions } from './options.ts';
+import { type FileOptions, readFileOptions } from './options.ts';
 import { readRecords } from './records.ts';
 import { readFirstRecord, readRow } from './run.ts';
 
@@ -86,10 +87,47 @@ export async function previewImport<Row>(
 ): Promise<Preview> {
   const encoding = options.encoding ?? (await findEncoding(file));
   const job = { ...wanted, options: JSON.stringify({ ...options, encoding }) };
-  const { reader, rows, errors, isComplete, fault } = await readBeginning(app, handler, { job, file });
+  const source = { chunks: [file], sizeBytes: file.length };
+  return preview(app, handler, { job, source, isGuessed: options.encoding === undefined });
+}
+
+/**
+ * Returns the preview of an import that waits, with other options than it has if the request names them.
+ * @throws AppError validation_error; invalid_state when the import does not wait any more
+ */
+export async function previewWaiting<Row>(
+  app: Pick<App, 'db' | 'clock' | 'blobs'>,
+  handler: ImportHandler<Row>,
+  { job, options }: { job: JobRow; options: FileOptions },
+): Promise<Preview> {
+  if (job.status !== 'waiting' || job.blobId === null)
+    throw new AppError('invalid_state', `The import is ${job.status}, and was started before`);
+  const file = await app.blobs.open(job.blobId);
+  const asked = { tenantId: job.tenantId, options: JSON.stringify({ ...readFileOptions(job), ...options }) };
+  const source = { chunks: file.chunks(), sizeBytes: file.sizeBytes };
+  return preview(app, handler, { job: asked, source, isGuessed: options.encoding === undefined });
+}
+
+type FirstJob = Parameters<typeof readFirstRecord>[1]['job'];
+type Source = { chunks: Iterable<Buffer> | AsyncIterable<Buffer>; sizeBytes: number };
+type Previewed = {
+  job: FirstJob;
+  source: Source;
+  /** True when the encoding was found out from the file. */
+  isGuessed: boolean;
+};
+
+async function preview<Row>(
+  app: Pick<App, 'db' | 'clock'>,
+  handler: ImportHandler<Row>,
+  { job, source, isGuessed }: Previewed,
+): Promise<Preview> {
+  const { encoding } = readFileOptions(job);
+  const beginning = await readBeginning(app, handler, { job, source });
+  const { reader, rows, errors, isComplete, fault, isUtf16 } = beginning;
   const checkedRows = rows.length + errors.length;
   return {
-    encoding: encoding ?? (file[0] === 0xff || file[0] === 0xfe ? 'utf-16' : 'utf-8'),
+    encoding: encoding ?? (isUtf16 ? 'utf-16' : 'utf-8'),
     hasHeadings: !reader.isHeadless,
     columns: reader.columns.map(({ heading, field }, column) => ({ column: column + 1, heading, field })),
     checkedRows,
@@ -101,7 +139,7 @@ export async function previewImport<Row>(
       .map(({ line, email, message }) => ({ line, email, error: message })),
     warnings: [
       ...(fault === undefined ? [] : [`The file cannot be read to its end. ${fault}`]),
-      ...(encoding !== undefined && options.encoding === undefined
+      ...(encoding !== undefined && isGuessed
         ? [`The file is not UTF-8, so it is read as ${encoding}; if letters are wrong, name its \`encoding\``]
         : []),
       ...(reader.isHeadless
@@ -122,17 +160,28 @@ type Beginning<Row> = {
   errors: { line: number; email: string; message: string }[];
   isComplete: boolean;
   fault: string | undefined;
+  isUtf16: boolean;
 };
 
 async function readBeginning<Row>(
   app: Pick<App, 'db' | 'clock'>,
   handler: ImportHandler<Row>,
-  { job, file }: { job: Parameters<typeof readFirstRecord>[1]['job']; file: Buffer },
+  { job, source: { chunks, sizeBytes } }: Pick<Previewed, 'job' | 'source'>,
 ): Promise<Beginning<Row>> {
   const { encoding } = readFileOptions(job);
   let reader: RowReader<Row> | undefined;
-  const found: Omit<Beginning<Row>, 'reader'> = { rows: [], errors: [], isComplete: true, fault: undefined };
-  for await (const { records, readBytes, fault } of readRecords([file], encoding)) {
+  const found: Omit<Beginning<Row>, 'reader'> = {
+    ...{ rows: [], errors: [], isComplete: true, fault: undefined, isUtf16: false },
+  };
+  let isFirst = true;
+  async function* watched(): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      if (isFirst) found.isUtf16 = chunk[0] === 0xff || chunk[0] === 0xfe;
+      isFirst = false;
+      yield chunk;
+    }
+  }
+  for await (const { records, readBytes, fault } of readRecords(watched(), encoding)) {
     found.fault = fault?.message;
     for (const record of records) {
       if (!reader) {
@@ -147,7 +196,7 @@ async function readBeginning<Row>(
       if ('message' in row) found.errors.push(row);
       else found.rows.push(row.value as Row);
     }
-    if (readBytes >= MAX_READ_BYTES && readBytes < file.length) found.isComplete = false;
+    if (readBytes >= MAX_READ_BYTES && readBytes < sizeBytes) found.isComplete = false;
     if (!found.isComplete) break;
   }
   if (!reader) throw new AppError('validation_error', found.fault ?? 'The file is empty');

@@ -38,6 +38,8 @@ export function importJobs(app: App, handlers: ImportHandlers): Jobs {
     async run(job, isStopping) {
       if (job.kind === 'recipients' || job.kind === 'links')
         throw new Error(`${job.kind} of a broadcast are not imported`);
+      if (readFileOptions(job).waits)
+        throw new AppError('invalid_state', 'The import was not started within a day; upload the file again');
       const run: Run = { app, handler: handlers[job.kind], job, isStopping, rows: job.rows };
       const end = await readFile(run);
       return end === 'completed' ? complete(run) : end;

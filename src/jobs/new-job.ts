@@ -13,12 +13,12 @@ type WantedJob = Pick<
   'tenantId' | 'type' | 'kind' | 'audienceId' | 'options' | 'progress' | 'blobId' | 'sizeBytes'
 >;
 
-/** Returns the row of a queued job. */
-export function newJob(wanted: WantedJob, now: number): JobRow {
+/** Returns the row of a queued job, or of one that waits until it is started. */
+export function newJob(wanted: WantedJob, now: number, status: 'queued' | 'waiting' = 'queued'): JobRow {
   return {
     ...wanted,
     id: newId(JOB_ID_PREFIXES[wanted.type], now),
-    status: 'queued',
+    status,
     error: null,
     rows: 0,
     createdAt: now,

@@ -3,8 +3,10 @@ import { Type } from 'typebox';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
 
-const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-export const jobStatus = Type.Enum([...STATUSES]);
+const STATUSES = ['waiting', 'queued', 'running', 'completed', 'failed'] as const;
+export const jobStatus = Type.Enum([...STATUSES], {
+  description: '`waiting`: an import that begins when it is started, and is given up after a day.',
+});
 export const jobKind = Type.Enum(['contacts', 'suppressions', 'recipients', 'links'], {
   description: 'Kind of the rows. `recipients` and `links` are those of a broadcast, and are only exported.',
 });

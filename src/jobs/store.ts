@@ -11,6 +11,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { findRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { isIdWithin } from '../domains/reach.ts';
+import { DAY_MS } from '../system/clock.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
@@ -19,8 +20,10 @@ import { removeErrors } from './errors/store.ts';
 type TenantId = JobRow['tenantId'];
 type JobType = JobRow['type'];
 
-/** Maximum number of queued or running jobs of a type per tenant. An import keeps a file of up to 50 MiB. */
+/** Maximum number of jobs of a type per tenant that have not ended. An import keeps a file of up to 50 MiB. */
 export const MAX_WAITING_JOBS = 10;
+/** Time after which a job is given up that waits to be started, in milliseconds. Its file takes space until then. */
+const MAX_WAIT_MS = DAY_MS;
 
 /**
  * Checks that a tenant may start another job.
@@ -32,7 +35,7 @@ export async function requireFewWaiting(tx: Tx, tenantId: TenantId, type: JobTyp
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', tenantId)
     .where('type', '=', type)
-    .where('status', 'in', ['queued', 'running'])
+    .where('status', 'in', ['waiting', 'queued', 'running'])
     .executeTakeFirstOrThrow();
   if (count >= MAX_WAITING_JOBS) {
     throw limitReached(`unfinished ${type}s`, count, 'try again when one has ended');
@@ -42,12 +45,35 @@ export async function requireFewWaiting(tx: Tx, tenantId: TenantId, type: JobTyp
 /** Name of the kind of task that runs the jobs of a type. */
 export const JOB_KINDS = { import: 'imports', export: 'exports' } as const satisfies Record<JobType, string>;
 
-/** Stores a new job with its task, as part of a write. The jobs of a tenant share a queue. */
+/** Stores a new job with its task, as part of a write. The task of one that waits is due when it is given up. */
 export async function insertJob(tx: Tx, job: JobRow): Promise<void> {
   await tx.insertInto('jobs').values(job).execute();
-  const { id: reference, tenantId, type, createdAt: dueAt } = job;
-  await scheduleTask(tx, { kind: JOB_KINDS[type], reference, queueKey: tenantId, tenantId, dueAt });
+  await scheduleJob(tx, job, job.status === 'waiting' ? job.createdAt + MAX_WAIT_MS : job.createdAt);
 }
+
+/** The jobs of a tenant share a queue. */
+function scheduleJob(tx: Tx, { id: reference, tenantId, type }: JobRow, dueAt: number): Promise<void> {
+  return scheduleTask(tx, { kind: JOB_KINDS[type], reference, queueKey: tenantId, tenantId, dueAt });
+}
+
+type Start = JobKey & Pick<JobRow, 'options'> & { now: number };
+
+/**
+ * Starts a job that waits, with the options that were chosen meanwhile, and returns it.
+ * @throws AppError not_found; invalid_state when it does not wait any more
+ */
+export const startJob = defineWrite(
+  'jobs.start',
+  async (tx, { reach, type, id, options, now }: Start): Promise<JobRow> => {
+    const job = await getJob(tx, reach, { type, id });
+    if (job.status !== 'waiting')
+      throw new AppError('invalid_state', `The ${type} is ${job.status}, and was started before`);
+    const change = { status: 'queued', options } as const;
+    await updateRows(tx, 'jobs', { set: change, where: { id: job.id } });
+    await scheduleJob(tx, job, now);
+    return { ...job, ...change };
+  },
+);
 
 /** Identifies a job as callers do. The id may be anything. */
 export type JobKey = { reach: Reach; type: JobType; id: string };
@@ -184,7 +210,7 @@ export const deleteJob = defineWrite(
   'jobs.delete',
   async (tx, { reach, type, id }: JobKey): Promise<Removal> => {
     const job = await getJob(tx, reach, { type, id });
-    if (job.finishedAt === null) {
+    if (job.finishedAt === null && job.status !== 'waiting') {
       throw new AppError(
         'invalid_state',
         `The ${type} is ${job.status}; it can be deleted once it has ended`,

@@ -28,7 +28,7 @@ const TAG = 'Contacts';
 const IMPORTS_PATH = '/audiences/:audienceId/contacts/imports';
 const EXPORTS_PATH = '/audiences/:audienceId/contacts/exports';
 
-const importQuery = Type.Object({
+export const importQuery = Type.Object({
   onConflict: Type.Optional(
     Type.Enum(['update', 'skip'], {
       description:
@@ -36,9 +36,15 @@ const importQuery = Type.Object({
     }),
   ),
   ...fileParameters(CONTACT_FIELDS),
+  wait: Type.Optional(
+    Type.Boolean({
+      description:
+        'True stores the file and imports nothing before `POST /v1/audiences/{audienceId}/contacts/imports/{id}/start`.',
+    }),
+  ),
 });
 
-const previewOfContacts = previewSchema('ContactImportPreview', {
+export const previewOfContacts = previewSchema('ContactImportPreview', {
   email: 'ada@example.com',
   ...forTextFields((name) => TEXT_FIELDS[name].example),
   status: 'subscribed',
@@ -101,11 +107,12 @@ function registerImport(server: FastifyInstance, app: App): void {
       const caller = callerOf(request);
       const { tenantId } = caller;
       const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);
-      const { onConflict = 'update', preview, ...file } = request.query;
+      const { onConflict = 'update', preview, wait, ...file } = request.query;
       const options: ContactImportOptions = {
         ...readFileParameters(file, isContactField, CONTACT_FIELDS),
         onConflict,
         requester: requesterOf(caller),
+        ...(wait === true && preview !== true && { waits: true }),
       };
       const wanted = { tenantId, kind: 'contacts', audienceId, options, file: request.body } as const;
       if (preview) return reply.code(200).send(await previewImport(app, contactImport, wanted));

@@ -1,0 +1,80 @@
+/** An import that waits: its file is uploaded once, looked at with several mappings, and imported when somebody starts it. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { contactImport } from '../../src/audiences/csv/import.ts';
+import { DAY_MS } from '../../src/system/clock.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { lease, newAudience, runImport, sendCsv } from './jobs.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
+const open = await openTestApp({ system: { clock } });
+after(() => open.close());
+const FILE = 'Mail,Level\nada@example.com,pro\nbob@example.com,free\n';
+
+async function waiting(file = FILE) {
+  const audienceId = await newAudience(open);
+  const imports = `/v1/audiences/${audienceId}/contacts/imports`;
+  const { status, body } = await sendCsv(open, `${imports}?wait=true`, file);
+  assert.deepEqual([status, body.status], [202, 'waiting'], JSON.stringify(body));
+  return { audienceId, id: body.id, path: `${imports}/${body.id}` };
+}
+
+const ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
+  open.request(method, path, body ? { body } : {});
+
+async function run() {
+  for (const job of await lease(open)) await runImport(open.app, contactImport, job);
+}
+
+test('nothing is imported before the start, and then with the mapping that was chosen', async () => {
+  const { audienceId, id, path } = await waiting();
+  await run();
+  assert.equal((await ask('GET', `/v1/imports/${id}`)).body.status, 'waiting');
+  const mapping = JSON.stringify({ Level: 'properties.tier' });
+  const shown = await ask('GET', `${path}/preview?${new URLSearchParams({ mapping })}`);
+  assert.deepEqual(
+    shown.body.columns.map(({ field }: { field: string }) => field),
+    ['email', 'properties.tier'],
+  );
+  const again = await ask('GET', `${path}/preview`);
+  assert.equal(again.body.columns[1].field, 'properties.Level', 'a preview stores nothing');
+  const started = await ask('POST', `${path}/start`, { mapping });
+  assert.deepEqual([started.status, started.body.status], [200, 'queued']);
+  await run();
+  assert.equal((await ask('GET', `/v1/imports/${id}`)).body.created, 2);
+  const { body } = await ask('GET', `/v1/audiences/${audienceId}/contacts?email=ada%40example.com`);
+  assert.deepEqual(body.data[0].properties, { tier: 'pro' });
+  assert.equal((await ask('POST', `${path}/start`, {})).body.error.type, 'invalid_state');
+  assert.equal((await ask('GET', `${path}/preview`)).body.error.type, 'invalid_state');
+});
+
+test('a mapping that cannot be used is refused, and the import still waits', async () => {
+  const { id, path } = await waiting();
+  const refused = await ask('POST', `${path}/start`, { mapping: '{"Mail":null,"Level":null}' });
+  assert.equal(refused.status, 400);
+  assert.equal((await ask('GET', `/v1/imports/${id}`)).body.status, 'waiting');
+  assert.equal((await ask('DELETE', `/v1/imports/${id}`)).status, 204);
+  await run();
+});
+
+test('an import that nobody starts within a day has failed, and its file is gone', async () => {
+  const { audienceId, id } = await waiting();
+  await clock.advance(DAY_MS);
+  await run();
+  const { status, error } = (await ask('GET', `/v1/imports/${id}`)).body;
+  assert.deepEqual([status, /not started within a day/.test(error)], ['failed', true]);
+  assert.equal((await ask('GET', `/v1/audiences/${audienceId}`)).body.contactCount, 0);
+});
+
+test('an import that waits is found in its own audience alone, and by its own tenant', async () => {
+  const { id, path } = await waiting();
+  const other = await newAudience(open, 'Others');
+  assert.equal((await ask('GET', `/v1/audiences/${other}/contacts/imports/${id}/preview`)).status, 404);
+  const stranger = await open.addTenant('stranger');
+  for (const [method, verb] of [
+    ['GET', 'preview'],
+    ['POST', 'start'],
+  ] as const)
+    assert.equal((await open.request(method, `${path}/${verb}`, { key: stranger.testKey })).status, 404);
+});
