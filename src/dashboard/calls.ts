@@ -2,8 +2,10 @@
  * The dashboard as a client of the API: a page asks and changes by the operations that every program has, in this process, as a person or as
  * the operator. So nothing is true on a page that is not true in the API, and every check of the API holds here.
  */
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
-import { requestInProcess } from '../http/transport/in-process.ts';
+import { requestInProcess, streamInProcess } from '../http/transport/in-process.ts';
 import { AppError, type AppErrorOptions, type ErrorCode, notFound } from '../system/errors.ts';
 import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
 
@@ -21,6 +23,8 @@ export type Calls = {
   upload<Answer>(path: string, body: Buffer, mediaType: string): Promise<Answer>;
   /** Returns an answer that is not JSON, such as an exported file. */
   download(path: string, query?: Query): Promise<{ bytes: Buffer; mediaType: string }>;
+  /** Returns an answer that may be larger than memory should hold, while it is read. */
+  stream(path: string): Promise<{ bytes: Readable; mediaType: string }>;
 };
 
 type Caller = {
@@ -60,6 +64,17 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     return { bytes: response.body, mediaType: String(response.headers['content-type'] ?? '') };
   }
 
+  async function stream(path: string) {
+    const { status, headers, body } = await streamInProcess(await serverOf(), {
+      method: 'GET',
+      url: `${prefix}${path}`,
+      clientAddress,
+      ...(person && { mark: (raw) => actAsPerson(raw, person) }),
+    });
+    if (status >= 400) throw refusalOf(await buffer(body), `GET ${path}`);
+    return { bytes: body, mediaType: String(headers['content-type'] ?? '') };
+  }
+
   const send =
     (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE') =>
     async <Answer>(path: string, body?: unknown): Promise<Answer> => {
@@ -77,6 +92,7 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     upload: async <Answer>(path: string, payload: Buffer, mediaType: string) =>
       readJson<Answer>((await call('POST', path, { payload, mediaType })).bytes),
     download: (path, query) => call('GET', withQuery(path, query)),
+    stream,
   };
 }
 

@@ -2,6 +2,7 @@
  * A page of the dashboard as a value: its path, who may open it, what it shows, and the actions of its forms. `serve-pages.ts` makes routes of
  * these values, and tests walk through all of them.
  */
+import type { Readable } from 'node:stream';
 import type { ComponentChildren } from 'preact';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
@@ -108,7 +109,7 @@ type View = {
 /** Leads to another page, where `said` is shown. */
 type Redirect = { to: string; said?: Said };
 /** Sends a file, which the browser stores. */
-type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer } };
+type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer | Readable } };
 /** Sends foreign HTML, which is shown in a frame without scripts and without loading anything. */
 type FrameAnswer = { frame: string };
 

@@ -23,6 +23,8 @@ import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
 import { tenantPage } from './operating/tenant.tsx';
 import { tenantDeletePage } from './operating/tenant-delete.tsx';
+import { exportFilePage, exportPage } from './jobs/export.tsx';
+import { importErrorsPage, importPage } from './jobs/import.tsx';
 import { audiencePage } from './marketing/audiences/audience.tsx';
 import { audiencesPage } from './marketing/audiences/list.tsx';
 import { audienceSettingsPage } from './marketing/audiences/settings.tsx';
@@ -36,6 +38,8 @@ import { providersPage } from './marketing/broadcasts/providers.tsx';
 import { recipientsPage } from './marketing/broadcasts/recipients.tsx';
 import { contactPage } from './marketing/contacts/contact.tsx';
 import { newContactPage } from './marketing/contacts/new.tsx';
+import { importPreviewPage } from './marketing/imports/preview.tsx';
+import { uploadPage } from './marketing/imports/upload.tsx';
 import { segmentContactsPage } from './marketing/segments/contacts.tsx';
 import { segmentsPage } from './marketing/segments/list.tsx';
 import { newSegmentPage } from './marketing/segments/new.tsx';
@@ -159,6 +163,12 @@ export const PAGES: readonly PageDefinition[] = [
   audienceSettingsPage,
   newContactPage,
   contactPage,
+  uploadPage,
+  importPreviewPage,
+  importPage,
+  importErrorsPage,
+  exportPage,
+  exportFilePage,
   segmentsPage,
   newSegmentPage,
   segmentPage,

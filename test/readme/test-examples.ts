@@ -92,6 +92,7 @@ docs/broadcasts.md: Create a draft
   POST /broadcasts 201
 docs/broadcasts.md: Check it before it leaves
   GET /broadcasts/brd_/preflight 200
+  GET /broadcasts/brd_/preview 200
   POST /broadcasts/brd_/test 200
 docs/broadcasts.md: Schedule and send
   PATCH /broadcasts/brd_ 200
@@ -103,6 +104,7 @@ docs/broadcasts.md: Pause, resume and pace
   GET /broadcasts/brd_ 200
 docs/broadcasts.md: Who got it
   GET /broadcasts/brd_/recipients 200
+  GET /broadcasts/brd_/providers 200
   POST /broadcasts/brd_/recipients/exports 202
   GET /exports/exp_ 200
   GET /exports/exp_/file 200
@@ -307,7 +309,7 @@ export function testExamples(programs: 'real' | 'stand-in'): void {
   });
 
   test('a broadcast reaches its segment, and its ledger says who got it', () => {
-    const [, , , file] = under('docs/broadcasts.md: Who got it');
+    const [, , , , file] = under('docs/broadcasts.md: Who got it');
     assert.match(file?.body, /^email,status,reason,changedAt,openedAt,clickedAt,contactId,emailId\r\n/);
     assert.match(file?.body, /^bounced@simulator\.localhost,bounced,/m);
     assert.match(file?.body, /^delivered\+ann@simulator\.localhost,delivered,/m);

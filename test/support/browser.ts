@@ -27,6 +27,8 @@ export type Browser = {
   open(path: string): Promise<Shown>;
   /** Sends the form with this action, with other values for some of its fields. */
   submit(action: string, fields?: Record<string, string | readonly string[]>): Promise<Shown>;
+  /** Sends the form with this action as one with files. */
+  upload(action: string, file: { field: string; name: string; content: string }): Promise<Shown>;
   /** Sends a request as it is, and follows no redirect. */
   send(path: string, sent: Sent): Promise<Shown>;
   cookie(): string;
@@ -94,6 +96,17 @@ export async function openBrowser(testApp: Pick<TestApp, 'openServer'>): Promise
         for (const one of [value].flat()) values.append(name, one);
       }
       return follow(form.target === '' ? page.url : form.target, { method: 'POST', body: String(values) });
+    },
+    async upload(action, { field, name, content }) {
+      const form = formsOf(page.html).find(({ values }) => values.get('_action') === action);
+      assert.ok(form, `no form for ${action} at ${page.url}`);
+      const data = new FormData();
+      for (const [key, value] of form.values) if (key !== field) data.append(key, value);
+      data.append(field, new File([content], name, { type: 'text/csv' }));
+      const encoded = new Response(data);
+      const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
+      const body = await encoded.text();
+      return follow(form.target === '' ? page.url : form.target, { method: 'POST', body, headers });
     },
     send,
     cookie: () => cookie,

@@ -12,6 +12,7 @@ import { health } from './de/health.ts';
 import { imports } from './de/imports.ts';
 import { inbound } from './de/inbound.ts';
 import { keys } from './de/keys.ts';
+import { jobs } from './de/jobs.ts';
 import { login } from './de/login.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
@@ -50,6 +51,7 @@ export const de: typeof en = {
   imports,
   inbound,
   keys,
+  jobs,
   login,
   mailboxes,
   mailSettings,

@@ -12,6 +12,7 @@ import { health } from './en/health.ts';
 import { imports } from './en/imports.ts';
 import { inbound } from './en/inbound.ts';
 import { keys } from './en/keys.ts';
+import { jobs } from './en/jobs.ts';
 import { login } from './en/login.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
@@ -49,6 +50,7 @@ export const en = {
   imports,
   inbound,
   keys,
+  jobs,
   login,
   mailboxes,
   mailSettings,

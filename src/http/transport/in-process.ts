@@ -4,6 +4,7 @@
  * nothing that arrives over a network has.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import inject from 'light-my-request';
 
@@ -23,6 +24,27 @@ type InProcessResponse = { status: number; headers: OutgoingHttpHeaders; body: B
 
 /** Name in the Host header, which every request needs. No server chooses by it. */
 const HOST = 'in-process.invalid';
+
+/** Makes a request, and returns its response while it is written. The answering server stops when nobody reads the body any more. */
+export async function streamInProcess(
+  server: FastifyInstance,
+  { method, url, headers = {}, clientAddress, mark }: Omit<InProcessRequest, 'payload'>,
+): Promise<Omit<InProcessResponse, 'body'> & { body: Readable }> {
+  await server.ready();
+  let stop = () => {};
+  const response = await inject(
+    (request, reply) => {
+      const raw = request as unknown as IncomingMessage;
+      mark?.(raw);
+      stop = () => void reply.destroy();
+      server.routing(raw, reply as never);
+    },
+    { method, url, headers: { ...headers, host: HOST }, remoteAddress: clientAddress, payloadAsStream: true },
+  );
+  const body = response.stream();
+  body.once('close', stop);
+  return { status: response.statusCode, headers: response.headers, body };
+}
 
 /** Makes a request, and returns the whole response. */
 export async function requestInProcess(

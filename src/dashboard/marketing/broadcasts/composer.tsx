@@ -6,8 +6,8 @@ import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
 import { fieldOf, type TenantContext } from '../../page.ts';
 import { listNewest, optionsOf } from '../choices.ts';
 
-/** Limit of the form: HTML and text, each of which grows to three times its size at most, and the other fields. */
-export const COMPOSER_UPLOAD = { maxBytes: 6 * MAX_SOURCE_BYTES + 64 * 1024, maxFiles: 0 };
+/** Limit of the form: HTML and text, and the other fields. */
+export const COMPOSER_UPLOAD = { maxBytes: 2 * MAX_SOURCE_BYTES + 64 * 1024, maxFiles: 0 };
 
 type Named = { id: string; name: string };
 

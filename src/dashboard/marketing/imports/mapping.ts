@@ -1,0 +1,36 @@
+/** The mapping of the columns of a file, as the form has it: for each column a field, and the name of a property. */
+import type { Form } from '../../../http/pages/form-body.ts';
+import { fieldOf } from '../../page.ts';
+
+export type Column = { column: number; heading: string; field: string | null };
+/** Fields of columns by their numbers, as the API takes them; null leaves a column out. */
+export type Mapping = Record<string, string | null>;
+
+/** Field of a column that is a property, whose name stands in a field of its own. */
+export const PROPERTY = 'property';
+const PROPERTY_PREFIX = 'properties.';
+/** Maximum number of columns in the form: each has two fields, and a form has at most 200. */
+export const MAX_SHOWN_COLUMNS = 90;
+
+/** Returns the fields of a column in the form. */
+export function choiceOf(field: string | null): { field: string; key: string } {
+  if (field?.startsWith(PROPERTY_PREFIX))
+    return { field: PROPERTY, key: field.slice(PROPERTY_PREFIX.length) };
+  return { field: field ?? '', key: '' };
+}
+
+/**
+ * Returns the mapping that somebody has chosen: the columns that differ from what was found, and those with a field that another column
+ * takes from them. What is not named is read as it was found, with all its checks.
+ */
+export function readMapping(form: Form, found: readonly Column[]): Mapping {
+  const chosen = found.slice(0, MAX_SHOWN_COLUMNS).map(({ column, field }) => {
+    const name = `field.${column}`;
+    const wanted = form.names.includes(name) ? fieldOf(form, name) : (field ?? '');
+    const key = fieldOf(form, `key.${column}`).trim();
+    return { column, found: field, field: wanted === PROPERTY ? PROPERTY_PREFIX + key : wanted || null };
+  });
+  const changed = new Set(chosen.filter((one) => one.field !== one.found).map(({ field }) => field));
+  const named = chosen.filter((one) => one.field !== one.found || (one.field && changed.has(one.field)));
+  return Object.fromEntries(named.map(({ column, field }) => [String(column), field]));
+}
