@@ -171,7 +171,11 @@ async function readBeginning<Row>(
   const { encoding } = readFileOptions(job);
   let reader: RowReader<Row> | undefined;
   const found: Omit<Beginning<Row>, 'reader'> = {
-    ...{ rows: [], errors: [], isComplete: true, fault: undefined, isUtf16: false },
+    rows: [],
+    errors: [],
+    isComplete: true,
+    fault: undefined,
+    isUtf16: false,
   };
   let isFirst = true;
   async function* watched(): AsyncGenerator<Buffer> {

@@ -12,6 +12,7 @@ const ROOT = /^(?:cli\/|[\w-]+\.ts$)/;
  */
 const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['audiences/contacts', 'Opt-in, complaints and broadcasts change contacts by the functions of the API.'],
+  ['audiences/csv', 'A page shows how a file would be imported.'],
   ['audiences/opt-in', 'A confirmation is the last step of an opt-in.'],
   ['audiences/reach', 'A broadcast goes to those whom an audience reaches.'],
   ['audiences/segments', 'A broadcast goes to a segment, whose contacts it enumerates.'],

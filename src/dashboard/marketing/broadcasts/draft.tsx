@@ -9,7 +9,7 @@ import { Table } from '../../frame/lists.tsx';
 import type { TenantContext } from '../../page.ts';
 import { broadcastPath } from './facts.tsx';
 
-export type Preview = Static<typeof previewSchema>;
+type Preview = Static<typeof previewSchema>;
 export type TestAnswer = Static<typeof testAnswerSchema>;
 
 /** Returns the preview as the contact that the address of the page names, or why there is none. */

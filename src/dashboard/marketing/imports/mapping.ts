@@ -7,7 +7,7 @@ export type Column = { column: number; heading: string; field: string | null };
 export type Mapping = Record<string, string | null>;
 
 /** Field of a column that is a property, whose name stands in a field of its own. */
-export const PROPERTY = 'property';
+const PROPERTY = 'property';
 const PROPERTY_PREFIX = 'properties.';
 /** Maximum number of columns in the form: each has two fields, and a form has at most 200. */
 export const MAX_SHOWN_COLUMNS = 90;

@@ -19,7 +19,7 @@ export type FilterState =
 export const PROPERTY = 'property';
 export const NO_RULE: RuleState = { field: '', key: '', cmp: 'eq', value: '' };
 /** Maximum number of rules in the form: each has four fields, and a form has at most 200. */
-export const MAX_SHOWN_RULES = 40;
+const MAX_SHOWN_RULES = 40;
 
 const PROPERTY_PREFIX = 'properties.';
 
