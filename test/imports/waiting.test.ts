@@ -32,12 +32,12 @@ test('nothing is imported before the start, and then with the mapping that was c
   await run();
   assert.equal((await ask('GET', `/v1/imports/${id}`)).body.status, 'waiting');
   const mapping = JSON.stringify({ Level: 'properties.tier' });
-  const shown = await ask('GET', `${path}/preview?${new URLSearchParams({ mapping })}`);
+  const shown = await ask('POST', `${path}/preview`, { mapping });
   assert.deepEqual(
     shown.body.columns.map(({ field }: { field: string }) => field),
     ['email', 'properties.tier'],
   );
-  const again = await ask('GET', `${path}/preview`);
+  const again = await ask('POST', `${path}/preview`);
   assert.equal(again.body.columns[1].field, 'properties.Level', 'a preview stores nothing');
   const started = await ask('POST', `${path}/start`, { mapping });
   assert.deepEqual([started.status, started.body.status], [200, 'queued']);
@@ -46,7 +46,7 @@ test('nothing is imported before the start, and then with the mapping that was c
   const { body } = await ask('GET', `/v1/audiences/${audienceId}/contacts?email=ada%40example.com`);
   assert.deepEqual(body.data[0].properties, { tier: 'pro' });
   assert.equal((await ask('POST', `${path}/start`, {})).body.error.type, 'invalid_state');
-  assert.equal((await ask('GET', `${path}/preview`)).body.error.type, 'invalid_state');
+  assert.equal((await ask('POST', `${path}/preview`)).body.error.type, 'invalid_state');
 });
 
 test('a mapping that cannot be used is refused, and the import still waits', async () => {
@@ -70,10 +70,10 @@ test('an import that nobody starts within a day has failed, and its file is gone
 test('an import that waits is found in its own audience alone, and by its own tenant', async () => {
   const { id, path } = await waiting();
   const other = await newAudience(open, 'Others');
-  assert.equal((await ask('GET', `/v1/audiences/${other}/contacts/imports/${id}/preview`)).status, 404);
+  assert.equal((await ask('POST', `/v1/audiences/${other}/contacts/imports/${id}/preview`)).status, 404);
   const stranger = await open.addTenant('stranger');
   for (const [method, verb] of [
-    ['GET', 'preview'],
+    ['POST', 'preview'],
     ['POST', 'start'],
   ] as const)
     assert.equal((await open.request(method, `${path}/${verb}`, { key: stranger.testKey })).status, 404);

@@ -23,43 +23,43 @@ const PREVIEW = `${PATH}/preview`;
 const START = `${PATH}/start`;
 
 const { mapping, encoding } = fileParameters(CONTACT_FIELDS);
-const previewQuery = Type.Object({ mapping, encoding });
+const previewBody = Type.Object({ mapping, encoding }, { examples: [{ mapping: '{"Mail":"email"}' }] });
 const startBody = Type.Object(
   { mapping, encoding, onConflict: importQuery.properties.onConflict },
   { examples: [{ mapping: '{"Mail":"email","Notes":null}', onConflict: 'skip' }] },
 );
 
 type Params = { audienceId: string; id: string };
-type PreviewRequest = { Params: Params; Querystring: Static<typeof previewQuery> };
+type PreviewRequest = { Params: Params; Body: Static<typeof previewBody> };
 type StartRequest = { Params: Params; Body: Static<typeof startBody> };
 
 /** Adds the routes to the server. */
 export function registerWaitingImports(server: FastifyInstance, app: App): void {
-  const about = { tags: ['Contacts'], config: { refuses: ['invalid_state'] as const } };
+  const tags = ['Contacts'];
   const preview = {
     operationId: 'previewWaitingImport',
     summary: 'Preview an import that waits',
     description: 'Returns how the file would be read with a mapping. Nothing is imported or stored.',
-    tags: about.tags,
+    tags,
     ...paramsOf(PREVIEW),
-    querystring: previewQuery,
+    body: previewBody,
     response: { 200: previewOfContacts },
   };
-  server.get<PreviewRequest>(PREVIEW, { config: about.config, schema: preview }, async (request) => {
+  const config = { refuses: ['invalid_state'] as const, bodyOptional: true };
+  server.post<PreviewRequest>(PREVIEW, { config, schema: preview }, async (request) => {
     const job = await findImport(app, request);
-    const options = readFileParameters(request.query, isContactField, CONTACT_FIELDS);
+    const options = readFileParameters(request.body, isContactField, CONTACT_FIELDS);
     return previewWaiting(app, contactImport, { job, options });
   });
   const start = {
     operationId: 'startImport',
     summary: 'Start an import that waits',
     description: 'The rows are imported afterwards; `GET /v1/imports/{id}` shows the progress.',
-    tags: about.tags,
+    tags,
     ...paramsOf(START),
     body: startBody,
     response: { 200: importSchema },
   };
-  const config = { ...about.config, bodyOptional: true };
   server.post<StartRequest>(START, { config, schema: start }, async (request) => {
     const job = await findImport(app, request);
     const { onConflict, ...file } = request.body;

@@ -47,8 +47,8 @@ function pathOf({ params }: TenantContext): string {
 
 function getPreview({ api, ...context }: TenantContext, mapping: Mapping = {}): Promise<Preview> {
   const isChosen = Object.keys(mapping).length > 0;
-  const query = isChosen ? { mapping: JSON.stringify(mapping) } : {};
-  return api.get<Preview>(`${pathOf({ api, ...context })}/preview`, query);
+  const body = isChosen ? { mapping: JSON.stringify(mapping) } : {};
+  return api.post<Preview>(`${pathOf({ api, ...context })}/preview`, body);
 }
 
 /** Returns the mapping of a form, which names what differs from what the file itself says. */
