@@ -64,7 +64,8 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     const { name } = actionOf(form);
     const action = page.actions && Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
     if (!action) throw notFound('Action');
-    const once = fieldOf(form, ONCE_FIELD);
+    // An action that changes nothing may run as often as somebody likes, with the same form.
+    const once = action.isAudited === false ? '' : fieldOf(form, ONCE_FIELD);
     const keyed = { ...asked, ...(once !== '' && { once }) };
     const context = await contextFor(app, app.servers, { area: page.area, asked: keyed });
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));

@@ -13,7 +13,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { isIdWithin } from '../domains/reach.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
-import { completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
+import { cancelTask, completeTask, type Lease, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { removeErrors } from './errors/store.ts';
 
@@ -216,6 +216,7 @@ export const deleteJob = defineWrite(
         `The ${type} is ${job.status}; it can be deleted once it has ended`,
       );
     }
+    if (job.status === 'waiting') await cancelTask(tx, { kind: JOB_KINDS[type], reference: job.id });
     return removeSlice(tx, job);
   },
 );

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { MailboxImportRow } from '../db/mailbox-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
-import { jobStatus, nullableText } from '../jobs/schemas.ts';
+import { nullableText } from '../jobs/schemas.ts';
 import { isoTime } from '../system/clock.ts';
 import { readCounts } from './counts.ts';
 
@@ -63,7 +63,7 @@ export const mailboxImportSchema = Type.Object(
     port,
     security,
     user,
-    status: jobStatus,
+    status: Type.Enum(['queued', 'running', 'completed', 'failed']),
     reason: Type.Union(
       [
         Type.Enum([

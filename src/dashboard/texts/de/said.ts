@@ -5,7 +5,6 @@ export const said: Record<Said, string> = {
   saved: 'Gespeichert.',
   created: 'Angelegt.',
   deleted: 'Gelöscht.',
-  sent: 'Gesendet.',
   ended: 'Die Sitzung ist beendet.',
   loggedOut: 'Sie sind abgemeldet.',
   passwordChanged: 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet.',

@@ -3,7 +3,6 @@ export const said = {
   saved: 'Saved.',
   created: 'Created.',
   deleted: 'Deleted.',
-  sent: 'Sent.',
   ended: 'The session has ended.',
   loggedOut: 'You are logged out.',
   passwordChanged: 'The password has changed, and all other sessions have ended.',
