@@ -1,18 +1,18 @@
 /** The texts in German, by area. */
 import { account } from './de/account.ts';
 import { appPasswords } from './de/app-passwords.ts';
+import { audiences } from './de/audiences.ts';
 import { audit } from './de/audit.ts';
+import { broadcasts } from './de/broadcasts.ts';
 import { domains } from './de/domains.ts';
 import { email } from './de/email.ts';
-import { audiences } from './de/audiences.ts';
-import { broadcasts } from './de/broadcasts.ts';
 import { emails } from './de/emails.ts';
 import { frame } from './de/frame.ts';
 import { health } from './de/health.ts';
 import { imports } from './de/imports.ts';
 import { inbound } from './de/inbound.ts';
-import { keys } from './de/keys.ts';
 import { jobs } from './de/jobs.ts';
+import { keys } from './de/keys.ts';
 import { login } from './de/login.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
@@ -26,14 +26,14 @@ import { rules } from './de/rules.ts';
 import { said } from './de/said.ts';
 import { check, requests, simulator } from './de/sandbox.ts';
 import { search } from './de/search.ts';
+import { segments } from './de/segments.ts';
 import { sendTest } from './de/send-test.ts';
 import { suppressions } from './de/suppressions.ts';
-import { segments } from './de/segments.ts';
 import { team } from './de/team.ts';
 import { templates } from './de/templates.ts';
 import { tenants } from './de/tenants.ts';
-import { webhooks } from './de/webhooks.ts';
 import { topics } from './de/topics.ts';
+import { webhooks } from './de/webhooks.ts';
 import type { en } from './en.ts';
 
 export const de: typeof en = {

@@ -1,18 +1,18 @@
 /** The texts in English, by area. */
 import { account } from './en/account.ts';
 import { appPasswords } from './en/app-passwords.ts';
+import { audiences } from './en/audiences.ts';
 import { audit } from './en/audit.ts';
+import { broadcasts } from './en/broadcasts.ts';
 import { domains } from './en/domains.ts';
 import { email } from './en/email.ts';
-import { audiences } from './en/audiences.ts';
-import { broadcasts } from './en/broadcasts.ts';
 import { emails } from './en/emails.ts';
 import { frame } from './en/frame.ts';
 import { health } from './en/health.ts';
 import { imports } from './en/imports.ts';
 import { inbound } from './en/inbound.ts';
-import { keys } from './en/keys.ts';
 import { jobs } from './en/jobs.ts';
+import { keys } from './en/keys.ts';
 import { login } from './en/login.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
@@ -26,14 +26,14 @@ import { rules } from './en/rules.ts';
 import { said } from './en/said.ts';
 import { check, requests, simulator } from './en/sandbox.ts';
 import { search } from './en/search.ts';
+import { segments } from './en/segments.ts';
 import { sendTest } from './en/send-test.ts';
 import { suppressions } from './en/suppressions.ts';
-import { segments } from './en/segments.ts';
 import { team } from './en/team.ts';
 import { templates } from './en/templates.ts';
 import { tenants } from './en/tenants.ts';
-import { webhooks } from './en/webhooks.ts';
 import { topics } from './en/topics.ts';
+import { webhooks } from './en/webhooks.ts';
 
 export const en = {
   account,

@@ -10,8 +10,8 @@ import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
 
 const MIB = 1024 * 1024;
-/** Maximum size of a file: three times as much memory is reserved for it, of 16 MiB that all visitors share. */
-const MAX_FILE_BYTES = 5 * MIB;
+/** Maximum size of a file. A form takes three times its size of the memory of uploads, of which one address has 64 MiB (system/guards/guards.ts). */
+const MAX_FILE_BYTES = 20 * MIB;
 /** Number of imports that are listed. */
 const LISTED = 10;
 

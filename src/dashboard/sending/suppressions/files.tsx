@@ -4,9 +4,10 @@ import type { exportSchema } from '../../../exports/schemas.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type { importSchema } from '../../../imports/schemas.ts';
 import { invalid } from '../../../system/errors.ts';
-import { Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
+import { Heading, Status, Time } from '../../frame/elements.tsx';
 import { Field, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
+import { JOB_TONES } from '../../jobs/tones.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { reasonOptions } from './list.tsx';
 
@@ -18,14 +19,6 @@ type Exports = Static<ReturnType<typeof pageSchema<typeof exportSchema>>>;
 const MIB = 1024 * 1024;
 /** Maximum size of a file. A form takes three times its size of the memory of uploads, of which one address has 64 MiB (system/guards/guards.ts). */
 const MAX_FILE_BYTES = 20 * MIB;
-
-/** Colours of the states of a job. */
-export const JOB_TONES: Record<Import['status'], Tone> = {
-  queued: 'neutral',
-  running: 'neutral',
-  completed: 'good',
-  failed: 'bad',
-};
 
 export const suppressionFilesPage = definePage({
   area: 'tenant',

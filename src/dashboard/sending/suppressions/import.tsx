@@ -2,8 +2,9 @@
 import { path } from '../../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Progress } from '../../frame/progress.tsx';
+import { JOB_TONES } from '../../jobs/tones.ts';
 import { definePage, type TenantContext } from '../../page.ts';
-import { type Import, JOB_TONES } from './files.tsx';
+import type { Import } from './files.tsx';
 
 export const suppressionImportPage = definePage({
   area: 'tenant',
