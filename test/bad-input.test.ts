@@ -287,7 +287,7 @@ test('an operation that takes no body bears one', async () => {
     for (const payload of ['{', '[]', '7', '{"a":1}', '{"__proto__":1}', '\0', '['.repeat(DEEP_LEVELS)]) {
       const { status } = await ask('public', { method, url, payload });
       assert.ok(
-        [200, 202, 400, 404, 409].includes(status),
+        [200, 202, 400, 404, 409].includes(status) || (status === 204 && ids.length === 0),
         `${status} ${method} ${url} ${payload.slice(0, 50)}`,
       );
     }

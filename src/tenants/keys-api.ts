@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tenant-tables.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
-import { AppError, invalid } from '../system/errors.ts';
+import { AppError } from '../system/errors.ts';
 import { type Caller, callerOf, hasLimits } from './authenticate.ts';
 import { readKeyLimits } from './key-request.ts';
 import { changeKey, createApiKey, deleteKey, type NewKey } from './keys.ts';
@@ -66,8 +66,6 @@ export function registerApiKeysApi(server: FastifyInstance, app: App): void {
   keys.update({ summary: 'Change an API key', body: apiKeyChangeSchema }, async (request) => {
     const { tenantId, mode } = managerOf(request);
     const { name, requiresApproval } = request.body;
-    if (name === undefined && requiresApproval === undefined)
-      throw invalid('name', '`name` or `requiresApproval` is required');
     const change = {
       ...(name !== undefined && { name }),
       ...(requiresApproval !== undefined && { requiresApproval }),

@@ -9,6 +9,7 @@ import type { ApiKeyRow, Permission } from '../db/tenant-tables.ts';
 import { newId } from '../system/ids.ts';
 import {
   endApiKey,
+  getKeyInUse,
   insertApiKey,
   type KeyChange,
   type KeyOwner,
@@ -78,6 +79,7 @@ export async function changeKey(
   owner: KeyOwner,
   { id, change }: { id: string; change: KeyChange },
 ): Promise<ApiKeyRow> {
+  if (Object.keys(change).length === 0) return getKeyInUse(app.db.read, owner, id);
   const row = await app.db.commit(updateApiKey, { owner, id, change });
   app.wakeups.notify('tenants');
   return row;
