@@ -18,6 +18,8 @@ const CONNECTING: Readonly<Record<string, string>> = {
   'links/check-origin.ts': 'reads a page of this installation with GET',
   'mail/smtp/client/open.ts': 'the dispatcher starts no session, and probes of relays and ports are refused',
   'mailbox-imports/source/dial.ts': 'the tasks of imports wait',
+  'queue/delivery-test/run.ts':
+    'ends its dial when the operator leaves; connections are refused as those of sessions are',
   'receiving/rspamd.ts': 'asks a program of the operator',
   'webhooks/posting/post.ts': 'the tasks of posts wait, and tests of endpoints are refused',
 };

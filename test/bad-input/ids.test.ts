@@ -130,7 +130,10 @@ test('an unknown path is not found, a method not served there is said to be so',
     const { status } = await ask('public', { method: 'GET', url });
     assert.ok([400, 404].includes(status), `${url}: ${status}`);
   }
-  const paths = new Set(world.populated.operations.map(({ path }) => path.replace(/\{\w+\}/g, 'em_1')));
+  const { operations } = world.populated;
+  const isPut = new Set(operations.filter(({ method }) => method === 'PUT').map(({ path }) => path));
+  const others = operations.filter(({ path }) => !isPut.has(path));
+  const paths = new Set(others.map(({ path }) => path.replace(/\{\w+\}/g, 'em_1')));
   for (const url of paths) {
     const { status, body } = await ask('public', { method: 'PUT', url, payload: '{}' });
     assert.deepEqual([status, body.error?.type], [405, 'method_not_allowed'], url);

@@ -89,7 +89,7 @@ test('makes keys that are limited to a domain and to addresses', async () => {
   assert.deepEqual(made.value.allowedIps, ['192.0.2.7', '2001:db8::/32']);
   assert.match(
     (await run('key', 'list')).output,
-    /^key_\w+ +limited +live +read_only +shop\.example +192\.0\.2\.7 2001:db8::\/32 +\w{8} /m,
+    /^key_\w+ +limited +live +read_only +shop\.example +192\.0\.2\.7 2001:db8::\/32 +none +\w{8} /m,
   );
   const foreign = await run(...create, '--domain', 'other.example');
   assert.match(foreign.errors, /^error: .*`domain` is not a domain of the tenant/);
@@ -133,7 +133,7 @@ test('commands print tables unless JSON is requested', async () => {
   );
   assert.match(
     (await run('key', 'list')).output,
-    /^key_\w+ +x y +test +full_access +any +any +\w{8} +ten_\w+ +never +valid$/m,
+    /^key_\w+ +x y +test +full_access +any +any +none +\w{8} +ten_\w+ +never +valid$/m,
   );
 });
 

@@ -42,6 +42,9 @@ function hasCommand({ method, path }: Route): boolean {
   return files.some((text) => asked.test(text) && named.every((word) => word.test(text)));
 }
 
+/** Routes that the dashboard alone asks for: the command runs the checks, and the page shows what they have found last. */
+const DASHBOARD_ALONE = ['GET /doctor/findings'];
+
 test('every route of the control socket has a command', () => {
   const routes = readRoutes(server.printRoutes({ commonPrefix: false })).filter(
     ({ method }) => method !== 'HEAD',
@@ -50,7 +53,7 @@ test('every route of the control socket has a command', () => {
   assert.ok(routes.some(({ method, path }) => method === 'POST' && path === '/domains/:name/verify'));
   assert.deepEqual(
     routes.filter((route) => !hasCommand(route)).map(({ method, path }) => `${method} ${path}`),
-    [],
+    DASHBOARD_ALONE,
   );
 });
 
