@@ -79,6 +79,12 @@ docs/api.md: API keys and plans
 docs/api.md: Request log
   GET /emails/em_unknown 404
   GET /request-log 200
+docs/api.md: Approvals
+  POST /api-keys 201
+  POST /emails 200
+  GET /approvals 200
+  GET /approvals 200
+  POST /emails/em_/approve 200
 docs/api.md: Errors
   POST /emails 400
 docs/broadcasts.md: Prepare
