@@ -168,10 +168,13 @@ function errorText(_key: string, value: unknown): unknown {
 
 /** The names of properties are the caller's own. */
 const ANY_KEY = ['createContact', 'updateContact'];
+/** The import of the example has ended, which is an answer to a body that is right. */
+const OF_WAITING = ['previewWaitingImport', 'startImport'];
 const BATCHES = ['sendBatch', 'createSuppressions', 'deleteSuppressions'];
 
 function publicRoute(operation: ApiOperation, { owner }: Populated): Route[] {
-  const { name, method, body, successes } = operation;
+  const { name, method, body } = operation;
+  const successes = OF_WAITING.includes(name) ? [...operation.successes, 409] : operation.successes;
   if (body?.type !== 'application/json') return [];
   const { schema, isRequired } = body;
   const isLoose = (schema.required ?? []).length === 0;
