@@ -21,6 +21,7 @@ type Summary = {
   mailbox: { address: string; password: string | null };
   keys: Record<string, string>;
   curl: string;
+  dashboard: string | null;
   findings: { check: string; level: string }[];
 };
 
@@ -56,6 +57,7 @@ test('the next set-up goes on, and ends with a mail that a receiver has taken', 
   );
   password = /its password, shown only once: (\S+)/.exec(done.output)?.[1] ?? '';
   assert.notEqual(password, '');
+  assert.match(done.output, /^Set up the dashboard .*:\nhttps:\/\/mail\.setup\.example\/link\/[\w-]{43}$/m);
   curl = done.output.slice(done.output.indexOf('curl ')).split('\nKEY is')[0] ?? '';
   assert.equal(world.sink.messages.length, 1);
 });
@@ -67,11 +69,13 @@ test('a set-up of a complete installation only checks and reports, and its log h
   assert.equal(summary.domain.status, 'verified');
   assert.deepEqual(summary.mailbox, { address: 'you@setup.example', password: null });
   assert.deepEqual(summary.keys, {});
+  assert.match(summary.dashboard ?? '', /^https:\/\/mail\.setup\.example\/link\//);
   assert.ok(summary.findings.every(({ level }) => level !== 'fail'));
   assert.equal(world.sink.messages.length, 1);
 
   const log = readFileSync(join(dataDir, 'setup.log'), 'utf8');
   assert.match(log, /OK {4}message/);
+  assert.ok(!log.includes('/link/'));
   assert.ok(!log.includes(password) && !/svc_(?:prd|dev)_[A-Za-z0-9]{8}/.test(log));
   assert.equal(statSync(join(dataDir, 'setup.log')).mode & 0o777, 0o600);
 });

@@ -9,7 +9,7 @@ type Finished = {
   world: Pick<World, 'probeTls'>;
   config: Config;
   made: Made;
-  service: Pick<Service, 'kind'>;
+  service: Pick<Service, 'kind' | 'control'>;
   file: string;
 };
 
@@ -21,12 +21,13 @@ export async function nextSteps({ world, config, made, service, file }: Finished
   const { mailbox, tokens, domain, tenantId } = made;
   const address = await findApiAddress(world, config);
   const curl = firstMail(address, config, made);
+  const dashboard = await makeSetUpLink(service, tenantId);
   const start = service.kind === 'child' ? [`Start the daemon:\n  postrider serve --config ${file}`] : [];
   const note = curl.includes(UNKNOWN_KEY)
     ? ['KEY is the key that the first run has printed; "postrider key create" makes another.']
     : [];
   return {
-    text: ['', ...start, 'Send an email:', curl, ...note].join('\n'),
+    text: ['', ...start, ...linesFor(dashboard), 'Send an email:', curl, ...note].join('\n'),
     summary: {
       hostname: config.hostname,
       tenant: tenantId,
@@ -35,8 +36,23 @@ export async function nextSteps({ world, config, made, service, file }: Finished
       keys: tokens,
       address,
       curl,
+      dashboard,
     },
   };
+}
+
+/** Makes the link with which the operator sets up the dashboard; null when somebody has done so already. */
+async function makeSetUpLink({ control }: Pick<Service, 'control'>, tenant: string): Promise<string | null> {
+  if ((await control.request<object[]>('GET', '/people/operators')).length > 0) return null;
+  return (await control.request<{ url: string }>('POST', '/people/links', { tenant })).url;
+}
+
+function linesFor(dashboard: string | null): string[] {
+  if (dashboard === null) return [];
+  return [
+    `Set up the dashboard (the link works once, for 30 minutes; "postrider person link" makes another):`,
+    dashboard,
+  ];
 }
 
 /** Returns a line that sends a mail. Until the domain is verified, the test key sends one to the simulator. */
