@@ -55,7 +55,10 @@ export function openPreviousDatabase(): Database {
 }
 
 /** Fields that the previous version did not show. */
-const ADDED = ['waitingSince', 'dkimKeys', 'ed25519'];
+const ADDED = [
+  ...['waitingSince', 'dkimKeys', 'ed25519'],
+  ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt'],
+];
 /** Optional records of a domain that the previous version did not show. */
 const ADDED_RECORDS = /^(?:DKIM_NEXT|MTA_STS|MTA_STS_ID|TLS_RPT)$/;
 
