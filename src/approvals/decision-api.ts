@@ -29,7 +29,7 @@ type Decisions = {
   tag: string;
   /** Path of the mail, such as `/emails/:id`. */
   path: string;
-  /** What becomes of mail that is approved or declined, in a sentence. */
+  /** Sentence that says what happens to mail that is approved or declined. */
   effects: { approved: string; declined: string };
   approve: Decide;
   decline: Decide;

@@ -80,7 +80,7 @@ const EXAMPLE = {
 export const approvalSchema = Type.Object(approval, { title: 'Approval', examples: [EXAMPLE] });
 export type ShownApproval = Static<typeof approvalSchema>;
 
-/** What an email or a broadcast shows of its approval. */
+/** Fields of an approval that its email or its broadcast shows. */
 export const approvalStateSchema = Type.Object(state, {
   description: 'Present when the email waits for approval.',
 });

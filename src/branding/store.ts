@@ -4,7 +4,7 @@ import { deleteRows, findColumns, findRow, putRow } from '../db/rows.ts';
 import type { BrandingRow } from '../db/tenant-tables.ts';
 import { requireContrast } from './colours.ts';
 
-/** What pages need to know of a brand. The bytes of its logo are read by their hash. */
+/** A brand as pages show it, without the bytes of its logo, which are read by their hash. */
 export type Branding = Omit<BrandingRow, 'tenantId' | 'updatedAt' | 'logo'> & { updatedAt: number | null };
 
 /** The branding of a tenant that has set none. */

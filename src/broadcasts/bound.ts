@@ -1,4 +1,4 @@
-/** What an approval of a broadcast binds to: its content, its audience and its time. */
+/** Describes the parts of a broadcast that an approval binds to: its content, its audience and its time. */
 import { hashOf } from '../approvals/hash.ts';
 import type { Filter } from '../audiences/segments/filter.ts';
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';

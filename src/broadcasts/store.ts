@@ -21,7 +21,7 @@ import { askAfterChange } from './ask.ts';
 /** A caller, who sees the broadcasts of its mode; with a key of one domain, those that are sent from there. */
 export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'> & Reach;
 
-/** What a change of a broadcast asks approval for (ask.ts). */
+/** The approval that a change of a broadcast asks for (ask.ts). */
 type Asking = {
   contentHash: string;
   /** The key that makes the change, when it requires approval. */

@@ -1,5 +1,5 @@
 /**
- * What a browser with JavaScript does beyond plain pages: it copies texts, sends no form twice, and opens the search with Ctrl+K. The program
+ * Script of every page, for browsers with JavaScript: it copies texts, sends no form twice, and opens the search with Ctrl+K. The program
  * works without it.
  */
 /// <reference lib="dom" />

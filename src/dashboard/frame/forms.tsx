@@ -98,11 +98,9 @@ export function Form(props: FormProps) {
   );
 }
 
-/** Returns the address of the page without what it says of an action before. */
+/** Returns the address of the page, to which its forms are sent. */
 function addressOf({ path, query }: BaseContext): string {
-  const kept = new URLSearchParams(query);
-  kept.delete('said');
-  return kept.size > 0 ? `${path}?${kept}` : path;
+  return query.size > 0 ? `${path}?${query}` : path;
 }
 
 /** A button with a form of its own, whose hidden fields say what it acts on. */

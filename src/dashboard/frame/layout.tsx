@@ -9,7 +9,7 @@ import { ACTION_FIELD } from './forms.tsx';
 /** An entry of the navigation. */
 export type MenuEntry = { group: MenuGroup; label: string; path: string };
 
-/** What the frame needs of the context of a page. */
+/** Part of the context of a page that the frame shows. */
 type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | 'said'>;
 
 type LayoutProps = {
@@ -17,7 +17,7 @@ type LayoutProps = {
   title: string;
   pathOf: (asset: AssetName) => string;
   menu: readonly MenuEntry[];
-  /** Who is logged in; undefined on public pages. */
+  /** The person or the mailbox that is logged in; undefined on public pages. */
   viewer?: Viewer;
   hasCharts?: boolean;
   children: ComponentChildren;

@@ -60,7 +60,7 @@ export const plansPage = definePage({
       async run({ operator, path }, form) {
         const limits = LIMITS.map((limit) => {
           const text = fieldOf(form, limit).trim();
-          // What is no whole number is passed as it is, so that the operation refuses it.
+          // A value that is not a whole number is passed as it is, so that the operation refuses it.
           return [limit, text === '' ? null : /^\d+$/.test(text) ? Number(text) : text];
         });
         await operator.put('/plans', { name: fieldOf(form, 'name').trim(), ...Object.fromEntries(limits) });

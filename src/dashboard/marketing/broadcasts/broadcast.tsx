@@ -79,7 +79,7 @@ async function control(context: TenantContext, verb: 'pause' | 'resume' | 'cance
   return { to: context.path, said: 'saved' } as const;
 }
 
-/** What is done with a broadcast that has not started. */
+/** Shows the actions for a broadcast that has not started. */
 function DraftWays({
   context,
   broadcast: { id, status },

@@ -99,7 +99,7 @@ function PreviewParts({ context, preview: { email, subject, text }, frame }: Par
   );
 }
 
-/** What became of a test, for each address. */
+/** Shows the result of a test mail for each address. */
 export function TestResults({ context, results }: { context: TenantContext; results: TestAnswer['data'] }) {
   const { texts, at, path } = context;
   const { broadcasts } = texts;

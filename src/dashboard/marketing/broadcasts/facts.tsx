@@ -1,4 +1,4 @@
-/** What a broadcast is, whatever its state: to whom it goes, from whom, when and how fast. */
+/** Shows the facts of a broadcast that do not depend on its state: to whom it goes, from whom, when and how fast. */
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { AppError } from '../../../system/errors.ts';
 import { path } from '../../calls.ts';

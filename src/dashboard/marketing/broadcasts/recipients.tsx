@@ -1,4 +1,4 @@
-/** What became of each contact of a broadcast. */
+/** The page with the outcome for each contact of a broadcast. */
 import type { Static } from 'typebox';
 import type { RecipientView } from '../../../broadcasts/recipients/schemas.ts';
 import type { exportSchema } from '../../../exports/schemas.ts';

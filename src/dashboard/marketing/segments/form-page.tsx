@@ -1,4 +1,4 @@
-/** What the pages of a new and of an existing segment have in common: the actions of the form that change its rules and count. */
+/** The part that the pages of a new and of an existing segment share: the actions of the form that change its rules and count. */
 import type { Static } from 'typebox';
 import type { countSchema, segmentSchema } from '../../../audiences/segments/schemas.ts';
 import type { Form } from '../../../http/pages/form-body.ts';

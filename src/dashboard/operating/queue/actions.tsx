@@ -1,4 +1,4 @@
-/** What operators have asked of the queue: holds and reroutes in force, and the newest actions with how far they have come. */
+/** The page of the actions of operators on the queue: holds and reroutes in force, and the newest actions with how far they have come. */
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';

@@ -1,4 +1,4 @@
-/** What became of each recipient of an email: its state, what the last reply means, what to do, and why it waits. */
+/** Shows the outcome for each recipient of an email: its state, what the last reply means, what to do, and why it waits. */
 import type { Static } from 'typebox';
 import type { emailSchema } from '../../../emails/show.ts';
 import { Foreign, Time } from '../../frame/elements.tsx';
