@@ -112,16 +112,10 @@ export async function startDaemon(
   const app = opened.use(await openApp(config, overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
   await followClock(app, (setBack) => moveDueTimes(app, setBack));
-  // Threads that are needed now start before the first request, because a thread that starts without free file
-  // descriptors cannot load its code.
-  await Promise.all([recoverQueue(app), app.db.startReader()]);
   const certificates = opened.use(await openCertificates(app));
   const threads = createThreads(app, certificates, Object.keys(overrides).length === 0);
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
-  await Promise.all([threads.webhooks.start(), startPostsIfNeeded(app, threads.routes)]);
-  await threads.mailboxes.startIfNeeded();
   await forgetZoneTexts(app);
-  await threads.nameServer.start();
   const watched = {
     censuses: new Censuses(app),
     monitor: new DeliveryMonitor(app),
@@ -135,10 +129,12 @@ export async function startDaemon(
     dnsUpdates: createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
     backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
   };
-  const control = await createControlOf(app, shared);
-  opened.defer(() => control.close());
-  const api = await createApiOf(app, { ...shared, control });
-  opened.defer(() => api.close());
+  // Threads load their code while the servers are made.
+  const [{ control, api }] = await Promise.all([
+    createServers(app, shared, opened),
+    startThreads(app, threads),
+    recoverQueue(app),
+  ]);
   const inbound = createInboundApp(app, scriptsOfMailboxes(threads));
   const parts: Parts = { ...shared, control, api, inbound };
   const listeners: Listener[] = [];
@@ -169,6 +165,33 @@ export async function startDaemon(
     reload: (next) => reload({ app, certificates }, next),
     stop: () => drain(app, listeners, stoppable),
   };
+}
+
+/** Makes the servers of the API and of the control socket, which do not listen yet. `opened` closes them. */
+async function createServers(
+  app: App,
+  shared: Omit<Parts, 'api' | 'inbound' | 'control'>,
+  opened: AsyncDisposableStack,
+): Promise<Pick<Parts, 'control' | 'api'>> {
+  const control = await createControlOf(app, shared);
+  opened.defer(() => control.close());
+  const api = await createApiOf(app, { ...shared, control });
+  opened.defer(() => api.close());
+  return { control, api };
+}
+
+/**
+ * Starts the threads that are needed now. They start before the first request, because a thread that starts without free
+ * file descriptors cannot load its code.
+ */
+async function startThreads(app: App, { webhooks, routes, mailboxes, nameServer }: Threads): Promise<void> {
+  await Promise.all([
+    app.db.startReader(),
+    webhooks.start(),
+    startPostsIfNeeded(app, routes),
+    mailboxes.startIfNeeded(),
+    nameServer.start(),
+  ]);
 }
 
 /**

@@ -168,6 +168,22 @@ test('says what to do when nothing is installed', async () => {
   await assert.rejects(launch(join(root, 'bin/postrider')), /there is nothing to run: run "npm ci" in/);
 });
 
+test('compiled code is kept in the folder of the service or of the checkout, and a package keeps none', async () => {
+  const place = installation();
+  compile(place);
+  const { root, write } = place;
+  for (const cpu of ['x64', 'arm64']) {
+    write(`node_modules/node-linux-${cpu}/bin/node`, '#!/bin/sh\nprintenv NODE_COMPILE_CACHE || echo none\n');
+  }
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const kept = async (more: Record<string, string> = {}) =>
+    (await run(join(root, 'bin/postrider'), [], { env: { ...env, ...more } })).stdout.trim();
+  assert.equal(await kept(), join(root, 'node_modules/.cache/compiled'));
+  assert.equal(await kept({ CACHE_DIRECTORY: '/var/cache/postrider' }), '/var/cache/postrider/compiled');
+  rmSync(join(root, 'src'), { recursive: true });
+  assert.equal(await kept(), 'none');
+});
+
 test('the real one starts from a folder whose tsconfig.json would lead its imports astray', async () => {
   const folder = temporaryDirectory('elsewhere');
   writeFileSync(join(folder, 'commander.ts'), 'throw new Error("not this one");\n');
