@@ -11,7 +11,7 @@ const HASH_CHARACTERS = 64;
 /** Maximum length of the words of the one who declines. */
 const MAX_REASON_CHARACTERS = 500;
 
-const STATES = [
+export const STATES = [
   'pending',
   'approved',
   'declined',

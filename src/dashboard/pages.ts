@@ -58,6 +58,7 @@ import { reportsPage } from './receiving/reports/reports.tsx';
 import { routePage } from './receiving/route.tsx';
 import { routesPage } from './receiving/routes.tsx';
 import { searchPageOver } from './search/search.tsx';
+import { approvalsPage } from './sending/approvals/list.tsx';
 import { domainPage } from './sending/domains/domain.tsx';
 import { domainsPage } from './sending/domains/list.tsx';
 import { newDomainPage } from './sending/domains/new.tsx';
@@ -110,6 +111,7 @@ export const PAGES: readonly PageDefinition[] = [
   emailCheckPage,
   emailRawPage,
   sendTestPage,
+  approvalsPage,
   templatesPage,
   newTemplatePage,
   templatePage,

@@ -1,6 +1,7 @@
 /** The texts in German, by area. */
 import { account } from './de/account.ts';
 import { appPasswords } from './de/app-passwords.ts';
+import { approvals } from './de/approvals.ts';
 import { audiences } from './de/audiences.ts';
 import { audit } from './de/audit.ts';
 import { broadcasts } from './de/broadcasts.ts';
@@ -39,6 +40,7 @@ import type { en } from './en.ts';
 export const de: typeof en = {
   account,
   appPasswords,
+  approvals,
   audiences,
   audit,
   check,

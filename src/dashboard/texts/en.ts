@@ -1,6 +1,7 @@
 /** The texts in English, by area. */
 import { account } from './en/account.ts';
 import { appPasswords } from './en/app-passwords.ts';
+import { approvals } from './en/approvals.ts';
 import { audiences } from './en/audiences.ts';
 import { audit } from './en/audit.ts';
 import { broadcasts } from './en/broadcasts.ts';
@@ -38,6 +39,7 @@ import { webhooks } from './en/webhooks.ts';
 export const en = {
   account,
   appPasswords,
+  approvals,
   audiences,
   audit,
   check,

@@ -3,6 +3,7 @@ import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
+import { ApprovalPart, decisionActions } from '../../sending/approvals/decision.tsx';
 import { draftParts, type TestAnswer, TestResults } from './draft.tsx';
 import { broadcastFacts, broadcastPath, getBroadcast } from './facts.tsx';
 import { readPaceOf } from './pace.tsx';
@@ -24,6 +25,7 @@ export const broadcastPage = definePage({
             {isDraft && <DraftWays context={context} broadcast={broadcast} />}
           </Heading>
           {await broadcastFacts(context, broadcast)}
+          <ApprovalPart context={context} approval={broadcast.approval} />
           {isDraft ? (
             await draftParts(context, broadcast)
           ) : (
@@ -37,6 +39,7 @@ export const broadcastPage = definePage({
     };
   },
   actions: {
+    ...decisionActions(broadcastPath),
     test: {
       async run(context, form) {
         const contactId = fieldOf(form, 'contactId').trim();

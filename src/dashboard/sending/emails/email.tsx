@@ -3,6 +3,7 @@ import { path } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
+import { ApprovalPart, decisionActions } from '../approvals/decision.tsx';
 import { Attachments, Content } from './content.tsx';
 import { EmailFacts, emailPath } from './facts.tsx';
 import { type Email, Recipients } from './recipients.tsx';
@@ -26,6 +27,7 @@ export const emailPage = definePage({
             {email.contentDeletedAt === null && <SourceLinks context={context} id={email.id} />}
           </Heading>
           <EmailFacts context={context} email={email} />
+          <ApprovalPart context={context} approval={email.approval} />
           {context.can('write') && <Actions context={context} email={email} />}
           <Recipients context={context} recipients={email.recipients} />
           <Attachments context={context} email={email} />
@@ -36,6 +38,7 @@ export const emailPage = definePage({
     };
   },
   actions: {
+    ...decisionActions(({ params }) => path`/emails/${params['id'] ?? ''}`),
     cancel: {
       async run(context) {
         const { id = '' } = context.params;

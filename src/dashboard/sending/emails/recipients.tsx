@@ -92,8 +92,9 @@ function Meaning({ context, recipient }: Props) {
 }
 
 /** The reason for which a recipient waits, as far as the queue knows it. */
-function Waiting({ context, recipient: { status, nextAttemptAt } }: Props) {
+function Waiting({ context, recipient: { status, holdReason, nextAttemptAt } }: Props) {
   const { email } = context.texts;
+  if (status === 'held' && holdReason === 'approval') return <div>{email.approvalText}</div>;
   if (status === 'held') return <div>{email.heldText}</div>;
   if (status === 'sent') return <div>{email.inFlight}</div>;
   if (status !== 'queued' && status !== 'deferred') return null;

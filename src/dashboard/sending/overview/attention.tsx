@@ -28,6 +28,7 @@ export async function attentionOf(context: TenantContext, totals: Metrics['total
   const items = [
     ...rateItems(context, totals),
     ...(await quotaItems(context)),
+    ...(await approvalItems(context)),
     ...(await domainItems(context)),
     ...(await webhookItems(context)),
   ];
@@ -67,6 +68,11 @@ async function quotaItems({ api, mode, texts: { overview }, formats }: TenantCon
   const used = usage.emails ?? 0;
   if (monthlyEmails === null || used < monthlyEmails * QUOTA_LINE) return [];
   return [overview.quota(formats.number(used), formats.number(monthlyEmails))];
+}
+
+async function approvalItems({ api, at, texts: { overview } }: TenantContext) {
+  const { data } = await api.get<List<unknown>>('/approvals', { state: 'pending', limit: 1 });
+  return data.length === 0 ? [] : [<a href={at('/approvals')}>{overview.approvals}</a>];
 }
 
 async function domainItems({ api, at, texts: { overview } }: TenantContext) {

@@ -58,6 +58,7 @@ export const email: typeof english = {
     unknown: 'Die Antwort nennt keinen bekannten Grund',
   },
   heldText: 'Angehalten: Es gibt keinen Versuch, bis der Betreiber sie freigibt.',
+  approvalText: 'Wartet, bis jemand sie freigibt.',
   inFlight: 'Wird in diesem Augenblick gesendet.',
   parked: 'Wartet, bis ein anderer Versuch mit dieser Nachricht beendet ist.',
   due: 'Jetzt fällig: wartet in der Warteschlange auf den nächsten freien Platz.',

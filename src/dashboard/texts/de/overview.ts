@@ -9,6 +9,7 @@ export const overview: typeof english = {
   complaintsHigh: (rate, line) =>
     `Beschwerden in diesem Zeitraum: ${rate}. Sie sollten unter ${line} bleiben. Schreiben Sie nur Menschen, die darum gebeten haben.`,
   quota: (used, quota) => `${used} von ${quota} E-Mails dieses Monats sind verbraucht.`,
+  approvals: 'Mail wartet auf Freigabe',
   domainStates: {
     pending: 'Ihre DNS-Einträge wurden noch nicht gefunden',
     verified: 'bestätigt',

@@ -27,5 +27,7 @@ export const said: Record<Said, string> = {
   postedAgain: 'Der Aufruf wird wiederholt.',
   allowedAgain: 'An die Adresse wird wieder Mail gesendet.',
   testSent: 'Der Test ist gesendet. Diese Seite zeigt, was aus ihm wird.',
+  approved: 'Freigegeben.',
+  declined: 'Abgelehnt.',
   restored: 'Die Version ist wiederhergestellt.',
 };

@@ -56,6 +56,7 @@ export const email = {
     unknown: 'The reply gives no known reason',
   },
   heldText: 'Held: it is not attempted until the operator releases it.',
+  approvalText: 'Waits until somebody approves it.',
   inFlight: 'Being sent at this moment.',
   parked: 'Waits until another attempt of this message has ended.',
   due: 'Due now: it waits for its turn in the queue.',

@@ -7,6 +7,7 @@ export const overview = {
   complaintsHigh: (rate: string, line: string) =>
     `Complaints in this period: ${rate}. They should stay below ${line}. Write only to people who asked for it.`,
   quota: (used: string, quota: string) => `${used} of ${quota} emails of this month are used.`,
+  approvals: 'Mail waits for approval',
   domainStates: {
     pending: 'its DNS records were not found yet',
     verified: 'verified',

@@ -25,6 +25,8 @@ export const said = {
   postedAgain: 'It is posted again.',
   allowedAgain: 'Mail is sent to the address again.',
   testSent: 'The test is sent. This page shows what becomes of it.',
+  approved: 'Approved.',
+  declined: 'Declined.',
   restored: 'The version is restored.',
 };
 export type Said = keyof typeof said;
