@@ -163,11 +163,16 @@ type FieldProps = {
   suggestions?: readonly string[];
 };
 
+/** Returns the id of a field. A name may be a path, such as `optIn.from`, and a form may have no action of its own. */
+function fieldId(action: string, name: string): string {
+  return `${action || 'form'}-${name}`.replace(/[^\w-]/g, '-');
+}
+
 /** A labelled field. It has what was entered before, and is marked when the refusal of its form is about it. */
 export function Field(props: FieldProps) {
   const { context, action, name, label, type = 'text', help, rows, isRequired, suggestions, ...more } = props;
   const { value, isInvalid } = enteredIn(props);
-  const id = `${action}-${name}`;
+  const id = fieldId(action, name);
   const common = {
     id,
     name,
@@ -243,7 +248,7 @@ export function Select({
 }) {
   const { name, action, label, isRequired } = props;
   const { value, isInvalid } = enteredIn(props);
-  const id = `${action}-${name}`;
+  const id = fieldId(action, name);
   return (
     <div class="field">
       <label for={id}>{label}</label>

@@ -167,9 +167,12 @@ function Search({ context, viewer }: { context: FrameContext; viewer: Extract<Vi
           name="q"
           value={query.get('q') ?? ''}
           aria-label={texts.frame.search}
-          placeholder={`${texts.frame.search} (Ctrl+K)`}
+          placeholder="Ctrl+K"
           dir="auto"
         />
+        <button type="submit" class="secondary outline">
+          {texts.frame.search}
+        </button>
       </form>
     </search>
   );

@@ -99,7 +99,7 @@ function NewImport({ context }: { context: TenantContext }) {
           label={imports.password}
           help={imports.passwordHelp}
           isRequired
-          autocomplete="off"
+          autocomplete="new-password"
         />
       </Form>
     </Disclosure>

@@ -50,8 +50,8 @@ export function Cards({ context, metrics: { totals } }: Props) {
 export function Charts({ context, metrics }: Props) {
   const { overview } = context.texts;
   return (
-    <section aria-labelledby="charts">
-      <h2 id="charts">{overview.charts}</h2>
+    <section>
+      <h2>{overview.charts}</h2>
       <Chart title={overview.volume} columns="1 2 3 4" />
       <Chart title={overview.bounceRate} columns="5" lines={[BOUNCE_LINE]} />
       <Chart title={overview.complaintRate} columns="6" lines={[COMPLAINT_LINE, MAX_COMPLAINTS]} />

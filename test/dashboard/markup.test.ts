@@ -1,0 +1,129 @@
+/** The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both languages. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { HtmlValidate } from 'html-validate';
+import { type Browser, formsOf } from '../support/browser.ts';
+import { type Visit, visitEmpty, visitFull } from '../support/dashboard/visits.ts';
+import { openPopulated } from '../support/resources/populated.ts';
+
+/** Maximum size of a page without the message or the source that it shows. */
+const MAX_PAGE_BYTES = 100_000;
+
+const world = await openPopulated();
+after(() => world.close());
+
+const validator = new HtmlValidate({
+  extends: ['html-validate:recommended'],
+  rules: {
+    // Preact closes elements without content, and the element of the document type is ours.
+    'void-style': ['error', { style: 'selfclosing' }],
+    'doctype-style': 'off',
+    // The button that was pressed names its action after the hidden field, and boxes of a choice share a name.
+    'form-dup-name': 'off',
+    // A title has the name of what its page shows.
+    'long-title': 'off',
+  },
+});
+
+type Answer = Awaited<ReturnType<Browser['open']>>;
+
+/** Returns true for a page of ours: neither a file nor foreign HTML in a frame. */
+function isPage({ headers }: Answer): boolean {
+  const policy = String(headers['content-security-policy']);
+  return String(headers['content-type']).startsWith('text/html') && !policy.startsWith('sandbox');
+}
+
+async function findFaults(path: string, { html }: Answer): Promise<string[]> {
+  const { results } = await validator.validateString(html);
+  const faults = results.flatMap(({ messages }) =>
+    messages.map(({ ruleId, message, selector }) => `${path}: ${ruleId}: ${message} (${selector})`),
+  );
+  const bytes = Buffer.byteLength(html);
+  return bytes > MAX_PAGE_BYTES ? [...faults, `${path}: ${bytes} bytes`] : faults;
+}
+
+async function walk(
+  visits: readonly Visit[],
+  language: string,
+): Promise<{ pages: number; faults: string[] }> {
+  const faults: string[] = [];
+  let pages = 0;
+  for (const { browser, paths } of visits) {
+    for (const path of paths) {
+      const answer = await browser.send(path, { method: 'GET', headers: { 'accept-language': language } });
+      if (answer.status !== 200) faults.push(`${path}: ${answer.status}`);
+      else if (isPage(answer)) {
+        pages += 1;
+        assert.match(answer.html, new RegExp(`<html lang="${language}"`), path);
+        faults.push(...(await findFaults(path, answer)));
+      }
+    }
+  }
+  return { pages, faults };
+}
+
+const full = await visitFull(world);
+const empty = await visitEmpty(world);
+
+for (const language of ['en', 'de']) {
+  test(`every page is valid and at most 100 kB, empty and full, in ${language}`, async () => {
+    for (const [visits, least] of [
+      [full, 140],
+      [empty, 30],
+    ] as const) {
+      const { pages, faults } = await walk(visits, language);
+      assert.deepEqual(faults, []);
+      assert.ok(pages >= least, `only ${pages} pages were found`);
+    }
+  });
+}
+
+test('every page that refuses a form is valid, and says why beside the button', async () => {
+  let refusals = 0;
+  const faults: string[] = [];
+  for (const { browser, paths } of full) {
+    for (const path of paths.filter((one) => !one.includes('/live'))) {
+      const page = await browser.send(path, { method: 'GET' });
+      if (page.status !== 200 || !isPage(page)) continue;
+      for (const values of formsThatNeedSomething(page.html)) {
+        const answer = await browser.send(path, { method: 'POST', body: String(values) });
+        const what = `${path} ${values.get('_action')}`;
+        // Without a session there is nobody to enter a code, and the answer leads to the login.
+        if (path === '/login/code' && answer.status === 303) continue;
+        if (answer.status !== 422 && answer.status !== 403) faults.push(`${what}: ${answer.status}`);
+        else if (!answer.html.includes('class="refused" role="alert"')) faults.push(`${what}: no reason`);
+        refusals += 1;
+        faults.push(...(await findFaults(what, answer)));
+      }
+    }
+  }
+  assert.deepEqual(faults, []);
+  assert.ok(refusals >= 20, `only ${refusals} forms were refused`);
+});
+
+/** Returns the forms of a page that have a field which must be filled, with that field empty. */
+function formsThatNeedSomething(html: string): URLSearchParams[] {
+  const required = [...html.matchAll(/<(?:input|textarea|select)[^>]* name="([^"]*)"[^>]* required/g)].map(
+    ([, name]) => name ?? '',
+  );
+  return formsOf(html).flatMap(({ values }) => {
+    const [empty] = required.filter((name) => values.has(name));
+    if (empty === undefined || !values.has('_action')) return [];
+    values.set(empty, '');
+    return [values];
+  });
+}
+
+test('the pages of errors are valid', async () => {
+  const [owner, , nobody] = full;
+  assert.ok(owner && nobody);
+  for (const [browser, path, status] of [
+    [owner.browser, '/t/default/test/nothing', 404],
+    [owner.browser, '/t/nobody/test', 404],
+    [nobody.browser, '/link/nothing', 200],
+  ] as const) {
+    const answer = await browser.send(path, { method: 'GET' });
+    assert.equal(answer.status, status, path);
+    assert.deepEqual(await findFaults(path, answer), []);
+  }
+});

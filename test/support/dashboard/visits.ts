@@ -1,0 +1,85 @@
+/** Everybody who looks at pages of the dashboard, with the paths of all pages that they can open: where everything is empty, and where it is not. */
+import assert from 'node:assert/strict';
+import type { Area, PageDefinition } from '../../../src/dashboard/page.ts';
+import { PAGES } from '../../../src/dashboard/pages.ts';
+import { makeLoginLink } from '../../../src/dashboard/people/invite.ts';
+import { routeOf } from '../../../src/dashboard/routes.ts';
+import type { Mode } from '../../../src/db/tables.ts';
+import { hashPassword } from '../../../src/mailboxes/passwords/hash.ts';
+import { addMailbox } from '../../mailboxes/fixtures.ts';
+import { type Browser, logIn, openBrowser, PASSWORD } from '../browser.ts';
+import type { Party, Populated } from '../resources/populated.ts';
+import { fillMode, hasParameters, pathOf, type Shown } from './paths.ts';
+
+export type Visit = { browser: Browser; paths: readonly string[] };
+
+/**
+ * Logs in a person that owns the first tenant and operates the installation, the owner of a mailbox with a rule, and nobody, who sees the
+ * pages before logging in.
+ */
+export async function visitFull(
+  world: Populated,
+  party: Party = world.owner,
+  modes: readonly Mode[] = ['test', 'live'],
+): Promise<Visit[]> {
+  const shown: Shown[] = [];
+  for (const mode of modes) shown.push(await fillMode(world, party, { tenantName: 'default', mode }));
+  const [first] = shown;
+  assert.ok(first);
+  const paths = [
+    ...pagesOf('account', 'operator').map((page) => pathOf(page, first)),
+    ...shown.flatMap((one) => pagesOf('tenant').map((page) => pathOf(page, one))),
+  ];
+  const mailbox = await ownerOfMailbox(world, 'full');
+  await mailbox.open('/mailbox/rules/new');
+  await mailbox.submit('save', { value1: 'Invoice', fileInto: 'Invoices' });
+  const person = await logIn(world.testApp, { isOperator: true });
+  return [
+    { browser: person, paths },
+    { browser: mailbox, paths: pagesOf('mailbox').map((page) => pathOf(page, first)) },
+    { browser: await openBrowser(world.testApp), paths: await publicPaths(world) },
+  ];
+}
+
+/** Logs in the owner of a tenant without anything, and the owner of a new mailbox. */
+export async function visitEmpty(world: Populated): Promise<Visit[]> {
+  const { tenantId } = await world.addParty('empty', []);
+  const prefix = '/t/empty/live';
+  const paths = pagesOf('tenant')
+    .filter((page) => !hasParameters(page))
+    .map(({ path }) => prefix + path);
+  const mailbox = await ownerOfMailbox(world, 'empty');
+  return [
+    { browser: await logIn(world.testApp, { tenantId }), paths },
+    {
+      browser: mailbox,
+      paths: pagesOf('mailbox').map((page) => routeOf(page).replace(':number', 'new')),
+    },
+  ];
+}
+
+function pagesOf(...areas: readonly Area[]): readonly PageDefinition[] {
+  return PAGES.filter(({ area }) => areas.includes(area));
+}
+
+async function ownerOfMailbox({ testApp }: Populated, name: string): Promise<Browser> {
+  const address = `${name}@people.example`;
+  await addMailbox(testApp, { address, passwordHash: await hashPassword(PASSWORD, '') });
+  const browser = await openBrowser(testApp);
+  await browser.open('/mailbox/login');
+  await browser.submit('login', { address, password: PASSWORD });
+  assert.equal(browser.page.url, '/mailbox', browser.page.html);
+  return browser;
+}
+
+/** Returns the paths of the pages that somebody without a session sees, among them a link that works and one that does not. */
+async function publicPaths({ testApp: { app, tenantId } }: Populated): Promise<string[]> {
+  const invitation = await makeLoginLink(app, {
+    ...{ kind: 'invitation', email: 'invited@people.example', tenantId, role: 'viewer', isOperator: 0 },
+    ...{ personId: null, madeBy: 'test' },
+  });
+  const others = pagesOf('public').filter(
+    (page) => !hasParameters(page) && !['/', '/logout'].includes(page.path),
+  );
+  return [...others.map(({ path }) => path), invitation, '/link/nothing'];
+}
