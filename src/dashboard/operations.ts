@@ -2,5 +2,6 @@
 import './audit/store.ts';
 import './people/links-store.ts';
 import './people/memberships-store.ts';
+import './people/recovery-store.ts';
 import './people/sessions-store.ts';
 import './people/store.ts';

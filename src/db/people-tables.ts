@@ -40,7 +40,7 @@ export type PersonRow = Row<typeof people>;
 /** `viewer` reads, `admin` also changes and sends, and `owner` also decides who else may. */
 export type Role = 'owner' | 'admin' | 'viewer';
 
-/** Written by dashboard/people/members-store.ts: the tenants of each person. */
+/** Written by dashboard/people/memberships-store.ts: the tenants of each person. */
 export const memberships = clusteredTable({
   tenantId: key(references('tenants', id('ten'))),
   personId: key(belongsTo('people', id('per'))),

@@ -72,3 +72,28 @@ export async function eraseCertificates(tx: Tx, slice: Slice): Promise<Erased> {
   await changeNames.run(tx, { added: [], removed, moved: [], now });
   return erasedUpTo(partsIn(slice), removed.length);
 }
+
+/** Deletes the people who belong to nothing but the tenant. The audit log keeps what they have done. */
+export async function erasePeople(tx: Tx, { tenantId, rows }: Slice): Promise<Erased> {
+  const people = await tx
+    .selectFrom('memberships')
+    .innerJoin('people', 'people.id', 'memberships.personId')
+    .select('people.id')
+    .where('memberships.tenantId', '=', tenantId)
+    .where('people.isOperator', '=', 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('memberships as others')
+            .select('others.tenantId')
+            .whereRef('others.personId', '=', 'people.id')
+            .where('others.tenantId', '<>', tenantId),
+        ),
+      ),
+    )
+    .limit(rows)
+    .execute();
+  const ids = people.map(({ id }) => id);
+  await deleteNaming(tx, { table: 'people', column: 'id', ids });
+  return erasedUpTo(rows, ids.length);
+}

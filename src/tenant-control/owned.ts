@@ -12,6 +12,7 @@ import {
   eraseCertificates,
   eraseContents,
   eraseMailboxes,
+  erasePeople,
   eraseTasks,
   partsIn,
 } from './erase-parts-store.ts';
@@ -147,9 +148,9 @@ export const OWNED: readonly Owned[] = [
   indexed('simulatorReplies'),
   indexed('requestLog'),
   indexed('storedMail'),
+  { tables: [], erase: erasePeople },
   indexed('memberships'),
   indexed('loginLinks'),
-  indexed('auditEntries'),
   indexed('apiKeys'),
   {
     tables: ['domains', 'domainKeys'],

@@ -77,7 +77,7 @@ test('failures are limited for each account, and its owner still gets in from wh
 test('a one-time code is asked for once it is on, and none works twice', async () => {
   const browser = await logIn(testApp, { email: 'tom@people.example' });
   await browser.open('/account');
-  const [, secret = ''] = /name="key" value="([A-Z2-7]{32})"/.exec(browser.page.html) ?? [];
+  const [, secret = ''] = /name="totpSecret" value="([A-Z2-7]{32})"/.exec(browser.page.html) ?? [];
   const totp = new TOTP({ secret: Secret.fromBase32(secret) });
   const code = () => totp.generate({ timestamp: clock.now() });
   await browser.submit('totpOn', { code: '000000', password: PASSWORD });

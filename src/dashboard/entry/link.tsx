@@ -2,17 +2,19 @@
  * The page behind a link that lets somebody in once: it makes the first operator, makes an invited person, sets a new password, or lets a
  * person who is logged in accept an invitation. Looking at the page uses nothing, so programs that check links do not use it up.
  */
-import type { LoginLinkRow } from '../../db/people-tables.ts';
+import type { LoginLinkRow, PersonRow, SessionRow } from '../../db/people-tables.ts';
+import type { Form } from '../../http/pages/form-body.ts';
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { notFound } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { findTenant } from '../../tenants/store.ts';
-import { Field, Form } from '../frame/forms.tsx';
+import { tenantPath } from '../frame/layout.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { readEmail, readName } from '../people/fields.ts';
 import { acceptInvitation, findOpenLink, redeemLink } from '../people/links-store.ts';
-import { findPersonByEmail } from '../people/store.ts';
+import { findPerson, findPersonByEmail } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
+import { KnownPerson, NewPerson, WrongLink } from './link-forms.tsx';
 import { requireChannel } from './login.tsx';
 import { startOf } from './start.ts';
 
@@ -23,9 +25,14 @@ export const linkPage = definePage({
     const { login } = context.texts;
     const link = await findLink(context);
     if (!link) return { title: login.wrongLink, body: <WrongLink context={context} /> };
-    const isKnown = link.email !== null && (await findPersonByEmail(context.app.db.read, link.email));
+    const { app } = context;
+    const known = link.email === null ? undefined : await findPersonByEmail(app.db.read, link.email);
     const title = titleOf(context, link);
-    const body = isKnown ? <Known context={context} /> : <NewPerson context={context} link={link} />;
+    const body = known ? (
+      <KnownPerson context={context} invited={known} viewer={await viewerOf(context)} />
+    ) : (
+      <NewPerson context={context} link={link} />
+    );
     return {
       title,
       body: (
@@ -46,14 +53,9 @@ export const linkPage = definePage({
         if (!link) throw notFound('Link');
         const now = app.clock.now();
         const id = newId('per', now);
-        const person = {
-          id,
-          email: link.email ?? readEmail(fieldOf(form, 'email')),
-          name: link.personId === null ? readName(fieldOf(form, 'name')) : '',
-          passwordHash: await app.people.hashPassword(readPassword('password', fieldOf(form, 'password')), {
-            id,
-          }),
-        };
+        const password = readPassword('password', fieldOf(form, 'password'));
+        const passwordHash = await app.people.hashPassword(password, { id });
+        const person = { ...identityOf(link, form), id, passwordHash };
         const personId = await app.db.commit(redeemLink, { tokenHash: link.tokenHash, now, person });
         const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
         setSession(token);
@@ -62,19 +64,46 @@ export const linkPage = definePage({
     },
     accept: {
       async run(context) {
-        const { app, sessionToken } = context;
+        const { app, setSession } = context;
         const link = await findLink(context);
-        const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
-        if (!link || session?.stage !== 'complete' || session.personId === null)
-          return { to: `/login?to=${encodeURIComponent(context.path)}` };
+        if (!link) throw notFound('Link');
+        const session = await sessionOf(context);
+        if (!session?.personId) return { to: `/login?to=${encodeURIComponent(context.path)}` };
         const { tokenHash } = link;
         const { personId } = session;
         await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId });
-        return { to: await startOf(app, sessionToken) };
+        setSession(await app.people.renew(session, context));
+        return { to: await placeOf(context, link) };
       },
     },
   },
 });
+
+async function sessionOf({ app, sessionToken }: PublicContext): Promise<SessionRow | undefined> {
+  const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
+  return session?.stage === 'complete' ? session : undefined;
+}
+
+/** Returns the person that is logged in. */
+async function viewerOf(context: PublicContext): Promise<PersonRow | undefined> {
+  const session = await sessionOf(context);
+  return session?.personId ? findPerson(context.app.db.read, session.personId) : undefined;
+}
+
+/** Returns the first page of what an invitation has opened. */
+async function placeOf({ app }: PublicContext, { tenantId }: LoginLinkRow): Promise<string> {
+  const tenant = tenantId === null ? undefined : await findTenant(app.db.read, tenantId);
+  return tenant ? tenantPath(tenant.name, 'live') : '/operator';
+}
+
+/**
+ * Reads the name and the address of a new person. A person who sets a new password keeps its own.
+ * @throws AppError validation_error
+ */
+function identityOf({ personId, email }: LoginLinkRow, form: Form): { email: string; name: string } {
+  if (personId !== null) return { email: '', name: '' };
+  return { email: email ?? readEmail(fieldOf(form, 'email')), name: readName(fieldOf(form, 'name')) };
+}
 
 async function findLink({ app, params }: PublicContext): Promise<LoginLinkRow | undefined> {
   const tokenHash = hashToken(params['token'] ?? '');
@@ -101,47 +130,4 @@ async function introductionOf(
   if (kind === 'set_up') return login.setUpText;
   const tenant = tenantId === null ? undefined : await findTenant(app.db.read, tenantId);
   return tenant ? login.invitationText(tenant.name) : login.operatorInvitation;
-}
-
-function NewPerson({ context, link }: { context: PublicContext; link: LoginLinkRow }) {
-  const { login } = context.texts;
-  const field = { context, action: 'enter', isRequired: true };
-  return (
-    <Form context={context} action="enter" submit={login.linkSubmit}>
-      {link.personId === null && <Field {...field} name="name" label={login.name} autocomplete="name" />}
-      {link.personId === null && link.email === null && (
-        <Field {...field} name="email" label={login.email} type="email" autocomplete="username" />
-      )}
-      <Field
-        {...field}
-        name="password"
-        label={login.newPassword}
-        type="password"
-        autocomplete="new-password"
-      />
-    </Form>
-  );
-}
-
-/** An invitation for somebody who has a password already. */
-function Known({ context }: { context: PublicContext }) {
-  const { login } = context.texts;
-  return (
-    <Form context={context} action="accept" submit={login.accept}>
-      <p>{login.knownText}</p>
-    </Form>
-  );
-}
-
-function WrongLink({ context }: { context: PublicContext }) {
-  const { login } = context.texts;
-  return (
-    <>
-      <h1>{login.wrongLink}</h1>
-      <p>{login.wrongLinkText}</p>
-      <p>
-        <small>{login.newLink}</small>
-      </p>
-    </>
-  );
 }

@@ -2,6 +2,7 @@
 import { Foreign, Heading } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
+import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
@@ -73,9 +74,12 @@ export const operatorsPage = definePage({
       },
     },
     remove: {
-      async run({ app, path }, form) {
-        await app.db.commit(endOperator, fieldOf(form, 'id'));
-        return { to: path, said: 'saved' };
+      async run(context, form) {
+        const { app, path, person } = context;
+        const id = fieldOf(form, 'id');
+        await app.db.commit(endOperator, id);
+        await renewOwnSession(context, id);
+        return { to: person.id === id ? '/' : path, said: 'saved' };
       },
     },
   },

@@ -7,7 +7,8 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
-import { addMember } from './memberships-store.ts';
+import { addMember, requireOwnPerson } from './memberships-store.ts';
+import { endSessionsOf } from './sessions-store.ts';
 import { findPersonByEmail, hasOperator, insertPerson, makeOperator, resetPassword } from './store.ts';
 
 /** Maximum number of unused links of a tenant, or of the installation. Our own limit. */
@@ -15,7 +16,8 @@ const MAX_OPEN_LINKS = 100;
 
 /**
  * Stores a new link. A new link to set up the installation replaces the one before.
- * @throws AppError validation_error at the maximum, invalid_state for a link to set up while there is an operator
+ * @throws AppError validation_error at the maximum, invalid_state for a link to set up while there is an operator, and for a new password of a
+ * person who does not belong to the tenant alone
  */
 export const insertLoginLink = defineWrite('people.insertLink', async (tx, link: LoginLinkRow) => {
   if (link.kind === 'set_up') {
@@ -23,10 +25,19 @@ export const insertLoginLink = defineWrite('people.insertLink', async (tx, link:
       throw new AppError('invalid_state', 'The installation has an operator already');
     await deleteRows(tx, 'loginLinks', { kind: 'set_up' });
   }
+  await requireRecoverable(tx, link);
   const open = await listOpenLinks(tx, { tenantId: link.tenantId, now: link.createdAt });
   if (open.length >= MAX_OPEN_LINKS) throw limitReached('open invitations', open.length);
   await insertRow(tx, 'loginLinks', link);
 });
+
+/** Checks that a tenant that has made a link for a new password may do so, also when the link is used. */
+async function requireRecoverable(
+  tx: Tx,
+  { tenantId, personId }: Pick<LoginLinkRow, 'tenantId' | 'personId'>,
+): Promise<void> {
+  if (tenantId !== null && personId !== null) await requireOwnPerson(tx, tenantId, personId);
+}
 
 type OpenLinks = { tenantId: LoginLinkRow['tenantId']; now: number };
 
@@ -71,6 +82,7 @@ export const redeemLink = defineWrite(
     if (!link) throw notFound('Link');
     await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
     if (link.personId !== null) {
+      await requireRecoverable(tx, link);
       await resetPassword(tx, { id: link.personId, passwordHash: person.passwordHash });
       return link.personId;
     }
@@ -83,7 +95,7 @@ export const redeemLink = defineWrite(
 const NEW = { totpSealed: null, totpStep: 0, language: null, timeZone: null };
 
 /**
- * Lets a person who is logged in accept an invitation to its own address.
+ * Lets a person who is logged in accept an invitation to its own address. All its sessions end, because its rights have changed.
  * @throws AppError not_found for a link that does not work any more, or is for somebody else
  */
 export const acceptInvitation = defineWrite(
@@ -95,6 +107,7 @@ export const acceptInvitation = defineWrite(
     await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
     if (link.isOperator === 1) await makeOperator(tx, personId);
     await joinTenant(tx, link, { personId, now });
+    await endSessionsOf(tx, { personId });
   },
 );
 

@@ -88,6 +88,26 @@ export const removeMember = defineWrite(
   },
 );
 
+/**
+ * Checks that a person belongs to this tenant alone. A link that sets a new password lets its holder in as the person everywhere, so an
+ * owner of one tenant does not make it for people of others, or for operators.
+ *
+ * @throws AppError not_found, invalid_state
+ */
+export async function requireOwnPerson(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  member: PersonRow['id'],
+): Promise<void> {
+  const personId = await requireMember(tx, { tenantId, personId: member });
+  const isElsewhere = (await listMemberships(tx, personId)).some((one) => one.tenantId !== tenantId);
+  if (!isElsewhere && !(await findRow(tx, 'people', { id: personId, isOperator: 1 }))) return;
+  throw new AppError(
+    'invalid_state',
+    'The person does not belong to this tenant alone; the operator makes the link: postrider person link <address>',
+  );
+}
+
 async function requireMember(
   tx: Tx,
   { tenantId, personId }: Omit<RoleChange, 'role'>,
@@ -97,8 +117,11 @@ async function requireMember(
   return id;
 }
 
-/** A tenant without an owner could not be given one by its own people. */
-async function requireOtherOwner(
+/**
+ * Checks that a tenant has another owner than this person. A tenant without one could not be given one by its own people.
+ * @throws AppError invalid_state
+ */
+export async function requireOtherOwner(
   tx: Tx,
   tenantId: TenantRow['id'],
   personId: PersonRow['id'],

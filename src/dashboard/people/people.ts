@@ -10,17 +10,21 @@ import { hashPassword } from '../../mailboxes/passwords/hash.ts';
 import { DAY_MS, MINUTE_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
-import { createPasswordCheck, tooManyFailures } from './check-password.ts';
+import { createPasswordCheck } from './check-password.ts';
+import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
 import { findSession, openSession, recordSessionUse } from './sessions-store.ts';
-import { acceptTotpStep, findPerson, findPersonByEmail } from './store.ts';
+import { findPerson, findPersonByEmail } from './store.ts';
 import { hashToken, newToken } from './tokens.ts';
-import { findTotpStep } from './totp.ts';
 
 /** Time after which a session ends, and the time without use after which it ends earlier. */
 export const SESSION_MS = 30 * DAY_MS;
 const IDLE_MS = 7 * DAY_MS;
 /** Time that a login waits for its second factor. */
 const SECOND_FACTOR_MS = 10 * MINUTE_MS;
+/** Time after a login in which a person without a password may make changes that others confirm with their password. */
+const FRESH_LOGIN_MS = 15 * MINUTE_MS;
+/** Stands for the hash of the password of a person who logs in otherwise. No password matches it. */
+const NO_PASSWORD = '';
 /** Minimum time between two writes of the time at which a session was last used. */
 const USE_RECORDED_EVERY_MS = MINUTE_MS;
 /** Maximum length of a User-Agent that is kept for the list of sessions. */
@@ -42,34 +46,32 @@ export type People = {
    */
   logIn(login: { email: string; password: string } & Client): Promise<{ token: string; stage: SessionStage }>;
   /**
-   * Completes a login with a one-time code, under a new token.
-   * @throws AppError validation_error for a wrong code, rate_limited
+   * Completes a login with a one-time code or a recovery code, under a new token.
+   * @throws AppError validation_error for a wrong code, rate_limited, invalid_state for a login that waits for none
    */
   enterCode(session: SessionRow, code: string, client: Client): Promise<string>;
-  /** Checks a code of a person with this secret, and takes it out of use. It returns false for a wrong code. */
-  acceptCode(person: Pick<PersonRow, 'id'>, secret: string, code: string): Promise<boolean>;
   /**
-   * Checks the password of a person who is logged in, before a change that needs it.
-   * @throws AppError validation_error, rate_limited, unavailable
+   * Checks the password of a person who is logged in, before a change that needs it. Whoever has no password must have logged in just before.
+   * @throws AppError validation_error, rate_limited, unavailable, invalid_state for a login that is too old
    */
-  requirePassword(person: PersonRow, password: string, client: Client): Promise<void>;
+  confirm(identity: { person: PersonRow; session: SessionRow } & Client, password: string): Promise<void>;
+  /** Begins the session of the same browser anew, after a change of rights has ended all sessions of the person. It returns the token. */
+  renew(session: SessionRow, client: Client): Promise<string>;
   /** Begins a session and returns its token. `replaces` is the session of the same browser that ends. */
   begin(owner: Owner, client: Client, replaces?: SessionRow['id']): Promise<string>;
   /** Returns the session of a token while it lasts. */
   find(token: string): Promise<SessionRow | undefined>;
   /** Returns true for the token of a session, also of one that has expired. */
   knows(token: string): Promise<boolean>;
-  /** Returns the secret of a person's one-time codes; undefined while the person uses none. */
-  totpSecretOf(person: PersonRow): string | undefined;
-  sealTotpSecret(personId: PersonRow['id'], secret: string): string;
   hashPassword(password: string, person: Pick<PersonRow, 'id'>): Promise<string>;
-};
+} & Omit<SecondFactor, 'requireCode'>;
 
 /** Returns the logins of an installation where nobody has tried yet. */
 export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer' | 'log'>): People {
-  const { clock, db, sealer } = app;
+  const { clock, db } = app;
   const failures = createLoginFailures(app);
   const check = createPasswordCheck(app, failures);
+  const { requireCode, ...secondFactor } = createSecondFactor(app, failures);
 
   async function begin(owner: Owner, client: Client, replaces: SessionRow['id'] | null = null) {
     const now = clock.now();
@@ -92,14 +94,6 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return token;
   }
 
-  async function acceptCode({ id }: Pick<PersonRow, 'id'>, secret: string, code: string): Promise<boolean> {
-    const step = findTotpStep(secret, code, clock.now());
-    return step !== undefined && (await db.commit(acceptTotpStep, { id, step }));
-  }
-
-  const totpSecretOf = ({ id, totpSealed }: PersonRow) =>
-    totpSealed === null ? undefined : sealer.open(totpSealed, ['people', id]);
-
   return {
     async logIn({ email, password, ...client }) {
       const account = addressKey(email.trim());
@@ -110,23 +104,17 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     },
     async enterCode(session, code, client) {
       const person = session.personId && (await findPerson(db.read, session.personId));
-      const secret = person ? totpSecretOf(person) : undefined;
-      if (!person || secret === undefined || session.stage !== 'second_factor')
-        throw new AppError('invalid_state', 'The login has ended; begin again');
-      // A code has a million values, so its failures count against the account as those of passwords do.
-      const attempt = { account: person.email, address: client.clientAddress };
-      const codes = { ...attempt, account: `code ${person.email}` };
-      if (!failures.mayTry(codes)) throw tooManyFailures();
-      if (!(await acceptCode(person, secret, code))) {
-        failures.failed(codes);
-        throw new AppError('validation_error', 'The code is wrong, or was used before', { param: 'code' });
-      }
+      if (!person || session.stage !== 'second_factor') throw loginHasEnded();
+      await requireCode(person, code, client.clientAddress);
       return begin({ personId: person.id, mailboxId: null, stage: 'complete' }, client, session.id);
     },
-    acceptCode,
-    async requirePassword(person, password, { clientAddress }) {
-      await check(person, { account: person.email, password, clientAddress });
+    async confirm({ person, session, clientAddress }, password) {
+      if (person.passwordHash !== NO_PASSWORD)
+        await check(person, { account: person.email, password, clientAddress });
+      else if (clock.now() - session.createdAt > FRESH_LOGIN_MS)
+        throw new AppError('invalid_state', 'Log out, log in again, and do this within 15 minutes');
     },
+    renew: ({ id, personId }, client) => begin({ personId, mailboxId: null, stage: 'complete' }, client, id),
     begin,
     async find(token) {
       const tokenHash = hashToken(token);
@@ -141,8 +129,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       const tokenHash = hashToken(token);
       return tokenHash !== undefined && (await findSession(db.read, tokenHash)) !== undefined;
     },
-    totpSecretOf,
-    sealTotpSecret: (personId, secret) => sealer.seal(secret, ['people', personId]),
+    ...secondFactor,
     hashPassword: (password, { id }) => hashPassword(password, id),
   };
 }

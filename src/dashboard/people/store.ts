@@ -3,6 +3,8 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, orNotFound } from '../../system/errors.ts';
+import { listMemberships, requireOtherOwner } from './memberships-store.ts';
+import { setRecoveryCodes } from './recovery-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
 
 /** Maximum number of people of an installation. Our own limit. */
@@ -51,6 +53,8 @@ type PersonChange = Partial<
 type ChangeInput = {
   id: PersonRow['id'];
   set: PersonChange;
+  /** Hashes of new recovery codes, which replace all earlier ones; none removes them. */
+  recoveryCodes?: readonly string[];
   /** The session that stays. Without it, the change ends no session; a new password or factor ends all others. */
   endsOthersThan?: string;
 };
@@ -60,25 +64,29 @@ type ChangeInput = {
  * @throws AppError not_found
  */
 export const changePerson = defineWrite('people.change', async (tx, input: ChangeInput) => {
-  const { id, set, endsOthersThan } = input;
+  const { id, set, recoveryCodes, endsOthersThan } = input;
   orNotFound(await findPerson(tx, id), 'Person');
-  await updateRows(tx, 'people', { set, where: { id } });
+  if (Object.keys(set).length > 0) await updateRows(tx, 'people', { set, where: { id } });
+  if (recoveryCodes) await setRecoveryCodes(tx, id, recoveryCodes);
   if (endsOthersThan !== undefined) await endSessionsOf(tx, { personId: id, except: endsOthersThan });
 });
 
-/** Sets a new password for a person who has lost its own, as part of a write. It ends all sessions, and the use of one-time codes. */
+/**
+ * Sets a new password for a person who has lost its own, as part of a write. It ends all sessions, and the use of one-time codes and recovery
+ * codes.
+ */
 export async function resetPassword(
   tx: Tx,
   { id, passwordHash }: Pick<PersonRow, 'id' | 'passwordHash'>,
 ): Promise<void> {
   await updateRows(tx, 'people', { set: { passwordHash, totpSealed: null }, where: { id } });
+  await setRecoveryCodes(tx, id, []);
   await endSessionsOf(tx, { personId: id });
 }
 
-/** Makes a person an operator, as part of a write. Its sessions end, because its rights have changed. */
+/** Makes a person an operator, as part of a write. */
 export async function makeOperator(tx: Tx, id: PersonRow['id']): Promise<void> {
   await updateRows(tx, 'people', { set: { isOperator: 1 }, where: { id } });
-  await endSessionsOf(tx, { personId: id });
 }
 
 /**
@@ -86,13 +94,9 @@ export async function makeOperator(tx: Tx, id: PersonRow['id']): Promise<void> {
  * @throws AppError not_found, invalid_state for the last operator
  */
 export const endOperator = defineWrite('people.endOperator', async (tx, personId: string) => {
-  const operators = await listOperators(tx);
-  const { id } = orNotFound(
-    operators.find((one) => one.id === personId),
-    'Operator',
-  );
-  if (operators.length === 1)
-    throw new AppError('invalid_state', 'An installation keeps its last operator; invite another one first');
+  const person = await findPerson(tx, personId);
+  const { id } = orNotFound(person?.isOperator === 1 ? person : undefined, 'Operator');
+  await requireOtherOperator(tx, id);
   await updateRows(tx, 'people', { set: { isOperator: 0 }, where: { id } });
   await endSessionsOf(tx, { personId: id });
 });
@@ -115,7 +119,19 @@ export const acceptTotpStep = defineWrite(
   },
 );
 
-/** Deletes a person, with the sessions and memberships. The audit log keeps what the person has done. */
+/**
+ * Deletes a person, with the sessions and memberships. The audit log keeps what the person has done.
+ * @throws AppError not_found, invalid_state for the last operator, and for the last owner of a tenant
+ */
 export const deletePerson = defineWrite('people.delete', async (tx, id: PersonRow['id']) => {
+  const { isOperator } = orNotFound(await findPerson(tx, id), 'Person');
+  if (isOperator === 1) await requireOtherOperator(tx, id);
+  for (const { tenantId } of await listMemberships(tx, id)) await requireOtherOwner(tx, tenantId, id);
   await deleteRows(tx, 'people', { id });
 });
+
+/** An installation without an operator could not be given one by its own people. */
+async function requireOtherOperator(tx: Tx, personId: PersonRow['id']): Promise<void> {
+  if ((await listOperators(tx)).some(({ id }) => id !== personId)) return;
+  throw new AppError('invalid_state', 'An installation keeps its last operator; invite another one first');
+}

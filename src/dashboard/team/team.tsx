@@ -5,6 +5,7 @@ import { Copyable, Foreign, Heading, Status, Time } from '../frame/elements.tsx'
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { originOf } from '../origin.ts';
+import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
@@ -58,19 +59,25 @@ export const teamPage = definePage({
     },
     role: {
       needs: 'manage',
-      async run({ app, tenant, at }, form) {
+      async run(context, form) {
+        const { app, tenant, at } = context;
         const role = readRole(fieldOf(form, 'role'));
         const personId = fieldOf(form, 'id');
         await app.db.commit(setRole, { tenantId: tenant.tenantId, personId, role });
+        await renewOwnSession(context, personId);
         return { to: at('/team'), said: 'saved' };
       },
     },
     remove: {
       needs: 'manage',
-      async run({ app, tenant, at }, form) {
+      async run(context, form) {
+        const { app, tenant, at, person } = context;
         const member = { tenantId: tenant.tenantId, personId: fieldOf(form, 'id') };
         await app.db.commit(removeMember, member);
-        return { to: at('/team'), said: 'removed' };
+        await renewOwnSession(context, member.personId);
+        return member.personId === person.id
+          ? { to: '/account', said: 'left' }
+          : { to: at('/team'), said: 'removed' };
       },
     },
     recover: {

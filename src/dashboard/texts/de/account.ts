@@ -30,4 +30,22 @@ export const account: typeof english = {
   from: 'Von',
   browser: 'Browser',
   end: 'Beenden',
+  totpEndText:
+    'Beim Anmelden wird dann nur noch das Passwort verlangt, und die Wiederherstellungscodes enden.',
+  recoveryCodes: 'Wiederherstellungscodes',
+  recoveryCodesText:
+    'Jeder von ihnen gilt einmal anstelle eines Codes, falls Sie Ihren Authenticator verloren haben. Bewahren Sie sie so auf, dass Sie sie ohne ihn finden. Sie werden nicht noch einmal gezeigt.',
+  recoveryCodesKept: 'Ich habe sie aufbewahrt',
+  recoveryCodesLeft: (count) => `Verbleibende Wiederherstellungscodes: ${count}`,
+  recoveryCodesRenew: 'Neue Wiederherstellungscodes erstellen',
+  recoveryCodesRenewText: 'Alle früheren enden, auch die unbenutzten.',
+  tenants: 'Mandanten',
+  tenant: 'Mandant',
+  role: 'Rolle',
+  noTenants: 'Sie gehören zu keinem Mandanten.',
+  leave: 'Verlassen',
+  leaveText: (tenant) => `Sie sehen ${tenant} nicht mehr, bis ein Inhaber Sie wieder einlädt.`,
+  delete: 'Konto löschen',
+  deleteText:
+    'Sie verlassen alle Mandanten, und niemand kann sich mehr als Sie anmelden. Das Prüfprotokoll behält, was Sie getan haben. Das lässt sich nicht rückgängig machen.',
 };

@@ -27,6 +27,9 @@ export const login: typeof english = {
   linkSubmit: 'Weiter',
   knownText:
     'Eine Person mit dieser Adresse gibt es bereits. Melden Sie sich an, dann können Sie die Einladung annehmen.',
+  acceptText: (email) => `Sie sind als ${email} angemeldet; die Einladung ist für Sie.`,
+  otherPerson: (viewer, invited) =>
+    `Sie sind als ${viewer} angemeldet, aber die Einladung ist für ${invited}. Melden Sie sich ab, und öffnen Sie den Link noch einmal.`,
   accept: 'Annehmen',
   wrongLink: 'Der Link gilt nicht mehr',
   wrongLinkText: 'Links gelten einmal und 30 Minuten lang. Bitten Sie um einen neuen.',

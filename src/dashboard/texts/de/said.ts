@@ -30,4 +30,6 @@ export const said: Record<Said, string> = {
   approved: 'Freigegeben.',
   declined: 'Abgelehnt.',
   restored: 'Die Version ist wiederhergestellt.',
+  left: 'Sie haben den Mandanten verlassen.',
+  accountDeleted: 'Ihr Konto ist gelöscht.',
 };

@@ -28,4 +28,22 @@ export const account = {
   from: 'From',
   browser: 'Browser',
   end: 'End',
+  totpEndText: 'Logging in asks for the password alone then, and the recovery codes end.',
+  recoveryCodes: 'Recovery codes',
+  recoveryCodesText:
+    'Each of these works once in the place of a code, for the day on which you have lost your authenticator. Keep them where you find them without it. They are not shown again.',
+  recoveryCodesKept: 'I have kept them',
+  recoveryCodesLeft: (count: string) => `Recovery codes left: ${count}`,
+  recoveryCodesRenew: 'Make new recovery codes',
+  recoveryCodesRenewText: 'All earlier ones end, also those that were not used.',
+  tenants: 'Tenants',
+  tenant: 'Tenant',
+  role: 'Role',
+  noTenants: 'You belong to no tenant.',
+  leave: 'Leave',
+  leaveText: (tenant: string) =>
+    `You do not see ${tenant} any more, until one of its owners invites you again.`,
+  delete: 'Delete your account',
+  deleteText:
+    'You leave all tenants, and nobody can log in as you any more. The audit log keeps what you have done. This cannot be undone.',
 };

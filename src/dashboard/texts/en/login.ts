@@ -24,6 +24,9 @@ export const login = {
   newPassword: 'New password (at least 8 characters)',
   linkSubmit: 'Continue',
   knownText: 'A person with this address exists. Log in, and the invitation is yours to accept.',
+  acceptText: (email: string) => `You are logged in as ${email}, whom the invitation is for.`,
+  otherPerson: (viewer: string, invited: string) =>
+    `You are logged in as ${viewer}, and the invitation is for ${invited}. Log out, and open the link again.`,
   accept: 'Accept',
   wrongLink: 'The link does not work any more',
   wrongLinkText: 'Links work once, and for 30 minutes. Ask for another one.',

@@ -28,5 +28,7 @@ export const said = {
   approved: 'Approved.',
   declined: 'Declined.',
   restored: 'The version is restored.',
+  left: 'You have left the tenant.',
+  accountDeleted: 'Your account is deleted.',
 };
 export type Said = keyof typeof said;

@@ -1,0 +1,101 @@
+/** The tenants that a person belongs to, each of which it may leave, and the end of its account. */
+
+import { notFound } from '../../system/errors.ts';
+import { Foreign } from '../frame/elements.tsx';
+import { ActionButton, Disclosure, Form } from '../frame/forms.tsx';
+import { tenantPath } from '../frame/layout.tsx';
+import { Table } from '../frame/lists.tsx';
+import { renewOwnSession } from '../own-session.ts';
+import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
+import type { Membership } from '../people/memberships-store.ts';
+import { removeMember } from '../people/memberships-store.ts';
+import { deletePerson } from '../people/store.ts';
+import { CurrentPassword } from './confirmation.tsx';
+
+type Props = { context: PersonContext };
+
+export const tenantActions = {
+  leave: {
+    async run(context, form) {
+      const { app, person, memberships } = context;
+      const left = memberships.find(({ tenantId }) => tenantId === fieldOf(form, 'tenant'));
+      if (!left) throw notFound('Tenant');
+      await app.db.commit(removeMember, { tenantId: left.tenantId, personId: person.id });
+      await renewOwnSession(context, person.id);
+      return { to: '/account', said: 'left' };
+    },
+  },
+  deleteAccount: {
+    async run(context, form) {
+      const { app, person, setSession } = context;
+      await app.people.confirm(context, fieldOf(form, 'password'));
+      await app.db.commit(deletePerson, person.id);
+      setSession(undefined);
+      return { to: '/login', said: 'accountDeleted' };
+    },
+  },
+} satisfies PageDefinition<'account'>['actions'];
+
+/** The tenants of the person with its role in each. */
+export function Tenants({ context }: Props) {
+  const { account, frame, team } = context.texts;
+  return (
+    <section aria-labelledby="tenants">
+      <h2 id="tenants">{account.tenants}</h2>
+      <Table
+        context={context}
+        caption={account.tenants}
+        rows={context.memberships}
+        keyOf={({ tenantId }) => tenantId}
+        empty={account.noTenants}
+        columns={[
+          {
+            label: account.tenant,
+            cell: ({ tenantName }) => (
+              <a href={tenantPath(tenantName, 'live')}>
+                <Foreign text={tenantName} />
+              </a>
+            ),
+          },
+          { label: account.role, cell: ({ role }) => team.roles[role] },
+          { label: frame.actions, cell: (membership) => <Leave context={context} membership={membership} /> },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Leave({ context, membership }: Props & { membership: Membership }) {
+  const { account } = context.texts;
+  const { tenantId, tenantName } = membership;
+  const isOpen = context.failed?.action === 'leave' && fieldOf(context.failed.form, 'tenant') === tenantId;
+  return (
+    <Disclosure label={account.leave} isOpen={isOpen}>
+      <p>{account.leaveText(tenantName)}</p>
+      <ActionButton
+        context={context}
+        action="leave"
+        submit={account.leave}
+        label={`${account.leave}: ${tenantName}`}
+        fields={{ tenant: tenantId }}
+        isDangerous
+      />
+    </Disclosure>
+  );
+}
+
+/** The question before the person is deleted. */
+export function DeleteAccount({ context }: Props) {
+  const { account } = context.texts;
+  return (
+    <section aria-labelledby="delete">
+      <h2 id="delete">{account.delete}</h2>
+      <Disclosure label={account.delete} isOpen={context.failed?.action === 'deleteAccount'}>
+        <Form context={context} action="deleteAccount" submit={account.delete} isDangerous>
+          <p>{account.deleteText}</p>
+          <CurrentPassword context={context} action="deleteAccount" />
+        </Form>
+      </Disclosure>
+    </section>
+  );
+}
