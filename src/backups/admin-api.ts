@@ -3,22 +3,81 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { Backups } from './backups.ts';
+import { backupFolder, type FoundBackup, isEncrypted, listOwnBackups } from './format.ts';
+import { readLastCopy } from './last-copy.ts';
 import { findRestoration, releaseRestored } from './release.ts';
 
-/** Without a folder the backup is made in the configured one. */
-const query = Type.Object({ folder: Type.Optional(Type.String({ minLength: 1 })) });
-
-type Operating = Pick<App, 'clock' | 'db' | 'egress' | 'log' | 'wakeups'> & { backups: Backups };
+/** Maximum number of backups in one answer. */
+const MAX_LISTED = 100;
 
 /**
- * Registers `POST /backups`, which answers when the backup is complete, `GET /restoration`, and `POST /restoration/release`.
+ * Without a folder the backup is made in the configured one. With `wait=false`, the answer comes once it has begun, and the backup is in the
+ * configured folder.
+ */
+const query = Type.Object({
+  folder: Type.Optional(Type.String({ minLength: 1 })),
+  wait: Type.Optional(Type.Boolean({ default: true })),
+});
+/** `maximum` ends the counts of recipients: each is at most one more than it. */
+const restorationQuery = Type.Object({ maximum: Type.Optional(Type.Integer({ minimum: 1 })) });
+type Named = { Params: { name: string } };
+
+type Operating = Pick<App, 'clock' | 'config' | 'db' | 'egress' | 'log' | 'wakeups'> & { backups: Backups };
+
+/** The backups as the control socket answers with them. */
+export type ShownBackups = Awaited<ReturnType<typeof showBackups>>;
+
+/**
+ * Registers `GET` and `POST /backups`, `POST /backups/:name/verify`, `GET /restoration`, and `POST /restoration/release`.
  */
 export function registerBackupAdmin(server: FastifyInstance, { backups, ...app }: Operating): void {
-  server.get('/restoration', () => findRestoration(app));
+  server.get<{ Querystring: Static<typeof restorationQuery> }>(
+    '/restoration',
+    { schema: { querystring: restorationQuery } },
+    ({ query: { maximum } }) => findRestoration(app, maximum),
+  );
   server.post('/restoration/release', () => releaseRestored(app));
+  server.get('/backups', () => showBackups({ ...app, backups }));
   server.post<{ Querystring: Static<typeof query> }>(
     '/backups',
     { schema: { querystring: query } },
-    ({ query: { folder } }) => backups.create(folder),
+    async ({ query: { folder, wait } }) => {
+      if (wait !== false) return backups.create(folder);
+      backups.begin();
+      return runsOf(backups);
+    },
   );
+  server.post<Named>('/backups/:name/verify', async ({ params: { name } }) => {
+    await backups.verifications.begin(name);
+    return runsOf(backups);
+  });
+}
+
+/** The last backup and the last verification since the daemon has started. */
+function runsOf({ lastMade, verifications }: Backups) {
+  return { made: lastMade, verified: verifications.last };
+}
+
+/** Returns the backups of this installation, the newest first, with when they are made and how the last one has ended. */
+async function showBackups({ config, backups }: Pick<Operating, 'config' | 'backups'>) {
+  const folder = backupFolder(config);
+  const { time, keep, recipients } = config.backup;
+  const found = (await listOwnBackups(config.dataDir, folder)).reverse();
+  return {
+    folder,
+    /** Time of the daily backup in UTC; null without one. */
+    time: time === '' ? null : time,
+    keep,
+    isEncrypted: recipients.length > 0,
+    ...runsOf(backups),
+    copied: readLastCopy(config.dataDir) ?? null,
+    backups: found.slice(0, MAX_LISTED).map(showBackup),
+    hasMore: found.length > MAX_LISTED,
+  };
+}
+
+function showBackup({ name, path, facts }: FoundBackup) {
+  const { version, takenAt, tookMs, files, bytes, mailboxes, damagedMailboxes } = facts;
+  const shown = { version, takenAt, tookMs, files, bytes, mailboxes, damagedMailboxes };
+  return { name, path, isEncrypted: isEncrypted(facts), ...shown };
 }

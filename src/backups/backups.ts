@@ -1,12 +1,13 @@
 /** Makes the backups of this process, one at a time, and knows how old the newest one is. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { App } from '../app.ts';
-import { HeldEgressError } from '../system/egress.ts';
-import { AppError } from '../system/errors.ts';
-import { runCopyCommand } from './copy-command.ts';
+import type { Config } from '../config/config.ts';
+import { AppError, errorMessage } from '../system/errors.ts';
+import { createCopies } from './copies.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
 import { backupFolder, listOwnBackups } from './format.ts';
-import { type LastCopy, writeLastCopy } from './last-copy.ts';
+import { type BackupRun, beginRun, isRunning } from './run.ts';
+import { createVerifications, type Verifications } from './verifications.ts';
 
 /** A backup, and why it was not copied off this host; null when it was, or is not to be. */
 export type CopiedBackup = MadeBackup & { copyFailure: string | null };
@@ -18,7 +19,15 @@ export type Backups = {
    * the folder that it shares with another one
    */
   create(folder?: string): Promise<CopiedBackup>;
-  /** Ends the program that copies a backup, and waits until it has ended. */
+  /**
+   * Begins a backup in the configured folder, and returns at once. `lastMade` shows how far it is.
+   * @throws AppError invalid_state, as `create` does
+   */
+  begin(): void;
+  /** The last backup since the daemon has started; null when there was none. */
+  readonly lastMade: BackupRun | null;
+  readonly verifications: Verifications;
+  /** Ends a verification and the program that copies a backup, and waits until that has ended. */
   stop(): Promise<void>;
 };
 
@@ -26,86 +35,70 @@ export type Backups = {
 export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>): Backups {
   const { clock, config, metrics } = app;
   const stopping = new AbortController();
-  let copying: Promise<string | null> | undefined;
-  let isMaking = false;
+  const copies = createCopies(app, stopping.signal);
+  let lastMade: BackupRun | null = null;
   metrics.gauge(
     'backup_age_seconds',
     'Age of the newest backup in the configured folder; -1 when there is none that can be read.',
-    async () => {
-      // Without this, a folder that cannot be read would keep all other metrics from being shown.
-      const found = await listOwnBackups(config.dataDir, backupFolder(config)).catch(() => []);
-      const newest = found.at(-1);
-      return newest ? Math.max(0, Math.round((clock.now() - newest.facts.takenAt) / 1_000)) : -1;
-    },
+    () => ageSeconds(config, clock.now()),
   );
   const ended = metrics.counter('backups_total', 'Backups that were made or have failed.', ['outcome']);
 
-  /** Copies a backup in the configured folder. */
-  async function copyOff({ name, path }: MadeBackup): Promise<string | null> {
-    const { command } = config.backup;
-    if (command.length === 0 || path !== join(backupFolder(config), name)) return null;
-    // The copies of the installation that this one was restored from may be in the same place.
-    copying = app.egress.isHeld ? Promise.resolve(new HeldEgressError().message) : runCommand(name, path);
-    const failure = await copying;
-    if (failure !== null) {
-      ended.inc({ outcome: 'not_copied' });
-      app.log.error({ backup: path, reason: failure }, 'a backup was not copied off this host');
-    }
-    return failure;
+  /** @throws AppError invalid_state */
+  function requirePossible(folder: string): void {
+    const { folder: shared } = config.backup;
+    if (app.egress.isHeld && shared !== '' && resolve(folder) === resolve(shared))
+      throw new AppError(
+        'invalid_state',
+        `This installation was restored, and ${folder} may be that of the one that it is a copy of: name another folder, or release it`,
+      );
+    if (isRunning(lastMade)) throw new AppError('invalid_state', 'Another backup is being made');
   }
 
-  function remember(copy: LastCopy): void {
+  async function make(folder: string): Promise<CopiedBackup> {
+    const run = beginRun(clock);
+    lastMade = run;
     try {
-      writeLastCopy(config.dataDir, copy);
+      const made = await createBackup(app, folder);
+      ended.inc({ outcome: 'made' });
+      const { files, bytes, tookMs } = made.facts;
+      app.log.info({ backup: made.path, files, bytes, tookMs }, 'a backup was made');
+      const copyFailure = await copies.copyOff(made);
+      if (copyFailure !== null) ended.inc({ outcome: 'not_copied' });
+      const problems = copyFailure === null ? [] : [copyFailure];
+      lastMade = { ...run, backup: made.name, endedAt: clock.now(), problems };
+      return { ...made, copyFailure };
     } catch (error) {
-      // A full disk must not keep a backup from being copied off it.
-      app.log.error({ err: error }, 'how the copy of a backup has ended was not recorded');
+      ended.inc({ outcome: 'failed' });
+      lastMade = { ...run, endedAt: clock.now(), problems: [errorMessage(error)] };
+      throw error;
     }
-  }
-
-  /** Runs the program of the operator, and remembers how it has ended. */
-  async function runCommand(backup: string, path: string): Promise<string | null> {
-    const { command, commandMinutes } = config.backup;
-    const started = { backup, startedAt: clock.now() };
-    remember({ ...started, endedAt: null, failure: null });
-    const timeoutMs = commandMinutes * 60_000;
-    const failure = await runCopyCommand({
-      clock,
-      command,
-      backup: path,
-      timeoutMs,
-      signal: stopping.signal,
-    });
-    remember({ ...started, endedAt: clock.now(), failure });
-    return failure;
   }
 
   return {
+    get lastMade() {
+      return lastMade;
+    },
+    verifications: createVerifications(app, stopping.signal),
     async stop() {
       stopping.abort();
-      await copying;
+      await copies.ended();
     },
     async create(folder = backupFolder(config)) {
-      const { folder: shared } = config.backup;
-      if (app.egress.isHeld && shared !== '' && resolve(folder) === resolve(shared))
-        throw new AppError(
-          'invalid_state',
-          `This installation was restored, and ${folder} may be that of the one that it is a copy of: name another folder, or release it`,
-        );
-      if (isMaking) throw new AppError('invalid_state', 'Another backup is being made');
-      isMaking = true;
-      try {
-        const made = await createBackup(app, folder);
-        ended.inc({ outcome: 'made' });
-        const { files, bytes, tookMs } = made.facts;
-        app.log.info({ backup: made.path, files, bytes, tookMs }, 'a backup was made');
-        return { ...made, copyFailure: await copyOff(made) };
-      } catch (error) {
-        ended.inc({ outcome: 'failed' });
-        throw error;
-      } finally {
-        isMaking = false;
-      }
+      requirePossible(folder);
+      return make(folder);
+    },
+    begin() {
+      const folder = backupFolder(config);
+      requirePossible(folder);
+      make(folder).catch((err: unknown) => app.log.error({ err }, 'the backup failed'));
     },
   };
+}
+
+async function ageSeconds(config: Config, now: number): Promise<number> {
+  // Without this, a folder that cannot be read would keep all other metrics from being shown.
+  const found = await listOwnBackups(config.dataDir, backupFolder(config)).catch(() => []);
+  const newest = found.at(-1);
+  return newest ? Math.max(0, Math.round((now - newest.facts.takenAt) / 1_000)) : -1;
 }

@@ -54,7 +54,7 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|lost\+found|replaced-.*|scratch-.*|backup-copy\.json|.*\.new)$/;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|restored\.json|lost\+found|replaced-.*|scratch-.*|backup-copy\.json|.*\.new)$/;
 
 /** A backup that is being made. */
 type Making = { app: BackupApp; folder: string; staging: string; sums: SumsWriter; bytes: number };

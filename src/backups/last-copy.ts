@@ -1,12 +1,6 @@
-/** Remembers how the last copy of a backup off this host has ended, in a file, so that `postrider doctor` knows it without the daemon. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
-import { writeFlushed } from '../system/write-flushed.ts';
-
-/** Name of the file in the data directory. */
-const LAST_COPY_FILE = 'backup-copy.json';
+/** Remembers how the last copy of a backup off this host has ended, so that `postrider doctor` knows it without the daemon. */
+import { type Static, Type } from 'typebox';
+import { rememberedFile } from './remembered-file.ts';
 
 const lastCopySchema = Type.Object({
   /** Name of the backup. */
@@ -18,19 +12,9 @@ const lastCopySchema = Type.Object({
   failure: Type.Union([Type.String(), Type.Null()]),
 });
 
-export type LastCopy = Type.Static<typeof lastCopySchema>;
+export type LastCopy = Static<typeof lastCopySchema>;
 
-/** Returns undefined when there was none, or when the file cannot be read. */
-export function readLastCopy(dataDir: string): LastCopy | undefined {
-  try {
-    const copy: unknown = JSON.parse(readFileSync(join(dataDir, LAST_COPY_FILE), 'utf8'));
-    return Value.Check(lastCopySchema, copy) ? copy : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** @throws errors of the file system */
-export function writeLastCopy(dataDir: string, copy: LastCopy): void {
-  writeFlushed(join(dataDir, LAST_COPY_FILE), `${JSON.stringify(copy)}\n`);
-}
+export const { read: readLastCopy, write: writeLastCopy } = rememberedFile(
+  'backup-copy.json',
+  lastCopySchema,
+);

@@ -3,29 +3,35 @@ import type { App } from '../app.ts';
 import { findRestoredAt, recordReleased } from '../db/installation/store.ts';
 import { sumWaiting, type WaitingMail } from '../queue/due-store.ts';
 import { countTasks } from '../tasks/read-store.ts';
+import { type LastRestore, readLastRestore } from './last-restore.ts';
 
 export type Restoration = {
   /** Time of the restoration in Unix milliseconds; null when nothing is kept back. */
   restoredAt: number | null;
+  /** What the last restoration has done; null when there was none, or when other means have restored. */
+  last: LastRestore | null;
   /** Recipients whose mail waits. */
   mail: WaitingMail;
   /** Background work that waits, by kind. Broadcasts and confirmations make mail, and webhooks and routes are posted. */
   tasks: { kind: string; waiting: number }[];
 };
 
-type ReleaseApp = Pick<App, 'clock' | 'db' | 'egress' | 'log' | 'wakeups'>;
+type ReleaseApp = Pick<App, 'clock' | 'config' | 'db' | 'egress' | 'log' | 'wakeups'>;
 
-/** Returns what would leave. */
-export async function findRestoration({ db, clock }: Pick<ReleaseApp, 'clock' | 'db'>): Promise<Restoration> {
+/** Returns what would leave. With a maximum, each number of recipients is at most one more than it. */
+export async function findRestoration(
+  { config, db, clock }: Pick<ReleaseApp, 'clock' | 'config' | 'db'>,
+  maximum: number | null = null,
+): Promise<Restoration> {
   const [restoredAt, mail, tasks] = await Promise.all([
     findRestoredAt(db.read),
-    db.query(sumWaiting, { now: clock.now() }),
+    db.query(sumWaiting, { now: clock.now(), maximum }),
     db.query(countTasks, undefined),
   ]);
   const waiting = tasks
     .filter((one) => one.waiting > 0)
     .map(({ kind, waiting: count }) => ({ kind, waiting: count }));
-  return { restoredAt, mail, tasks: waiting };
+  return { restoredAt, last: readLastRestore(config.dataDir) ?? null, mail, tasks: waiting };
 }
 
 /** Lets everything leave that was kept back, and returns what that is. Running it again changes nothing. */

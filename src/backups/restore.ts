@@ -17,6 +17,7 @@ import { recordRestoration } from '../mailboxes/store.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { makeDirectories } from '../system/make-directories.ts';
 import { BackupError, type BackupFacts, backupFolder, readFacts } from './format.ts';
+import { writeLastRestore } from './last-restore.ts';
 import { hashFile, isInside, readSums, type Sum } from './sums.ts';
 import { openBackup } from './unpack.ts';
 import { requireSums } from './verify.ts';
@@ -69,9 +70,22 @@ export async function restoreBackup(restoring: Restoring): Promise<Restored> {
       now,
       crashPoint: () => crashPoint('restore-replacing'),
     });
-    return { dataDir, facts, mailboxes, replaced: replaced ?? null };
+    const restored = { dataDir, facts, mailboxes, replaced: replaced ?? null };
+    remember(restored, { backup, now });
+    return restored;
   } finally {
     lock.release();
+  }
+}
+
+/** Notes what was done, for those who look at the restored installation later. Nothing depends on it. */
+function remember({ dataDir, facts, mailboxes, replaced }: Restored, from: { backup: string; now: number }) {
+  const { takenAt, version } = facts;
+  const done = { backup: from.backup, restoredAt: from.now, takenAt, version, mailboxes, replaced };
+  try {
+    writeLastRestore(dataDir, done);
+  } catch {
+    // The restoration is complete, also when the disk has no space for this note.
   }
 }
 

@@ -11,7 +11,9 @@ const RETRY_MS = 3_600_000;
 /** Time after which a restored installation, which makes no backups by itself, is looked at again, in milliseconds. */
 const HELD_MS = 60_000;
 
-type NightlyApp = Pick<App, 'clock' | 'config' | 'egress' | 'log'> & { backups: Backups };
+type NightlyApp = Pick<App, 'clock' | 'config' | 'egress' | 'log'> & {
+  backups: Pick<Backups, 'create'>;
+};
 
 /**
  * Returns the daily backup as work. A backup that was missed, because the daemon did not run at its time, is made at the next

@@ -26,6 +26,8 @@ export function addConfigCommands(program: Command, terminal: Terminal): void {
         faults: _faults,
         development: _development,
         dataDirIsDefault: _isDefault,
+        file: _file,
+        sources: _sources,
         ...settings
       } = context.config;
       context.show(settings, () => stringify(settings).trimEnd());

@@ -11,6 +11,7 @@ import { ConfigError } from './config-error.ts';
 import {
   applyEnvironment,
   type Environment,
+  environmentName,
   type FaultSettings,
   isRecord,
   leaves,
@@ -27,6 +28,10 @@ export type Config = Readonly<
     development: boolean;
     /** True when neither the file nor the environment names a data directory. */
     dataDirIsDefault: boolean;
+    /** Path of the configuration file; null without one. */
+    file: string | null;
+    /** Origins of the settings that do not have their defaults, by their keys, such as `http.port`. */
+    sources: Readonly<Record<string, 'file' | 'environment'>>;
   }
 >;
 
@@ -44,6 +49,7 @@ export function loadConfig(source: ConfigSource): Config {
   if (file !== undefined && values['hostname'] === undefined) {
     throw new ConfigError(`${file}: "hostname" is required`);
   }
+  const sources = sourcesOf(file === undefined ? {} : values, origins);
   const dataDirIsDefault = values['dataDir'] === undefined;
   const complete = Value.Default(configSchema, values);
   check(complete, origins, file);
@@ -51,7 +57,28 @@ export function loadConfig(source: ConfigSource): Config {
   const folderOf = (setting: string) =>
     file !== undefined && origins.get(setting) === file ? dirname(file) : '';
   const config = withAbsolutePaths(complete, folderOf);
-  return deepFreeze({ ...config, faults, development: file === undefined, dataDirIsDefault });
+  const development = file === undefined;
+  return deepFreeze({ ...config, faults, development, dataDirIsDefault, file: file ?? null, sources });
+}
+
+/** Returns where settings come from. `written` are the values of the file; a variable wins over them. */
+function sourcesOf(
+  written: Record<string, unknown>,
+  origins: ReadonlyMap<string, string>,
+): Config['sources'] {
+  const keys = leaves(configSchema).map(({ path }) => ({ path, key: path.join('.') }));
+  return Object.fromEntries(
+    keys.flatMap(({ path, key }): [string, 'file' | 'environment'][] => {
+      if (origins.get(key) === environmentName(path)) return [[key, 'environment']];
+      return valueAt(written, path) === undefined ? [] : [[key, 'file']];
+    }),
+  );
+}
+
+/** Returns the value at a path of a configuration; undefined when it has none. */
+export function valueAt(values: unknown, [key, ...rest]: readonly string[]): unknown {
+  if (key === undefined) return values;
+  return isRecord(values) ? valueAt(values[key], rest) : undefined;
 }
 
 /** Returns the defaults without a file, where they differ: a developer may not use the privileged ports of mail. */

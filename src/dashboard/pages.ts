@@ -36,14 +36,21 @@ import { newSegmentPage } from './marketing/segments/new.tsx';
 import { segmentPage } from './marketing/segments/segment.tsx';
 import { topicsPage } from './marketing/topics/list.tsx';
 import { topicPage } from './marketing/topics/topic.tsx';
+import { backupsPage } from './operating/backups.tsx';
+import { certificatesPage } from './operating/certificates.tsx';
+import { dnsPage } from './operating/dns/dns.tsx';
 import { healthPage } from './operating/health.tsx';
 import { operatorsPage } from './operating/operators.tsx';
+import { outboundRoutesPage } from './operating/outbound-routes/routes.tsx';
 import { plansPage } from './operating/plans.tsx';
 import { queueActionsPage } from './operating/queue/actions.tsx';
 import { queueChangePage } from './operating/queue/change.tsx';
 import { queueEmailPage } from './operating/queue/email.tsx';
 import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
+import { restorationPage } from './operating/restoration.tsx';
+import { settingsPage } from './operating/settings.tsx';
+import { tasksPage } from './operating/tasks.tsx';
 import { tenantPage } from './operating/tenant.tsx';
 import { tenantDeletePage } from './operating/tenant-delete.tsx';
 import { tenantsPage } from './operating/tenants.tsx';
@@ -185,10 +192,17 @@ export const PAGES: readonly PageDefinition[] = [
   queueChangePage,
   queueActionsPage,
   queueEmailPage,
+  outboundRoutesPage,
+  tasksPage,
   tenantsPage,
   tenantPage,
   tenantDeletePage,
   plansPage,
+  certificatesPage,
+  dnsPage,
+  backupsPage,
+  restorationPage,
+  settingsPage,
   operatorsPage,
   operatorAuditPage,
   mailboxOverviewPage,

@@ -7,6 +7,7 @@ import { invalid } from '../system/errors.ts';
 import type { CheckApp, Finding } from './check.ts';
 import { CHECKS } from './checks.ts';
 import { examine, examineDomain } from './examine.ts';
+import { showSettings } from './settings.ts';
 import { readStatus } from './status.ts';
 import { listCheckStates, listFindings, silenceCheck } from './store.ts';
 
@@ -23,7 +24,7 @@ const doctorQuery = Type.Object({
 });
 const silenceSchema = Type.Object({ check: Type.String(), silenced: Type.Boolean() });
 
-/** Registers `GET /doctor`, `GET /doctor/findings`, `POST /doctor/silence` and `GET /status`. */
+/** Registers `GET /doctor`, `GET /doctor/findings`, `POST /doctor/silence`, `GET /status` and `GET /settings`. */
 export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp): void {
   server.get<{ Querystring: Static<typeof doctorQuery> }>(
     '/doctor',
@@ -44,6 +45,7 @@ export function registerDoctorAdmin(server: FastifyInstance, app: App & CheckApp
     return { findings, silenced: await listSilenced(app) };
   });
   server.get('/status', () => readStatus(app));
+  server.get('/settings', () => showSettings(app.config));
   server.post<{ Body: Static<typeof silenceSchema> }>(
     '/doctor/silence',
     { schema: { body: silenceSchema } },

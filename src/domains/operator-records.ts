@@ -217,7 +217,11 @@ function unknownAddresses(hostname: string): string {
 /** Maximum time for which DNS is asked about the records. The command line waits for 30 seconds. */
 const CHECK_TIMEOUT_MS = 20_000;
 
-const recordsQuery = Type.Object({ check: Type.Optional(Type.Boolean()) });
+/** With `keys=false`, the keys of the domains of tenants are left out, which may be a hundred thousand. */
+const recordsQuery = Type.Object({
+  check: Type.Optional(Type.Boolean()),
+  keys: Type.Optional(Type.Boolean()),
+});
 
 /** Registers `GET /dns-records` on the server of the control socket. The answer ends with the records of `moreRecords`. */
 export function registerDomainAdmin(
@@ -227,8 +231,8 @@ export function registerDomainAdmin(
   server.get<{ Querystring: Static<typeof recordsQuery> }>(
     '/dns-records',
     { schema: { querystring: recordsQuery } },
-    async ({ query: { check } }) => {
-      const listed = await listOperatorRecords(app, app.moreRecords);
+    async ({ query: { check, keys: withKeys = true } }) => {
+      const listed = await listOperatorRecords(app, app.moreRecords, { withKeys });
       return check ? withPublished(app, listed) : listed;
     },
   );

@@ -1,5 +1,5 @@
 /** Finds the mail that is due. queue/store.ts writes its rows. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { defineRead, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { isWaiting } from './store.ts';
@@ -27,20 +27,18 @@ export const listDueQueues = defineRead(
 /** Recipients whose mail waits: those that are due by now, and those that are due later, such as scheduled ones. */
 export type WaitingMail = { due: number; later: number; oldestDueAt: number | null };
 
-/** Counts the recipients whose mail waits. */
+/** Counts the recipients whose mail waits. With a maximum, each number is at most one more than it. */
 export const sumWaiting = defineRead(
   'queue.sumWaiting',
-  async (tx, { now }: { now: number }): Promise<WaitingMail> => {
-    const row = await tx
-      .selectFrom('recipients')
-      .select([
-        sql<number>`count(*) FILTER (WHERE "dueAt" <= ${now})`.as('due'),
-        sql<number>`count(*) FILTER (WHERE "dueAt" > ${now})`.as('later'),
-        sql<number | null>`min("dueAt")`.as('oldestDueAt'),
-      ])
-      .where(isWaiting)
-      .executeTakeFirstOrThrow();
-    return row;
+  async (tx, { now, maximum = null }: { now: number; maximum?: number | null }): Promise<WaitingMail> => {
+    // A negative limit is none.
+    const limit = maximum === null ? -1 : maximum + 1;
+    const count = (isCounted: RawBuilder<unknown>) =>
+      sql<number>`(SELECT count(*) FROM (SELECT 1 FROM recipients WHERE ${isWaiting} AND ${isCounted} LIMIT ${limit}))`;
+    const { rows } = await sql<WaitingMail>`SELECT ${count(sql`"dueAt" <= ${now}`)} AS due,
+      ${count(sql`"dueAt" > ${now}`)} AS later,
+      (SELECT min("dueAt") FROM recipients WHERE ${isWaiting}) AS "oldestDueAt"`.execute(tx);
+    return rows[0] ?? { due: 0, later: 0, oldestDueAt: null };
   },
 );
 

@@ -118,7 +118,7 @@ test('an encrypted backup is restored with its key alone, and nothing unpacked s
   await restore([identity]);
   assert.deepEqual(
     readdirSync(dataDir).filter((name) => !name.startsWith('lock.db')),
-    ['blobs', 'installation.json', 'master.key', 'postrider.db'],
+    ['blobs', 'installation.json', 'master.key', 'postrider.db', 'restored.json'],
   );
   await using app = await openApp(config, { log: createLog('silent') });
   assert.ok(app.egress.isHeld);

@@ -73,8 +73,10 @@ test('a restored directory opens with the mail of the backup, and keeps back wha
     maxResponseBytes: 1,
   } as const;
   await assert.rejects(app.fetch(post), HeldEgressError);
-  const { restoredAt, mail } = await findRestoration(app);
+  const { restoredAt, last, mail } = await findRestoration(app);
   assert.equal(restoredAt, NOW);
+  const { takenAt, version } = restored.facts;
+  assert.partialDeepStrictEqual(last, { restoredAt: NOW, takenAt, version, mailboxes: 0, replaced: null });
   assert.equal(mail.due, 1);
   await releaseRestored(app);
   assert.ok(!app.egress.isHeld);
@@ -113,6 +115,7 @@ test('the data that was there is kept beside the restored one, and backups stay 
       'master.key',
       'postrider.db',
       `replaced-${NOW}`,
+      'restored.json',
     ].filter((name) => name !== 'SHA256SUMS'),
   );
 });

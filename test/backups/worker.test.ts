@@ -26,8 +26,7 @@ function openDaily({ fails = (): boolean => false, time = '02:30' } = {}) {
   let shiftMs = 0;
   const clock = { ...fake, now: () => fake.now() + shiftMs };
   const made: string[] = [];
-  const backups: Backups = {
-    async stop() {},
+  const backups: Pick<Backups, 'create'> = {
     async create() {
       if (fails()) throw new Error('the disk is full');
       const takenAt = clock.now();

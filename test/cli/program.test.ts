@@ -246,7 +246,7 @@ test('the example configuration is the one in config/, and is what the defaults 
   const pop3 = { ...defaults.pop3, address: '::', port: 995, starttlsPort: 110 };
   const managesieve = { ...defaults.managesieve, address: '::', port: 4190 };
   const submission = { ...defaults.submission, address: '::', tlsPort: 465, port: 587 };
-  const { dataDir } = inFile;
-  const ofFile = { dataDir, development: false, dataDirIsDefault: false };
+  const { dataDir, sources } = inFile;
+  const ofFile = { dataDir, development: false, dataDirIsDefault: false, file, sources };
   assert.deepEqual(inFile, { ...defaults, ...ofFile, https, smtp, imap, pop3, managesieve, submission });
 });

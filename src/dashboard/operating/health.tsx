@@ -36,7 +36,7 @@ export const healthPage = definePage({
           </Heading>
           {status.restoredAt !== null && (
             <p class="notice">
-              {health.restored} <code>postrider restore release</code>
+              {health.restored} <a href="/operator/restoration">{texts.backups.restoration}</a>
             </p>
           )}
           <h2>{health.attention}</h2>
@@ -115,7 +115,12 @@ function StatusFacts({
             {number(status.held)}
           </a>,
         ],
-        [health.tasks, health.taskCounts(number(waitingTasks), number(failedTasks))],
+        [
+          health.tasks,
+          <a key="" href="/operator/tasks">
+            {health.taskCounts(number(waitingTasks), number(failedTasks))}
+          </a>,
+        ],
         [
           health.certificates,
           status.certificatesExpireAt === null ? (

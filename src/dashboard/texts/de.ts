@@ -4,7 +4,10 @@ import { appPasswords } from './de/app-passwords.ts';
 import { approvals } from './de/approvals.ts';
 import { audiences } from './de/audiences.ts';
 import { audit } from './de/audit.ts';
+import { backups } from './de/backups.ts';
 import { broadcasts } from './de/broadcasts.ts';
+import { certificates } from './de/certificates.ts';
+import { dns } from './de/dns.ts';
 import { domains } from './de/domains.ts';
 import { email } from './de/email.ts';
 import { emails } from './de/emails.ts';
@@ -19,6 +22,7 @@ import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
 import { myMailbox } from './de/my-mailbox.ts';
 import { operators } from './de/operators.ts';
+import { outboundRoutes } from './de/outbound-routes.ts';
 import { overview } from './de/overview.ts';
 import { queue } from './de/queue.ts';
 import { reports } from './de/reports.ts';
@@ -29,7 +33,9 @@ import { check, requests, simulator } from './de/sandbox.ts';
 import { search } from './de/search.ts';
 import { segments } from './de/segments.ts';
 import { sendTest } from './de/send-test.ts';
+import { settings } from './de/settings.ts';
 import { suppressions } from './de/suppressions.ts';
+import { tasks } from './de/tasks.ts';
 import { team } from './de/team.ts';
 import { templates } from './de/templates.ts';
 import { tenants } from './de/tenants.ts';
@@ -43,7 +49,10 @@ export const de: typeof en = {
   approvals,
   audiences,
   audit,
+  backups,
+  certificates,
   check,
+  dns,
   domains,
   broadcasts,
   email,
@@ -59,6 +68,7 @@ export const de: typeof en = {
   mailSettings,
   myMailbox,
   operators,
+  outboundRoutes,
   overview,
   queue,
   reports,
@@ -69,8 +79,10 @@ export const de: typeof en = {
   search,
   segments,
   sendTest,
+  settings,
   simulator,
   suppressions,
+  tasks,
   team,
   templates,
   tenants,

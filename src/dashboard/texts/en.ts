@@ -4,7 +4,10 @@ import { appPasswords } from './en/app-passwords.ts';
 import { approvals } from './en/approvals.ts';
 import { audiences } from './en/audiences.ts';
 import { audit } from './en/audit.ts';
+import { backups } from './en/backups.ts';
 import { broadcasts } from './en/broadcasts.ts';
+import { certificates } from './en/certificates.ts';
+import { dns } from './en/dns.ts';
 import { domains } from './en/domains.ts';
 import { email } from './en/email.ts';
 import { emails } from './en/emails.ts';
@@ -19,6 +22,7 @@ import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
 import { myMailbox } from './en/my-mailbox.ts';
 import { operators } from './en/operators.ts';
+import { outboundRoutes } from './en/outbound-routes.ts';
 import { overview } from './en/overview.ts';
 import { queue } from './en/queue.ts';
 import { reports } from './en/reports.ts';
@@ -29,7 +33,9 @@ import { check, requests, simulator } from './en/sandbox.ts';
 import { search } from './en/search.ts';
 import { segments } from './en/segments.ts';
 import { sendTest } from './en/send-test.ts';
+import { settings } from './en/settings.ts';
 import { suppressions } from './en/suppressions.ts';
+import { tasks } from './en/tasks.ts';
 import { team } from './en/team.ts';
 import { templates } from './en/templates.ts';
 import { tenants } from './en/tenants.ts';
@@ -42,7 +48,10 @@ export const en = {
   approvals,
   audiences,
   audit,
+  backups,
+  certificates,
   check,
+  dns,
   domains,
   broadcasts,
   email,
@@ -58,6 +67,7 @@ export const en = {
   mailSettings,
   myMailbox,
   operators,
+  outboundRoutes,
   overview,
   queue,
   reports,
@@ -68,8 +78,10 @@ export const en = {
   search,
   segments,
   sendTest,
+  settings,
   simulator,
   suppressions,
+  tasks,
   team,
   templates,
   tenants,

@@ -32,4 +32,11 @@ export const said: Record<Said, string> = {
   restored: 'Die Version ist wiederhergestellt.',
   left: 'Sie haben den Mandanten verlassen.',
   accountDeleted: 'Ihr Konto ist gelöscht.',
+  filesRead: 'Alle Dateien sind neu eingelesen.',
+  renewing: 'Das Zertifikat wird bestellt. Laden Sie die Seite neu, um zu sehen, wie das ausgeht.',
+  backupBegun: 'Die Sicherung hat begonnen.',
+  verificationBegun: 'Die Prüfung hat begonnen.',
+  released: 'Freigegeben. Was zurückgehalten war, geht jetzt ab.',
+  dnsUpdated: 'Die Einträge sind verglichen und aktualisiert.',
+  taskRetried: 'Die Aufgabe läuft erneut.',
 };

@@ -30,5 +30,12 @@ export const said = {
   restored: 'The version is restored.',
   left: 'You have left the tenant.',
   accountDeleted: 'Your account is deleted.',
+  filesRead: 'All files were read again.',
+  renewing: 'The certificate is being ordered. Reload the page to see how that ends.',
+  backupBegun: 'The backup has begun.',
+  verificationBegun: 'The verification has begun.',
+  released: 'Released. What was kept back leaves now.',
+  dnsUpdated: 'The records were compared and updated.',
+  taskRetried: 'The task runs again.',
 };
 export type Said = keyof typeof said;

@@ -1,0 +1,179 @@
+/** The backups of the installation: when they are made, how the last one has ended, and the buttons that make and verify one. */
+import type { ShownBackups } from '../../backups/admin-api.ts';
+import type { BackupRun } from '../../backups/run.ts';
+import { path } from '../calls.ts';
+import { Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
+import { ActionButton } from '../frame/forms.tsx';
+import { Table } from '../frame/lists.tsx';
+import { Refreshed } from '../frame/refreshed.tsx';
+import { type Contexts, definePage, fieldOf } from '../page.ts';
+
+type Context = Contexts['operator'];
+
+export const backupsPage = definePage({
+  area: 'operator',
+  path: '/backups',
+  menu: { group: 'operating', label: ({ backups }) => backups.title },
+  async show(context) {
+    const { operator, texts } = context;
+    const { backups } = texts;
+    const shown = await operator.get<ShownBackups>('/backups');
+    const running = [shown.made, shown.verified].find((run) => run?.endedAt === null);
+    return {
+      title: backups.title,
+      body: (
+        <>
+          <Heading title={backups.title}>
+            <a href="/operator/restoration">{backups.restoration}</a>
+          </Heading>
+          <p>{backups.text}</p>
+          <Refreshed
+            context={context}
+            id="backups"
+            isRunning={running !== undefined}
+            since={running?.startedAt ?? null}
+          >
+            <State context={context} shown={shown} />
+            <BackupTable context={context} backups={shown.backups} />
+          </Refreshed>
+          {shown.hasMore && <p>{backups.more(context.formats.number(shown.backups.length))}</p>}
+          <p>{backups.makeText}</p>
+          <ActionButton context={context} action="make" submit={backups.make} />
+          <p>
+            {backups.restoreText} <code>postrider backup restore</code>
+          </p>
+        </>
+      ),
+    };
+  },
+  actions: {
+    make: {
+      async run({ operator, path: here }) {
+        await operator.post('/backups?wait=false');
+        return { to: here, said: 'backupBegun' };
+      },
+    },
+    verify: {
+      async run({ operator, path: here }, form) {
+        await operator.post(`${path`/backups/${fieldOf(form, 'name')}`}/verify`);
+        return { to: here, said: 'verificationBegun' };
+      },
+    },
+  },
+});
+
+function State({ context, shown }: { context: Context; shown: ShownBackups }) {
+  const { texts, formats } = context;
+  const { backups, frame } = texts;
+  const { folder, time, keep, isEncrypted, made, verified, copied } = shown;
+  const copy = copied && { ...copied, problems: copied.failure === null ? [] : [copied.failure] };
+  const none = <span class="muted">{frame.none}</span>;
+  return (
+    <Facts
+      facts={[
+        [backups.folder, <Foreign key="" text={folder} />],
+        [backups.daily, time === null ? none : backups.dailyAt(time)],
+        [backups.keep, formats.number(keep)],
+        [backups.encrypted, isEncrypted ? frame.yes : frame.no],
+        [
+          backups.lastMade,
+          made ? (
+            <RunState key="" context={context} run={made} words={[backups.succeeded, backups.failed]} />
+          ) : (
+            none
+          ),
+        ],
+        [backups.lastVerified, verified ? <Verified key="" context={context} run={verified} /> : none],
+        [
+          backups.copied,
+          copy ? (
+            <RunState key="" context={context} run={copy} words={[backups.succeeded, backups.failed]} />
+          ) : (
+            none
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+type RunProps = { context: Context; run: Pick<BackupRun, 'backup' | 'startedAt' | 'endedAt' | 'problems'> };
+
+/** How something has ended, with its reasons. `words` are those for success and failure. */
+function RunState({ context, run, words }: RunProps & { words: readonly [string, string] }) {
+  const { backup, startedAt, endedAt, problems } = run;
+  const [good, bad] = words;
+  return (
+    <>
+      {endedAt === null ? (
+        <Status tone="neutral">{context.texts.backups.running}</Status>
+      ) : (
+        <Status tone={problems.length === 0 ? 'good' : 'bad'}>{problems.length === 0 ? good : bad}</Status>
+      )}{' '}
+      <Time context={context} at={endedAt ?? startedAt} /> {backup !== null && <code>{backup}</code>}
+      {problems.length > 0 && (
+        <ul>
+          {problems.map((problem) => (
+            <li key={problem}>
+              <Foreign text={problem} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Verified({ context, run }: { context: Context; run: BackupRun }) {
+  const { backups } = context.texts;
+  return (
+    <>
+      <RunState context={context} run={run} words={[backups.undamaged, backups.damaged]} />
+      {run.endedAt !== null && !run.isOpened && run.problems.length === 0 && <p>{backups.sumOnly}</p>}
+    </>
+  );
+}
+
+function BackupTable({ context, backups: rows }: { context: Context; backups: ShownBackups['backups'] }) {
+  const { formats, texts } = context;
+  const { backups, frame } = texts;
+  return (
+    <Table
+      context={context}
+      caption={backups.title}
+      rows={rows}
+      keyOf={({ name }) => name}
+      empty={backups.none}
+      columns={[
+        { label: backups.name, cell: ({ name }) => <code>{name}</code> },
+        { label: backups.takenAt, cell: ({ takenAt }) => <Time context={context} at={takenAt} /> },
+        { label: backups.size, isNumeric: true, cell: ({ bytes }) => formats.bytes(bytes) },
+        { label: backups.files, isNumeric: true, cell: ({ files }) => formats.number(files) },
+        {
+          label: backups.mailboxes,
+          isNumeric: true,
+          cell: ({ mailboxes, damagedMailboxes: { length } }) => (
+            <>
+              {formats.number(mailboxes)}
+              {length > 0 && <p>{backups.damagedMailboxes(formats.number(length))}</p>}
+            </>
+          ),
+        },
+        { label: backups.encrypted, cell: ({ isEncrypted }) => (isEncrypted ? frame.yes : frame.no) },
+        { label: backups.version, cell: ({ version }) => version },
+        {
+          label: frame.actions,
+          cell: ({ name }) => (
+            <ActionButton
+              context={context}
+              action="verify"
+              submit={backups.verify}
+              label={`${backups.verify}: ${name}`}
+              fields={{ name }}
+            />
+          ),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,142 @@
+/** The routes of outgoing mail: through relays, or to the MX hosts of domains. */
+import type { ShownRoute } from '../../../outbound-routes/admin-schemas.ts';
+import type { RelayCheck } from '../../../outbound-routes/check-relay.ts';
+import type { PortProbe } from '../../../outbound-routes/port-probe.ts';
+import { path } from '../../calls.ts';
+import { Foreign, Heading } from '../../frame/elements.tsx';
+import { ActionButton, Disclosure } from '../../frame/forms.tsx';
+import { FilterField, Filters, Table } from '../../frame/lists.tsx';
+import { type Contexts, definePage, fieldOf } from '../../page.ts';
+import { probeView, relayView } from './checks.tsx';
+import { RouteForm, readRoute } from './form.tsx';
+
+type Context = Contexts['operator'];
+
+/** Maximum number of routes on the page, which stays within 100 kB. */
+const MAX_LISTED = 30;
+
+export const outboundRoutesPage = definePage({
+  area: 'operator',
+  path: '/outbound-routes',
+  menu: { group: 'operating', label: ({ outboundRoutes }) => outboundRoutes.title },
+  async show(context) {
+    const { operator, formats, query } = context;
+    const { outboundRoutes: texts } = context.texts;
+    const wanted = (query.get('name') ?? '').trim().toLowerCase();
+    const all = await operator.get<ShownRoute[]>('/outbound-routes');
+    const found = all.filter(({ name }) => name.includes(wanted));
+    return {
+      title: texts.title,
+      body: (
+        <>
+          <Heading title={texts.title} />
+          <p>{texts.text}</p>
+          {all.length > MAX_LISTED && (
+            <Filters context={context}>
+              <FilterField context={context} name="name" label={texts.name} />
+            </Filters>
+          )}
+          <RouteTable context={context} routes={found.slice(0, MAX_LISTED)} />
+          {found.length > MAX_LISTED && <p>{texts.more(formats.number(MAX_LISTED))}</p>}
+          <Disclosure label={texts.save} isOpen={context.failed?.action === 'save'}>
+            <RouteForm context={context} />
+          </Disclosure>
+          <h2>{texts.probe}</h2>
+          <p>{texts.probeText}</p>
+          <ActionButton context={context} action="probe" submit={texts.probe} />
+        </>
+      ),
+    };
+  },
+  actions: {
+    save: {
+      async run({ operator, path: here }, form) {
+        await operator.put(path`/outbound-routes/${fieldOf(form, 'name').trim()}`, readRoute(form));
+        return { to: here, said: 'saved' };
+      },
+    },
+    remove: {
+      async run({ operator, path: here }, form) {
+        await operator.delete(path`/outbound-routes/${fieldOf(form, 'name')}`);
+        return { to: here, said: 'deleted' };
+      },
+    },
+    check: {
+      isAudited: false,
+      async run(context, form) {
+        const address = `${path`/outbound-routes/${fieldOf(form, 'name')}`}/check`;
+        const found = await context.operator.post<{ name: string; hosts: RelayCheck[] }>(address);
+        return relayView(context, found);
+      },
+    },
+    probe: {
+      isAudited: false,
+      run: async (context) => probeView(context, await context.operator.post<PortProbe>('/port-probe')),
+    },
+  },
+});
+
+function RouteTable({ context, routes }: { context: Context; routes: readonly ShownRoute[] }) {
+  const { outboundRoutes: texts, frame } = context.texts;
+  return (
+    <Table
+      context={context}
+      caption={texts.title}
+      rows={routes}
+      keyOf={({ name }) => name}
+      empty={context.query.size > 0 ? frame.noMatch : texts.none}
+      columns={[
+        { label: texts.name, cell: ({ name }) => <code>{name}</code> },
+        {
+          label: texts.tenant,
+          cell: ({ tenantId }) => (tenantId === null ? texts.everybody : <code>{tenantId}</code>),
+        },
+        { label: texts.domain, cell: ({ domain }) => <Foreign text={domain ?? texts.everybody} /> },
+        { label: texts.goesTo, cell: ({ relay }) => <Foreign text={goalOf(context, relay)} /> },
+        { label: texts.user, cell: ({ relay }) => <Foreign text={relay?.user} /> },
+        { label: texts.limits, cell: ({ relay }) => relay && limitsOf(context, relay) },
+        { label: texts.source, cell: ({ source }) => texts.sources[source] },
+        { label: frame.actions, cell: (route) => <Actions context={context} route={route} /> },
+      ]}
+    />
+  );
+}
+
+type Relay = NonNullable<ShownRoute['relay']>;
+
+function goalOf({ texts: { outboundRoutes: texts } }: Context, relay: Relay | null): string {
+  if (!relay) return texts.mx;
+  return texts.portOf(relay.hosts.join(', '), String(relay.port), texts.tlsKinds[relay.tls]);
+}
+
+function limitsOf({ formats, texts }: Context, relay: Relay): string {
+  const limits = (['connections', 'recipientsPerMinute'] as const).flatMap((name) => {
+    const limit = relay[name];
+    return limit === null ? [] : [texts.outboundRoutes.limitOf[name](formats.number(limit))];
+  });
+  return limits.join(', ');
+}
+
+function Actions({ context, route: { name, relay, source } }: { context: Context; route: ShownRoute }) {
+  const { outboundRoutes: texts } = context.texts;
+  const button = { context, fields: { name } };
+  return (
+    <>
+      {relay && (
+        <ActionButton {...button} action="check" submit={texts.check} label={`${texts.check}: ${name}`} />
+      )}
+      {source === 'stored' && (
+        <Disclosure label={texts.remove}>
+          <p>{texts.removeText}</p>
+          <ActionButton
+            {...button}
+            action="remove"
+            submit={texts.remove}
+            label={`${texts.remove}: ${name}`}
+            isDangerous
+          />
+        </Disclosure>
+      )}
+    </>
+  );
+}

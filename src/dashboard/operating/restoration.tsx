@@ -1,0 +1,105 @@
+/** What a restored installation keeps back, what its restoration has done, and the button that lets everything leave. */
+import type { Restoration } from '../../backups/release.ts';
+import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
+import { ActionButton, Disclosure } from '../frame/forms.tsx';
+import { Table } from '../frame/lists.tsx';
+import { type Contexts, definePage } from '../page.ts';
+
+type Props = { context: Contexts['operator']; found: Restoration };
+
+/** Number of recipients, and of tasks of a kind, at which counting stops. */
+const MAX_COUNTED = 10_000;
+
+export const restorationPage = definePage({
+  area: 'operator',
+  path: '/restoration',
+  async show(context) {
+    const { backups } = context.texts;
+    const found = await context.operator.get<Restoration>('/restoration', { maximum: MAX_COUNTED });
+    const isKept = found.restoredAt !== null;
+    return {
+      title: backups.restoration,
+      body: (
+        <>
+          <Heading title={backups.restoration}>
+            <a href="/operator/backups">{backups.title}</a>
+          </Heading>
+          <p class={isKept ? 'notice' : undefined}>{isKept ? backups.kept : backups.notRestored}</p>
+          {found.last && <LastRestore context={context} last={found.last} />}
+          {isKept && <Kept context={context} found={found} />}
+        </>
+      ),
+    };
+  },
+  actions: {
+    release: {
+      async run({ operator, path }) {
+        await operator.post('/restoration/release');
+        return { to: path, said: 'released' };
+      },
+    },
+  },
+});
+
+function LastRestore({
+  context,
+  last,
+}: {
+  context: Props['context'];
+  last: NonNullable<Restoration['last']>;
+}) {
+  const { formats, texts } = context;
+  const { backups, frame } = texts;
+  return (
+    <Facts
+      facts={[
+        [backups.keptSince, <Time key="" context={context} at={last.restoredAt} />],
+        [backups.state, <Time key="" context={context} at={last.takenAt} />],
+        [backups.from, <Foreign key="" text={last.backup} />],
+        [backups.version, last.version],
+        [backups.newUids, formats.number(last.mailboxes)],
+        [backups.replaced, <Foreign key="" text={last.replaced ?? frame.none} />],
+      ]}
+    />
+  );
+}
+
+function Kept({ context, found: { mail, tasks } }: Props) {
+  const { formats, texts } = context;
+  const { backups, frame } = texts;
+  const count = (number: number) =>
+    number > MAX_COUNTED ? frame.more(formats.number(MAX_COUNTED)) : formats.number(number);
+  return (
+    <>
+      <Facts
+        facts={[
+          [backups.due, count(mail.due)],
+          ...(mail.due > 0
+            ? [[backups.oldest, <Time key="" context={context} at={mail.oldestDueAt} />] as const]
+            : []),
+          [backups.later, count(mail.later)],
+        ]}
+      />
+      {tasks.length > 0 && (
+        <Table
+          context={context}
+          caption={backups.tasks}
+          rows={tasks}
+          keyOf={({ kind }) => kind}
+          columns={[
+            { label: backups.tasks, cell: ({ kind }) => <code>{kind}</code> },
+            {
+              label: texts.queue.waiting,
+              isNumeric: true,
+              cell: ({ waiting }) => count(waiting),
+            },
+          ]}
+        />
+      )}
+      <Disclosure label={backups.release} isOpen={context.failed !== undefined}>
+        <p>{backups.releaseText}</p>
+        <ActionButton context={context} action="release" submit={backups.release} isDangerous />
+      </Disclosure>
+    </>
+  );
+}

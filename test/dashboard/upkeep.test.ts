@@ -1,0 +1,105 @@
+/** The operator looks after certificates, DNS, backups, outbound routes, failed tasks and a restored installation, and sees the settings. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CERTIFICATE_ORDERS, changeNames } from '../../src/certificates/acme/store.ts';
+import { recordRestored } from '../../src/db/installation/store.ts';
+import { leaseOf } from '../../src/tasks/kind.ts';
+import { failTask } from '../../src/tasks/store.ts';
+import { logIn } from '../support/browser.ts';
+import { leaseTasksOf } from '../support/tasks.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const testApp = await openTestApp({ env: { POSTRIDER_ACME_EMAIL: 'ops@admin.example' } });
+after(() => testApp.close());
+const operator = await logIn(testApp, { isOperator: true, tenantId: null });
+
+test('the certificates are read again, and another account is asked for before it is made', async () => {
+  assert.match((await operator.open('/operator/certificates')).html, /No certificate is configured/);
+  await operator.submit('reload');
+  assert.match(operator.page.html, /All files were read again/);
+  await operator.submit('newAccount');
+  assert.equal(operator.page.status, 422);
+  assert.match(operator.page.html, /class="refused" role="alert"/);
+});
+
+test('the records of the machine are listed, and compared with DNS when the operator asks', async () => {
+  const { html } = await operator.open('/operator/dns');
+  assert.match(html, /bounce\.mx\.postrider\.example/);
+  assert.match(html, /<code>nameserver\.enabled<\/code>/);
+  assert.match(html, /<code>dns\.update\.server<\/code>/);
+  await operator.submit('check');
+  assert.match(operator.page.html, /class="status bad">missing/);
+});
+
+test('a backup is made and verified from the page', async () => {
+  await operator.open('/operator/backups');
+  await operator.submit('make');
+  await waitUntil(async () => /succeeded/.test((await operator.open('/operator/backups')).html));
+  await operator.submit('verify');
+  await waitUntil(async () => /undamaged/.test((await operator.open('/operator/backups')).html));
+  assert.match((await operator.open('/operator/audit')).html, /operator\/backups verify/);
+});
+
+test('a route is created, its password is never shown, and it is removed', async () => {
+  await operator.open('/operator/outbound-routes');
+  await operator.submit('save', { name: 'relay', hosts: 'relay.example\nbackup.example', port: 'x' });
+  assert.equal(operator.page.status, 422);
+  await operator.submit('save', {
+    name: 'relay',
+    hosts: 'relay.example\nbackup.example',
+    port: '2587',
+    user: 'me',
+    password: 'hunter2',
+  });
+  assert.match(operator.page.html, /relay\.example, backup\.example, port 2587 \(STARTTLS\)/);
+  for (const page of ['/operator/outbound-routes', '/operator/audit'])
+    assert.doesNotMatch((await operator.open(page)).html, /hunter2/);
+  await operator.open('/operator/outbound-routes');
+  await operator.submit('check');
+  assert.match(operator.page.html, /Check of the route relay/);
+  await operator.open('/operator/outbound-routes');
+  await operator.submit('remove');
+  assert.match(operator.page.html, /No routes/);
+});
+
+test('an exception to a relay needs no TLS', async () => {
+  await operator.open('/operator/outbound-routes');
+  await operator.submit('save', { name: 'direct', domain: 'direct.example' });
+  assert.match(operator.page.html, /<td><bdi class="foreign" dir="auto">MX hosts/);
+});
+
+test('a task that has failed is run again or discarded', async () => {
+  const { app } = testApp;
+  const name = { name: 'mx.example', tenantId: null, directory: 'https://ca.example/' };
+  const added = [{ ...name, privateKeySealed: 'sealed' }];
+  await app.db.commit(changeNames, { added, removed: [], moved: [], now: app.clock.now() });
+  const fail = async () => {
+    for (const leased of await leaseTasksOf(app, { kind: CERTIFICATE_ORDERS }))
+      await app.db.commit(failTask, { lease: leaseOf(leased), error: 'It is <b>broken</b>' });
+    return operator.open('/operator/tasks');
+  };
+  assert.match((await fail()).html, /It is &lt;b>broken|It is &lt;b&gt;broken/);
+  await operator.submit('retry');
+  assert.match(operator.page.html, /No task has failed/);
+  await fail();
+  await operator.submit('discard');
+  assert.match(operator.page.html, /No task has failed/);
+});
+
+test('a setting that the environment sets says so', async () => {
+  const { html } = await operator.open('/operator/settings?section=acme&source=environment');
+  assert.match(html, /ops@admin\.example/);
+  assert.match(html, /<code>POSTRIDER_ACME_EMAIL<\/code>/);
+  assert.doesNotMatch(html, /<code>acme\.profile<\/code>/);
+});
+
+test('a restored installation shows what it keeps back, and is released by an action of the audit log', async () => {
+  assert.match((await operator.open('/operator/restoration')).html, /Nothing is kept back/);
+  await testApp.app.db.commit(recordRestored, { now: testApp.app.clock.now() });
+  assert.match((await operator.open('/operator/restoration')).html, /Recipients whose mail leaves at once/);
+  await operator.submit('release');
+  assert.match(operator.page.html, /Released\. What was kept back leaves now/);
+  assert.doesNotMatch(operator.page.html, /value="release"/);
+  assert.match((await operator.open('/operator/audit')).html, /operator\/restoration release/);
+});
