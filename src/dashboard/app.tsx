@@ -16,12 +16,15 @@ import { type Assets, serveAssets } from './frame/assets.ts';
 import { compressPages } from './frame/compress.ts';
 import { Layout } from './frame/layout.tsx';
 import { isLocalHost } from './origin.ts';
+import { OtherVersion } from './own-form.ts';
 import { PAGES } from './pages.ts';
 import { createPeople } from './people/people.ts';
 import { pageHeaders } from './policy.ts';
 import { routeOf } from './routes.ts';
+import { sendRedirect } from './send-answer.tsx';
 import { servePages } from './serve-pages.ts';
 import { textsOf } from './texts/texts.ts';
+import { VERSION_HEADER } from './version-header.ts';
 import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */
@@ -60,11 +63,17 @@ function sendError(
   { error, reply, assets }: Failure,
 ): FastifyReply {
   const { request } = reply;
-  void reply.headers(pageHeaders(request, config));
+  void reply.headers({ ...pageHeaders(request, config), [VERSION_HEADER]: assets.version() });
   if (error instanceof LoginNeeded) {
     const login = error.area === 'mailbox' ? '/mailbox/login' : '/login';
     const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.url)}` : '';
-    return reply.redirect(login + to, 303);
+    // htmx would show the page to log in as the part that it has asked for.
+    if (request.headers['hx-request'] !== undefined)
+      return reply
+        .code(204)
+        .header('hx-redirect', login + to)
+        .send();
+    return sendRedirect(reply, login + to);
   }
   const refusal = asTransportRefusal(error, 'a form');
   if (refusal) startRefusal(reply, refusal);
@@ -80,11 +89,14 @@ function sendError(
     query: new URLSearchParams(),
     path: request.url,
   };
-  const [title, message] = wordsFor(texts, refusal);
+  const [title, message] =
+    error instanceof OtherVersion
+      ? [texts.frame.error.outdated, texts.frame.error.outdatedText]
+      : wordsFor(texts, refusal);
   const html = renderPage(
-    <Layout context={context} title={title} pathOf={assets.pathOf} menu={[]}>
+    <Layout context={context} title={title} assets={assets} menu={[]}>
       <h1>{title}</h1>
-      <p>{message}</p>
+      <p class="failure">{message}</p>
       <p>
         <a href="/">{texts.frame.error.home}</a>
       </p>

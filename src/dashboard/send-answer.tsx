@@ -1,5 +1,5 @@
 /** Sends what a page or an action has answered: a page in the frame of the dashboard, a redirect, a file, or foreign HTML. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { renderPage } from '../http/pages/render.ts';
 import type { Assets } from './frame/assets.ts';
@@ -7,6 +7,7 @@ import { Layout, type MenuEntry, tenantPath, type Viewer } from './frame/layout.
 import { type Answer, type Area, type Contexts, MENU_GROUPS, type PageDefinition } from './page.ts';
 import { FRAME_POLICY, pageHeaders } from './policy.ts';
 import { PREFIXES } from './routes.ts';
+import { VERSION_HEADER } from './version-header.ts';
 import { SAID } from './viewer.ts';
 
 type SendingApp = { assets: Assets; config: Pick<Config, 'http'>; pages: readonly PageDefinition[] };
@@ -18,8 +19,8 @@ export function sendAnswer(
   { page, context, reply }: Asked,
   answer: Answer,
 ): FastifyReply {
-  void reply.headers(pageHeaders(reply.request, config));
-  if ('to' in answer) return reply.redirect(locationOf(answer), 303);
+  void reply.headers({ ...pageHeaders(reply.request, config), [VERSION_HEADER]: assets.version() });
+  if ('to' in answer) return sendRedirect(reply, locationOf(answer));
   if ('file' in answer) return sendFile(reply, answer.file);
   if ('frame' in answer) {
     return reply
@@ -35,7 +36,7 @@ export function sendAnswer(
     <Layout
       context={context}
       title={answer.title}
-      pathOf={assets.pathOf}
+      assets={assets}
       menu={menuOf(pages, page.area, context)}
       hasCharts={answer.hasCharts === true}
       {...(viewer && { viewer })}
@@ -44,6 +45,20 @@ export function sendAnswer(
     </Layout>,
   );
   return reply.type('text/html; charset=utf-8').send(html);
+}
+
+/**
+ * Leads to another page. A script that has sent a form is told where to go, because it would otherwise follow by itself, and load the page
+ * twice.
+ */
+export function sendRedirect(reply: FastifyReply, to: string): FastifyReply {
+  if (isFromScript(reply.request)) return reply.code(204).header('location', to).send();
+  return reply.redirect(to, 303);
+}
+
+/** Returns true for a form that a script has sent, and for a part of a page that it asks for. */
+function isFromScript({ method, headers }: FastifyRequest): boolean {
+  return method === 'POST' && headers[VERSION_HEADER] !== undefined;
 }
 
 function locationOf({ to, said }: Extract<Answer, { to: string }>): string {

@@ -9,7 +9,7 @@ import { auditOf } from './audit/record.ts';
 import { recordAudit } from './audit/store.ts';
 import type { Assets } from './frame/assets.ts';
 import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
-import { requireOwnForm } from './own-form.ts';
+import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
 import { channelOf, readSessionCookie } from './people/cookie.ts';
 import { routeOf } from './routes.ts';
@@ -38,6 +38,7 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
       // A form of nobody is refused before its body takes memory.
       onRequest: async (request: FastifyRequest) => {
         requireOwnForm(request);
+        requireThisVersion(request, app.assets.version());
         if (page.area !== 'public') await requireSession(page.area, request);
       },
     };

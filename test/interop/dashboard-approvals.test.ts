@@ -6,50 +6,23 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
-import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
-import { findViolations, startBrowser } from './browser.ts';
+import type { Page } from 'playwright-core';
+import { findViolations } from './browser.ts';
+import { type Dashboard, openDashboard } from './dashboard-person.ts';
 
 const TEST = '/t/default/test';
-const PASSWORD = 'correct horse battery';
 const run = promisify(execFile);
 
-let daemon: DaemonProcess;
-let browser: Browser;
-
+let dashboard: Dashboard;
 before(async () => {
-  daemon = await startDaemonProcess();
-  browser = await startBrowser({});
-  const page = await browser.newPage();
-  const { url } = (await daemon.cli(['person', 'link'])) as { url: string };
-  await page.goto(daemon.address + new URL(url).pathname);
-  await page.getByLabel('Your name').fill('Olga Operator');
-  await page.getByLabel('Email').fill('olga@people.example');
-  await page.getByLabel('Password', { exact: false }).first().fill(PASSWORD);
-  await page.locator('main button[type=submit]').click();
-  await page.waitForURL(/\/t\/default\/live$/);
-  await page.context().close();
+  dashboard = await openDashboard();
 });
-after(async () => {
-  await browser?.close();
-  await daemon?.stop();
-});
-
-async function openPage(javaScriptEnabled: boolean): Promise<Page> {
-  const context = await browser.newContext({ javaScriptEnabled, baseURL: daemon.address });
-  const page = await context.newPage();
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill('olga@people.example');
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.waitForURL(/\/t\/default\/live$/);
-  return page;
-}
+after(() => dashboard?.close());
 
 /** Sends a request by curl, and returns the JSON of the answer. */
 async function curl(key: string, path: string, body: object, method = 'POST'): Promise<{ id: string }> {
   const headers = ['-H', `Authorization: Bearer ${key}`, '-H', 'Content-Type: application/json'];
-  const url = `${daemon.address}/v1${path}`;
+  const url = `${dashboard.daemon.address}/v1${path}`;
   const { stdout } = await run('curl', ['-sf', '-X', method, url, ...headers, '-d', JSON.stringify(body)]);
   return JSON.parse(stdout);
 }
@@ -70,6 +43,7 @@ async function markedKey(page: Page, name: string): Promise<string> {
   await page.getByLabel('Name').first().fill(name);
   await page.getByLabel('Permission').selectOption('full_access');
   await page.getByRole('button', { name: 'Create an API key' }).click();
+  await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
   const [key = ''] = /svc_dev_\w{40}/.exec(await page.content()) ?? [];
   assert.notEqual(key, '');
   await page.goto(`${TEST}/keys`);
@@ -84,7 +58,7 @@ for (const withScripts of [true, false]) {
   const how = withScripts ? 'with JavaScript' : 'without JavaScript';
 
   test(`an email of a marked key waits until a person approves it, and then goes, ${how}`, async () => {
-    const page = await openPage(withScripts);
+    const page = await dashboard.openPage({ javaScriptEnabled: withScripts });
     const key = await markedKey(page, `intern ${how}`);
     const subject = `Order 66 ${how}`;
     const { id } = await curl(key, '/emails', emailOf(subject));
@@ -110,7 +84,7 @@ for (const withScripts of [true, false]) {
   });
 
   test(`what was changed since it was shown is refused beside the button, and asks again, ${how}`, async () => {
-    const page = await openPage(withScripts);
+    const page = await dashboard.openPage({ javaScriptEnabled: withScripts });
     const key = await markedKey(page, `agent ${how}`);
     const { id } = await curl(key, '/emails', emailOf(`Later ${how}`, { scheduledAt: inHours(1) }));
     await page.goto(`${TEST}/emails/${id}`);

@@ -81,6 +81,7 @@ test('a key that is made on a page sends an email, which a page shows as deliver
   await page.goto(`${origin}/t/default/test/keys/new`);
   await page.getByLabel('Name').first().fill('of the browser');
   await page.getByRole('button', { name: /create/i }).click();
+  await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
   const [key = ''] = /svc_dev_\w{40}/.exec(await page.content()) ?? [];
   assert.notEqual(key, '');
   const sent = await daemon.request('POST', '/v1/emails', key, {

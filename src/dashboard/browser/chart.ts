@@ -12,10 +12,16 @@ const HEIGHT = 220;
 const COLOURS = ['#2f6fde', '#1d8a5b', '#c4452f', '#9a6a00', '#7a4fc0'];
 const LINE_COLOUR = '#b02a37';
 
-for (const chart of document.querySelectorAll<HTMLElement>('[data-chart]')) {
-  const table = document.getElementById(chart.dataset['chart'] ?? '');
-  if (table instanceof HTMLTableElement) draw(chart, table);
+function drawAll(): void {
+  for (const chart of document.querySelectorAll<HTMLElement>('[data-chart]')) {
+    const table = document.getElementById(chart.dataset['chart'] ?? '');
+    if (table instanceof HTMLTableElement) draw(chart, table);
+  }
 }
+
+drawAll();
+// The content of the page was replaced by the answer to a form.
+addEventListener('content', drawAll);
 
 function numbersIn(text: string | undefined): number[] {
   return (text ?? '').split(' ').filter(Boolean).map(Number);

@@ -10,11 +10,14 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { orNotFound } from '../../system/errors.ts';
+import { VERSION } from '../../version.ts';
 import { ASSETS, type AssetName } from './asset-names.ts';
 
 export type Assets = {
   /** Returns the path of a file. */
   pathOf(name: AssetName): string;
+  /** Returns the version of the program, with a hash of the files. */
+  version(): string;
 };
 
 const FOLDER = '/assets';
@@ -33,7 +36,7 @@ export function serveAssets(server: FastifyInstance): Assets {
   server.addHook('onReady', async () => {
     for (const name of ASSETS) {
       const content = Buffer.from(await read(name));
-      const hash = createHash('sha256').update(content).digest('hex').slice(0, HASH_CHARACTERS);
+      const hash = hashOf(content);
       paths.set(name, `${FOLDER}/${hash}/${name}`);
       assets.set(`${FOLDER}/${hash}/${name}`, { content, compressed: await compress(content) });
     }
@@ -51,7 +54,14 @@ export function serveAssets(server: FastifyInstance): Assets {
       })
       .send(takesGzip ? compressed : content);
   });
-  return { pathOf: (name) => paths.get(name) ?? '' };
+  return {
+    pathOf: (name) => paths.get(name) ?? '',
+    version: () => `${VERSION}-${hashOf([...paths.values()].join())}`,
+  };
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, HASH_CHARACTERS);
 }
 
 /** In the compiled program, the files lie beside it (bin/build.ts). */

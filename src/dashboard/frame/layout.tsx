@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { Page } from '../../http/pages/page.tsx';
 import { VERSION } from '../../version.ts';
 import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
-import type { AssetName } from './asset-names.ts';
+import type { Assets } from './assets.ts';
 import { ACTION_FIELD } from './forms.tsx';
 
 /** An entry of the navigation. */
@@ -15,7 +15,7 @@ type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | '
 type LayoutProps = {
   context: FrameContext;
   title: string;
-  pathOf: (asset: AssetName) => string;
+  assets: Assets;
   menu: readonly MenuEntry[];
   /** The person or the mailbox that is logged in; undefined on public pages. */
   viewer?: Viewer;
@@ -29,12 +29,21 @@ export type Viewer =
   | ({ area: 'account' | 'operator' } & Pick<Contexts['account'], 'person' | 'memberships'>)
   | ({ area: 'mailbox' } & { address: string });
 
+/** Settings of htmx: the answer to a request that has failed is no part of the page. */
+const HTMX = JSON.stringify({
+  includeIndicatorCSS: false,
+  history: false,
+  noSwap: [204, 304, '4xx', '5xx'],
+});
+
 /** Returns a whole page. */
-export function Layout({ context, title, pathOf, menu, viewer, hasCharts, children }: LayoutProps) {
+export function Layout({ context, title, assets, menu, viewer, hasCharts, children }: LayoutProps) {
   const { texts, formats, said } = context;
+  const { pathOf } = assets;
   const head = (
     <>
-      <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":false}' />
+      <meta name="htmx-config" content={HTMX} />
+      <meta name="version" content={assets.version()} />
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href={pathOf('page.css')} />
       <script src={pathOf('page.js')} defer />
@@ -50,7 +59,13 @@ export function Layout({ context, title, pathOf, menu, viewer, hasCharts, childr
       {viewer && <TopBar context={context} viewer={viewer} />}
       <div class={viewer ? 'shell' : 'narrow'}>
         {viewer && <Menu context={context} menu={menu} />}
-        <main id="content" tabIndex={-1}>
+        <main
+          id="content"
+          tabIndex={-1}
+          data-offline={texts.frame.error.offline}
+          data-broken={texts.frame.error.broken}
+          data-reload={texts.frame.reload}
+        >
           {said && (
             <p class="said" role="status" tabIndex={-1}>
               {texts.said[said]}

@@ -57,6 +57,12 @@ export const frame: typeof english = {
     foreign: 'Das Formular kam von einer anderen Website; nichts wurde geändert.',
     internal:
       'Der Server konnte die Anfrage nicht bearbeiten. Mehr ist nicht bekannt; versuchen Sie es erneut.',
+    offline: 'Der Server ist nicht erreichbar. Nichts ist verloren: Versuchen Sie es noch einmal.',
+    broken:
+      'Der Server ist gescheitert, und es ist nicht bekannt, ob dies getan wurde. Ihre Eingaben sind noch da; versuchen Sie es noch einmal.',
+    outdated: 'Eine andere Version',
+    outdatedText:
+      'Das Programm wurde aktualisiert, nachdem diese Seite geladen wurde, und nichts wurde getan. Laden Sie die Seite neu und wiederholen Sie Ihre Änderung.',
     request: (id) => `Anfrage ${id}`,
     home: 'Zur Startseite',
   },

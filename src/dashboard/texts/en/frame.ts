@@ -54,6 +54,12 @@ export const frame = {
     forbiddenText: 'Your role does not permit this.',
     foreign: 'The form came from another site, and nothing was changed.',
     internal: 'The server failed to process the request. Nothing else is known; try again.',
+    offline: 'The server cannot be reached. Nothing is lost: try again.',
+    broken:
+      'The server failed, and it is not known whether this was done. What you entered is still here; try again.',
+    outdated: 'Another version',
+    outdatedText:
+      'The program was updated after this page was loaded, and nothing was done. Load the page again, and repeat what you have changed.',
     request: (id: string) => `Request ${id}`,
     home: 'To the start',
   },

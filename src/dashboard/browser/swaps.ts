@@ -1,0 +1,32 @@
+/** What happens around the parts of a page that htmx asks for: failures are said, and the focus is never lost. */
+/// <reference lib="dom" />
+/// <reference lib="dom.iterable" />
+import { content, prepareNew, say, unsay } from './content.ts';
+
+type Detail = {
+  ctx: { sourceElement: Element | undefined; text?: string; response?: { status: number } };
+};
+
+/** Watches all requests of htmx. */
+export function watchSwaps(): void {
+  on('htmx:response:error', ({ sourceElement, text = '' }) => {
+    const reason = new DOMParser().parseFromString(text, 'text/html').querySelector('.failure')?.textContent;
+    if (sourceElement) say(sourceElement, reason ?? content().dataset['broken']);
+  });
+  on('htmx:error', ({ sourceElement }) => {
+    if (sourceElement) say(sourceElement, content().dataset['offline']);
+  });
+  on('htmx:before:swap', ({ sourceElement, response }) => {
+    // htmx says so also before it leaves out the answer of a failure.
+    if (sourceElement && response && response.status < 400) unsay(sourceElement);
+  });
+  on('htmx:after:swap', ({ sourceElement }) => {
+    if (sourceElement) prepareNew(sourceElement);
+    // The element that had the focus is gone: reading goes on with the content of the page.
+    if (document.activeElement === document.body) content().focus({ preventScroll: true });
+  });
+}
+
+function on(name: string, run: (context: Detail['ctx']) => void): void {
+  document.addEventListener(name, (event) => run((event as CustomEvent<Detail>).detail.ctx));
+}
