@@ -155,7 +155,8 @@ export function describeSelection(action: ShownAction): string {
 function table({ actions }: { actions: ShownAction[] }): string {
   const rows = actions.map((action) => [
     ...[action.id, action.verb, describeSelection(action), action.target ?? '-'],
-    `${action.changed} of ${action.matched}`,
+    // Whoever made the action may have ended the count before all its mail.
+    `${action.changed} of ${Math.max(action.changed, action.matched)}`,
     stateOf(action),
     printable(action.reason ?? ''),
   ]);

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { DomainRow } from '../db/tables.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
+import { listEnvelope, pageRequest } from '../http/json/page.ts';
 import { notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import {
@@ -22,7 +23,9 @@ import {
   showPlan,
   showTenant,
   type TenantChange,
+  type TenantQuery,
   tenantChangeSchema,
+  tenantQuery,
 } from './admin-schemas.ts';
 import { readKeyLimits } from './key-request.ts';
 import { createApiKey, revokeKey } from './keys.ts';
@@ -32,6 +35,7 @@ import {
   insertTenant,
   listApiKeys,
   listPlans,
+  listTenantPage,
   listTenants,
   setTenantPlan,
   upsertPlan,
@@ -46,7 +50,18 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
       await app.db.commit(insertTenant, { id: newId('ten', now), name, plan, createdAt: now }),
     );
   });
-  server.get('/tenants', async () => (await listTenants(app.db.read)).map(showTenant));
+  server.get<{ Querystring: TenantQuery }>(
+    '/tenants',
+    { schema: { querystring: tenantQuery } },
+    async ({ query }) => {
+      if (query.limit === undefined) return (await listTenants(app.db.read)).map(showTenant);
+      const request = { ...pageRequest(query, 'ten'), name: query.name };
+      return listEnvelope(query, await app.db.query(listTenantPage, request), showTenant);
+    },
+  );
+  server.get<{ Params: { id: string } }>('/tenants/:id', async ({ params: { id } }) =>
+    showTenant(await getTenant(app.db.read, id)),
+  );
   server.patch<{ Params: { id: string }; Body: TenantChange }>(
     '/tenants/:id',
     { schema: { body: tenantChangeSchema } },

@@ -10,6 +10,18 @@ const name = keyName;
 export const newTenantSchema = Type.Object({ name, plan: Type.String({ default: 'unlimited' }) });
 export type NewTenant = Static<typeof newTenantSchema>;
 
+/** Maximum number of tenants on a page. */
+const MAX_TENANTS = 100;
+
+/** With `limit`, the answer is a page, the newest first; without it, all tenants. `name` selects those of a page whose name contains it. */
+export const tenantQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TENANTS })),
+  startingAfter: Type.Optional(Type.String()),
+  endingBefore: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ minLength: 1 })),
+});
+export type TenantQuery = Static<typeof tenantQuery>;
+
 export const tenantChangeSchema = Type.Object({ plan: Type.String() });
 export type TenantChange = Static<typeof tenantChangeSchema>;
 

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
-import { defineWrite } from '../db/operation.ts';
+import { defineRead, defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { addToRow, deleteRows, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
@@ -101,12 +101,24 @@ export function findTenant(tx: Tx, idOrName: string): Promise<TenantRow | undefi
  */
 export async function getOnlyTenant(tx: Tx, idOrName: string | undefined): Promise<TenantRow> {
   if (idOrName !== undefined) return getTenant(tx, idOrName);
-  const [only, ...others] = await listTenants(tx);
+  const [only, ...others] = (await listTenantPage.run(tx, { limit: 2 })).items;
   if (only === undefined)
     throw invalid('tenant', 'there is no tenant yet: "postrider tenant create NAME" makes one');
   if (others.length > 0) throw invalid('tenant', '`tenant` must name one of the tenants (--tenant)');
   return only;
 }
+
+/** Returns a page of tenants, the newest first. With `name`, only those whose name contains the text, in any case of its letters. */
+export const listTenantPage = defineRead(
+  'tenants.listPage',
+  (tx, { name, ...request }: PageRequest & { name?: string | undefined }): Promise<Page<TenantRow>> =>
+    readPage(request, (slice) => {
+      const tenants = tx.selectFrom('tenants').selectAll().where('id', '!=', INSTALLATION_TENANT);
+      const named =
+        name === undefined ? tenants : tenants.where(sql<boolean>`instr(lower(name), lower(${name})) > 0`);
+      return inSlice(named, 'id', slice).execute();
+    }),
+);
 
 /** Returns all tenants except that of the installation itself. */
 export function listTenants(tx: Tx): Promise<TenantRow[]> {

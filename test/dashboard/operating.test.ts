@@ -153,6 +153,30 @@ test('a plan is created and changed, and a limit that is no number is refused be
   assert.match(operator.page.html, /class="refused" role="alert"/);
 });
 
+test('the waiting mail and the tenants are read page by page', async () => {
+  await spool.acceptMany(51, 'many.example');
+  const first = await operator.open('/operator/queue/mail?domain=many.example');
+  const [, next = ''] = /href="([^"]*after=[^"]*)" rel="next"/.exec(first.html) ?? [];
+  const second = await operator.open(next.replaceAll('&amp;', '&'));
+  assert.equal(second.html.match(/<td><a href="\/operator\/queue\/emails\//g)?.length, 1);
+  assert.match(second.html, /First page/);
+  for (let count = 0; count < 51; count++) {
+    await spool.clock.advance(1);
+    await spool.addTenant(`crowd ${count}`);
+  }
+  const tenants = await operator.open('/operator/tenants?name=CROWD');
+  assert.equal(tenants.html.match(/>crowd \d+</g)?.length, 50);
+  const [, older = ''] = /href="([^"]*startingAfter=[^"]*)" rel="next"/.exec(tenants.html) ?? [];
+  assert.equal((await operator.open(older.replaceAll('&amp;', '&'))).html.match(/>crowd \d+</g)?.length, 1);
+});
+
+test('the form of a plan begins with the limits that it has', async () => {
+  await operator.open('/operator/plans?name=free');
+  await operator.submit('save');
+  assert.equal(operator.page.status, 200);
+  assert.match(operator.page.html, /<td class="number">3,000<\/td><td class="number">5<\/td>/);
+});
+
 test('an operator invites another one, who can be removed; the last one stays', async () => {
   await operator.open('/operator/people');
   await operator.submit('remove');

@@ -11,9 +11,10 @@ export const plansPage = definePage({
   area: 'operator',
   path: '/plans',
   async show(context) {
-    const { operator, formats, texts } = context;
-    const { tenants } = texts;
+    const { operator, formats, query, path, texts } = context;
+    const { tenants, frame } = texts;
     const plans = await operator.get<Plan[]>('/plans');
+    const chosen = plans.find(({ name }) => name === query.get('name'));
     const field = { context, action: 'save' };
     return {
       title: tenants.plans,
@@ -34,12 +35,23 @@ export const plansPage = definePage({
                 isNumeric: true,
                 cell: (plan: Plan) => (plan[limit] === null ? tenants.noLimit : formats.number(plan[limit])),
               })),
+              {
+                label: frame.actions,
+                cell: ({ name }) => (
+                  <a
+                    href={`${path}?${new URLSearchParams({ name })}#plan`}
+                    aria-label={`${frame.edit}: ${name}`}
+                  >
+                    {frame.edit}
+                  </a>
+                ),
+              },
             ]}
           />
-          <h2>{tenants.savePlan}</h2>
+          <h2 id="plan">{tenants.savePlan}</h2>
           <p>{tenants.planText}</p>
           <Form context={context} action="save" submit={tenants.savePlan}>
-            <Field {...field} name="name" label={tenants.name} isRequired />
+            <Field {...field} name="name" label={tenants.name} value={chosen?.name} isRequired />
             {LIMITS.map((limit) => (
               <Field
                 key={limit}
@@ -47,6 +59,7 @@ export const plansPage = definePage({
                 name={limit}
                 type="number"
                 label={tenants[limit]}
+                value={chosen?.[limit]?.toString()}
                 help={tenants.planHelp}
               />
             ))}

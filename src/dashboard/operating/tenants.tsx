@@ -2,13 +2,15 @@
 import type { Plan, showTenant } from '../../tenants/admin-schemas.ts';
 import { Copyable, Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
 import { Field, Form, Select } from '../frame/forms.tsx';
-import { FilterField, Filters, Table } from '../frame/lists.tsx';
+import { FilterField, Filters, Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 
 export type Tenant = ReturnType<typeof showTenant>;
 
-/** Maximum number of tenants on the page, which stays within 100 kB. */
-const MAX_LISTED = 100;
+type Listed = { data: Tenant[]; hasMore: boolean };
+
+/** Number of tenants on a page, which stays within 100 kB. */
+const PAGE_SIZE = 50;
 const TONES: Record<Tenant['status'], Tone> = { active: 'good', suspended: 'warning', deleting: 'bad' };
 
 export const tenantsPage = definePage({
@@ -16,14 +18,12 @@ export const tenantsPage = definePage({
   path: '/tenants',
   menu: { group: 'operating', label: ({ tenants }) => tenants.title },
   async show(context) {
-    const { operator, query, formats, texts } = context;
+    const { operator, query, texts } = context;
     const { tenants } = texts;
-    const [all, plans] = await Promise.all([
-      operator.get<Tenant[]>('/tenants'),
+    const [page, plans] = await Promise.all([
+      operator.get<Listed>('/tenants', { ...pageQueryOf(query, ['name']), limit: PAGE_SIZE }),
       operator.get<Plan[]>('/plans'),
     ]);
-    const wanted = (query.get('name') ?? '').trim().toLowerCase();
-    const found = all.filter(({ id, name }) => id === wanted || name.toLowerCase().includes(wanted));
     const options = plans.map(({ name }) => ({ value: name, label: name }));
     const field = { context, action: 'create', isRequired: true };
     return {
@@ -37,8 +37,8 @@ export const tenantsPage = definePage({
           <Filters context={context}>
             <FilterField context={context} name="name" label={tenants.name} />
           </Filters>
-          <TenantTable context={context} tenants={found.slice(0, MAX_LISTED)} />
-          {found.length > MAX_LISTED && <p>{tenants.more(formats.number(MAX_LISTED))}</p>}
+          <TenantTable context={context} tenants={page.data} />
+          <Pager context={context} page={page} />
           <h2>{tenants.create}</h2>
           <Form context={context} action="create" submit={tenants.create}>
             <Field {...field} name="name" label={tenants.name} />
@@ -73,6 +73,7 @@ function TenantTable({
       caption={tenants.title}
       rows={rows}
       keyOf={({ id }) => id}
+      empty={context.query.size > 0 ? context.texts.frame.noMatch : undefined}
       columns={[
         {
           label: tenants.name,

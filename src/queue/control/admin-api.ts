@@ -15,6 +15,7 @@ import { listRecipients } from '../store.ts';
 import { createAction } from './act.ts';
 import type { Censuses } from './census.ts';
 import { countNamed } from './find-store.ts';
+import { cursorOf, readCursor } from './list-position.ts';
 import { listOpen, OPEN_STATES } from './list-store.ts';
 import { covers, criteriaOf, EVERYTHING, isEverything, type Selection } from './selection.ts';
 import { showAction, showRecipient } from './show.ts';
@@ -28,6 +29,8 @@ type ControlApp = Pick<App, 'db' | 'clock' | 'wakeups'> & { censuses: Censuses }
 /** Maximum number of recipients in one answer, and the number without `limit`. */
 const MAX_LISTED = 1_000;
 const LISTED = 100;
+/** Maximum length of a cursor, which has the key of a delivery queue. */
+const MAX_CURSOR = 4_000;
 /** Maximum number of newest actions in one answer. Those in force are always shown. */
 const MAX_ACTIONS = 50;
 /** Number of recipients of a domain from which its last replies are taken. */
@@ -55,7 +58,13 @@ const criteria = {
 };
 const selectionSchema = Type.Object(criteria);
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED }));
-const listSchema = Type.Object({ ...criteria, state: Type.Optional(Type.Enum([...OPEN_STATES])), limit });
+/** `after` is the `next` of another answer, with which the list goes on. */
+const listSchema = Type.Object({
+  ...criteria,
+  state: Type.Optional(Type.Enum([...OPEN_STATES])),
+  limit,
+  after: Type.Optional(Type.String({ maxLength: MAX_CURSOR })),
+});
 const statsSchema = Type.Object({ ...criteria, by: Type.Optional(Type.Enum([...GROUPINGS])), limit });
 const actionSchema = Type.Object({
   verb: Type.Enum([...VERBS]),
@@ -67,22 +76,19 @@ const actionSchema = Type.Object({
   reason: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_REASON })),
   /** Host or domain for `reroute`; without it, the mail takes the route of its own domain again. */
   target: Type.Optional(Type.String()),
-});
-type Wanted = Static<typeof actionSchema>;
-/** `maximum` ends the count: the answer is at most one more than it. */
-const countSchema = Type.Object({
-  ...actionSchema.properties,
+  /** Ends the count of the mail: `matched` is at most one more than it. The action is about all mail that it names. */
   maximum: Type.Optional(Type.Integer({ minimum: 1 })),
 });
+type Wanted = Static<typeof actionSchema>;
 
 /** Registers the routes under `/queue` on the server of the control socket. */
 export function registerQueueControl(server: FastifyInstance, app: ControlApp): void {
   registerReads(server, app);
-  server.post<{ Body: Static<typeof countSchema> }>(
+  server.post<{ Body: Static<typeof actionSchema> }>(
     '/queue/count',
-    { schema: { body: countSchema } },
+    { schema: { body: actionSchema } },
     async ({ body }) => ({
-      matched: await count(app, body.verb, { ...(await namedBy(app, body)), maximum: body.maximum }),
+      matched: await count(app, body, await namedBy(app, body)),
     }),
   );
   server.post<{ Body: Wanted }>('/queue/actions', { schema: { body: actionSchema } }, async ({ body }) =>
@@ -100,8 +106,14 @@ function registerReads(server: FastifyInstance, app: ControlApp): void {
     { schema: { querystring: listSchema } },
     async ({ query }) => {
       const { limit = LISTED, state = null } = query;
-      const listed = await db.query(listOpen, { ...(await selectionOf(app, query)), state, limit });
-      return { hasMore: listed.hasMore, recipients: listed.recipients.map(showRecipient) };
+      const after = query.after === undefined ? undefined : readCursor(query.after);
+      const selection = await selectionOf(app, query);
+      const { recipients, next } = await db.query(listOpen, { ...selection, state, limit, after });
+      return {
+        hasMore: next !== undefined,
+        next: next ? cursorOf(next) : null,
+        recipients: recipients.map(showRecipient),
+      };
     },
   );
   server.get<{ Querystring: Static<typeof statsSchema> }>(
@@ -203,10 +215,10 @@ async function namedBy(app: ControlApp, wanted: Wanted): Promise<Selection> {
 
 function count(
   { db, clock }: ControlApp,
-  verb: QueueVerb,
-  selection: Selection & { maximum?: number | undefined },
+  { verb, maximum }: Pick<Wanted, 'verb' | 'maximum'>,
+  selection: Selection,
 ): Promise<number> {
-  return db.query(countNamed, { ...selection, verb, createdAt: clock.now() });
+  return db.query(countNamed, { ...selection, verb, maximum, createdAt: clock.now() });
 }
 
 /** @throws AppError validation_error, not_found; invalid_state when no recipient of the named email can be changed */
@@ -214,7 +226,7 @@ async function makeAction(app: ControlApp, wanted: Wanted): Promise<QueueActionR
   const { verb } = wanted;
   const target = readTarget(wanted);
   const selection = await namedBy(app, wanted);
-  const matched = await count(app, verb, selection);
+  const matched = await count(app, wanted, selection);
   const now = app.clock.now();
   const reason = wanted.reason === undefined ? null : cleanForeignText(wanted.reason);
   const { emailId } = selection;

@@ -69,6 +69,32 @@ test('the list is filtered by each criterion, and by the state', async () => {
   assert.match((await queue('list', '--tenant', 'nobody')).errors, /Tenant not found/);
 });
 
+test('the list has pages on the control socket, and a wrong cursor is refused', async () => {
+  const server = await createControlServer(spool.app);
+  const page = async (query: string) =>
+    (await server.inject({ url: `/queue/recipients?limit=1${query}` })).json();
+  const first = await page('');
+  assert.deepEqual(emailsOf(first), [ready]);
+  const second = await page(`&after=${first.next}`);
+  assert.deepEqual([emailsOf(second), second.next], [[deferred], null]);
+  assert.equal((await page('&after=x')).error.param, 'after');
+  await server.close();
+});
+
+test('an action counts its mail only as far as it is asked to', async () => {
+  const server = await createControlServer(spool.app);
+  const payload = { verb: 'retry', all: true, maximum: 1 };
+  const count = await server.inject({
+    method: 'POST',
+    url: '/queue/count',
+    payload: { ...payload, verb: 'hold' },
+  });
+  assert.deepEqual(count.json(), { matched: 2 });
+  const action = await server.inject({ method: 'POST', url: '/queue/actions', payload });
+  assert.equal(action.json().matched, 1);
+  await server.close();
+});
+
 test('the statistics add up by domain, site, tenant and kind', async () => {
   const { total, groups } = await json('stats');
   assert.deepEqual([total.waiting, total.deferred, total.due, total.held], [2, 1, 1, 0]);

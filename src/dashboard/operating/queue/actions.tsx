@@ -3,7 +3,7 @@ import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
-import { changePath, type OperatorContext, Selected } from './criteria.tsx';
+import { changePath, countText, type OperatorContext, Selected } from './criteria.tsx';
 
 export const queueActionsPage = definePage({
   area: 'operator',
@@ -51,7 +51,7 @@ export function ActionTable({
         { label: queue.target, cell: ({ target }) => <Foreign text={target} /> },
         {
           label: queue.progress,
-          cell: ({ changed, matched }) => queue.progressOf(number(changed), number(matched)),
+          cell: ({ changed, matched }) => queue.progressOf(number(changed), countText(context, matched)),
         },
         { label: queue.actionState, cell: (action) => <ActionState context={context} action={action} /> },
         { label: queue.reason, cell: ({ reason }) => <Foreign text={reason} /> },

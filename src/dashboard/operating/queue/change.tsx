@@ -11,6 +11,8 @@ import {
   answerOf,
   CRITERIA,
   CriteriaFields,
+  countText,
+  MAX_COUNTED,
   type OperatorContext,
   Refused,
   readCriteria,
@@ -22,9 +24,6 @@ const VERBS = ['hold', 'release', 'retry', 'reroute', 'cancel', 'fail'] as const
 /** Verbs whose reason the senders see, and those that cannot be undone. */
 const HAS_REASON: readonly Verb[] = ['hold', 'cancel', 'fail'];
 const IS_FINAL: readonly Verb[] = ['cancel', 'fail'];
-
-/** Number of recipients at which counting stops. */
-const MAX_COUNTED = 10_000;
 
 /** The selection of an action: criteria, `hold` for the mail of a hold, or `all`. */
 type Wanted = { verb: string; all?: true; hold?: string } & Record<string, string | true>;
@@ -66,6 +65,7 @@ export const queueChangePage = definePage({
           ...wanted,
           ...(reason !== '' && { reason }),
           ...(target !== '' && { target }),
+          maximum: MAX_COUNTED,
         });
         return { to: '/operator/queue/actions', said: 'queueChanged' };
       },
@@ -141,8 +141,9 @@ function Counted({ context, wanted, counted }: CountedProps) {
   );
 }
 
-function reachText({ texts: { queue, frame }, formats: { number } }: OperatorContext, matched: number) {
+function reachText(context: OperatorContext, matched: number) {
+  const { queue } = context.texts;
   if (matched === 0) return queue.reachesNone;
   if (matched === 1) return queue.reachesOne;
-  return queue.reaches(matched > MAX_COUNTED ? frame.more(number(MAX_COUNTED)) : number(matched));
+  return queue.reaches(countText(context, matched));
 }

@@ -11,6 +11,14 @@ export type OperatorContext = Contexts['operator'];
 /** Names of the criteria that select mail by what it is; mail must meet all that are given. */
 export const CRITERIA = ['email', 'domain', 'site', 'tenant', 'kind', 'class'] as const;
 
+/** Number of recipients at which counting stops. */
+export const MAX_COUNTED = 10_000;
+
+/** Returns a number of recipients that was counted up to the maximum. */
+export function countText({ texts: { frame }, formats: { number } }: OperatorContext, count: number): string {
+  return count > MAX_COUNTED ? frame.more(number(MAX_COUNTED)) : number(count);
+}
+
 /** Returns the values of the criteria that are given. */
 export function readCriteria(read: (name: string) => string | null): Record<string, string> {
   const values = CRITERIA.map((name) => [name, read(name)?.trim() ?? '']);

@@ -14,7 +14,7 @@ import {
 } from './criteria.tsx';
 import { stateText } from './state-text.ts';
 
-type Listed = { hasMore: boolean; recipients: ShownRecipient[] };
+type Listed = { hasMore: boolean; next: string | null; recipients: ShownRecipient[] };
 
 /** Maximum number of recipients on the page, which stays within 100 kB. */
 const MAX_LISTED = 50;
@@ -26,7 +26,12 @@ export const queueMailPage = definePage({
     const { operator, query, texts } = context;
     const { queue } = texts;
     const criteria = readCriteria((name) => query.get(name));
-    const asked = { ...criteria, state: query.get('state') ?? '', limit: MAX_LISTED };
+    const asked = {
+      ...criteria,
+      state: query.get('state') ?? '',
+      limit: MAX_LISTED,
+      after: query.get('after') ?? '',
+    };
     const listed = await answerOf(operator.get<Listed>('/queue/recipients', asked));
     const states = OPEN_STATES.map((value) => ({ value, label: queue.states[value] }));
     return {
@@ -47,7 +52,7 @@ export const queueMailPage = definePage({
           ) : (
             <>
               <RecipientTable context={context} recipients={listed.recipients} />
-              {listed.hasMore && <p>{queue.mailMore}</p>}
+              <Pages context={context} next={listed.next} />
             </>
           )}
         </>
@@ -55,6 +60,29 @@ export const queueMailPage = definePage({
     };
   },
 });
+
+/** Links to the first page and to the next one. */
+function Pages({ context: { path, query, texts }, next }: { context: OperatorContext; next: string | null }) {
+  const { queue, frame } = texts;
+  const isFirst = !query.has('after');
+  if (isFirst && next === null) return null;
+  const to = (after: string | null) => {
+    const page = new URLSearchParams(query);
+    page.delete('after');
+    if (after !== null) page.set('after', after);
+    return `${path}?${page}`;
+  };
+  return (
+    <nav class="pager" aria-label={frame.pages}>
+      {!isFirst && <a href={to(null)}>{queue.firstPage}</a>}
+      {next !== null && (
+        <a href={to(next)} rel="next">
+          {queue.nextPage}
+        </a>
+      )}
+    </nav>
+  );
+}
 
 function RecipientTable({
   context,

@@ -10,8 +10,6 @@ export const tenants: typeof english = {
   status: 'Zustand',
   statuses: { active: 'aktiv', suspended: 'gesperrt', deleting: 'wird gelöscht' },
   createdAt: 'Angelegt',
-  more: (maximum) =>
-    `Mehr als ${maximum} Mandanten passen. Filtern Sie nach dem Namen, um die anderen zu sehen.`,
   create: 'Mandanten anlegen',
   plans: 'Tarife',
   setPlan: 'Tarif setzen',

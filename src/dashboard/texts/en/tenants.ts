@@ -8,7 +8,6 @@ export const tenants = {
   status: 'Status',
   statuses: { active: 'active', suspended: 'suspended', deleting: 'being deleted' },
   createdAt: 'Created',
-  more: (maximum: string) => `More than ${maximum} tenants match. Filter by name to see the others.`,
   create: 'Create a tenant',
   plans: 'Plans',
   setPlan: 'Set the plan',
