@@ -13,6 +13,7 @@ import { bare } from './bare.ts';
 import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
+import { dashboard } from './dashboard.ts';
 import { disk } from './disk.ts';
 import { https } from './https.ts';
 import { imapIdle } from './imap/idle.ts';
@@ -73,6 +74,7 @@ const GROUPS: readonly Group[] = [
   scheduled,
   attachments,
   million,
+  dashboard,
   metrics,
   queueControl,
   retention,

@@ -1,13 +1,13 @@
 /**
- * Fills the database of a daemon that is not running: a million emails with their recipients, addresses and tags, and an
- * audience of a million contacts. Straight into the tables, which the daemon's own start has made, and the indexes after the
+ * Fills the database of a daemon that is not running: a million emails with their recipients, addresses and tags, an
+ * audience of a million contacts, and a million suppressions. Straight into the tables, which the daemon's own start has made, and the indexes after the
  * rows: accepted one by one it would take an hour. Prints a line of JSON when all is on disk.
  */
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { queueKeyOf } from '../../src/queue/queue-key.ts';
 import { newId } from '../../src/system/ids.ts';
-import { CITIES, contactProperties, emailAt, LAST_YEAR_MS, RECIPIENTS, SENDERS } from './million-rows.ts';
+import { CITIES, contactProperties, emailAt, LAST_YEAR_MS, RECIPIENTS, SENDERS, suppressedAt } from './million-rows.ts';
 
 export type MillionInput = { dataDir: string; tenantId: `ten_${string}`; rows: number; nowMs: number };
 export type Million = { audienceId: string; ids: { emails: string[]; contacts: string[] } };
@@ -29,6 +29,7 @@ const indexes = dropIndexes(database);
 database.exec('BEGIN');
 const emails = fillEmails();
 const { audienceId, contacts } = fillContacts();
+fillSuppressions();
 for (const sql of indexes) database.exec(sql);
 database.exec('COMMIT');
 database.pragma('wal_checkpoint(TRUNCATE)');
@@ -46,7 +47,7 @@ function dropIndexes(from: Database): string[] {
   const made = from
     .prepare<[], { name: string; sql: string }>(
       `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
-         AND tbl_name IN ('messages', 'recipients', 'emails', 'contacts')`,
+         AND tbl_name IN ('messages', 'recipients', 'emails', 'contacts', 'suppressions')`,
     )
     .all();
   for (const { name } of made) from.exec(`DROP INDEX ${name}`);
@@ -159,4 +160,16 @@ function fillContacts(): { audienceId: string; contacts: string[] } {
     });
   }
   return { audienceId, contacts };
+}
+
+function fillSuppressions(): void {
+  const suppression = inserter('suppressions');
+  for (let index = 0; index < rows; index++) {
+    const createdAt = atMs(index);
+    const reason = index % 3 === 0 ? 'complaint' : 'bounce';
+    suppression({
+      ...{ id: newId('sup', createdAt), tenantId, email: suppressedAt(index), reason },
+      ...{ sourceEmailId: null, diagnostic: null, createdAt },
+    });
+  }
 }

@@ -44,6 +44,11 @@ function standingAt(index: number): { status: EmailStatus; state: RecipientState
   return { status: 'delivered', state: 'delivered', attempts: 1 };
 }
 
+/** Returns an address that is suppressed and gets no email of the million. */
+export function suppressedAt(index: number): string {
+  return `gone${index}@d${index % RECIPIENT_DOMAINS}.test`;
+}
+
 export const CITIES = ['Berlin', 'München', 'Paris', 'Oslo', 'Łódź', 'Madrid', 'Roma', 'Wien'] as const;
 const PLANS = ['free', 'pro', 'Team'] as const;
 const FIRST_AGE = 18;

@@ -6,39 +6,34 @@
 import { newId } from '../../src/system/ids.ts';
 import type { DaemonProcess } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
-import { ask, type Directory, makeDirectory, measureOn, startTimed } from './daemon.ts';
-import type { Million, MillionInput } from './million-program.ts';
+import { ask, measureOn, startTimed } from './daemon.ts';
 import { emailAt, isInSegment, LAST_YEAR_MS, SEGMENT_FILTER } from './million-rows.ts';
+import { fillMillion, type MillionStore, ROWS } from './million-store.ts';
 import { median, percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { runModule } from './program.ts';
 import type { Group, Measure } from './row.ts';
-import type { Workspace } from './workspace.ts';
 
-const ROWS = 1_000_000;
 const PAGE = 100;
 const REQUESTS_PER_KIND = 200;
 const COUNTS = 5;
 const DAY_MS = 24 * 3_600_000;
-
-type Store = Directory & Million & { nowMs: number };
 
 const shown = ROWS.toLocaleString('en');
 
 export const million: Group = {
   name: 'million',
   async prepare(workspace) {
-    let filled: Promise<Store> | undefined;
+    let filled: Promise<MillionStore> | undefined;
     const row = (
       name: string,
       aim: string,
-      measure: (daemon: DaemonProcess, store: Store) => Promise<Measure>,
+      measure: (daemon: DaemonProcess, store: MillionStore) => Promise<Measure>,
     ) => ({
       name: `Postrider: ${name}`,
       unit: 'ms' as const,
       aim,
       async measure() {
-        filled ??= fill(workspace);
+        filled ??= fillMillion(workspace);
         const store = await filled;
         return measureOn(store, (daemon) => measure(daemon, store));
       },
@@ -61,7 +56,7 @@ export const million: Group = {
           unit: 'ms',
           aim: 'under 1,000 ms',
           async measure() {
-            filled ??= fill(workspace);
+            filled ??= fillMillion(workspace);
             return measureStart(await filled);
           },
         },
@@ -70,16 +65,7 @@ export const million: Group = {
   },
 };
 
-async function fill(workspace: Workspace): Promise<Store> {
-  const directory = await makeDirectory(workspace, 'million');
-  const nowMs = Date.now();
-  const input: MillionInput = { ...directory, rows: ROWS, nowMs };
-  const made = await runModule<Million>('million-program.ts', input);
-  console.error(`the million: filled in ${Date.now() - nowMs} ms`);
-  return { ...directory, ...made, nowMs };
-}
-
-async function measureStart(store: Store): Promise<Measure> {
+async function measureStart(store: MillionStore): Promise<Measure> {
   const { daemon, startMs } = await startTimed(store, await freePort());
   await daemon.stop();
   return { figure: startMs };
@@ -87,7 +73,7 @@ async function measureStart(store: Store): Promise<Measure> {
 
 type Kind = { name: string; path: () => string };
 
-function emailKinds(store: Store): Kind[] {
+function emailKinds(store: MillionStore): Kind[] {
   const some = () => emailAt(Math.floor(Math.random() * ROWS));
   const list = (name: string, query: () => string): Kind => ({
     name,
@@ -120,7 +106,7 @@ function emailKinds(store: Store): Kind[] {
   ];
 }
 
-function contactKinds(store: Store): Kind[] {
+function contactKinds(store: MillionStore): Kind[] {
   const contacts = `/v1/audiences/${store.audienceId}/contacts`;
   const list = (name: string, query: () => string): Kind => ({
     name,
@@ -142,12 +128,12 @@ function contactKinds(store: Store): Kind[] {
 }
 
 /** Anywhere in the history, and in either direction. */
-function cursor(prefix: 'em' | 'ct', { nowMs }: Store): string {
+function cursor(prefix: 'em' | 'ct', { nowMs }: MillionStore): string {
   const direction = Math.random() < 0.5 ? 'startingAfter' : 'endingBefore';
   return `${direction}=${newId(prefix, Math.floor(nowMs - Math.random() * LAST_YEAR_MS))}`;
 }
 
-function day({ nowMs }: Store): string {
+function day({ nowMs }: MillionStore): string {
   const from = Math.floor(nowMs - Math.random() * LAST_YEAR_MS);
   return `createdAfter=${new Date(from).toISOString()}&createdBefore=${new Date(from + DAY_MS).toISOString()}`;
 }
@@ -156,7 +142,7 @@ function oneOf(ids: readonly string[]): string {
   return ids[Math.floor(Math.random() * ids.length)] ?? '';
 }
 
-async function measureKinds(daemon: DaemonProcess, store: Store, kinds: readonly Kind[]): Promise<Measure> {
+async function measureKinds(daemon: DaemonProcess, store: MillionStore, kinds: readonly Kind[]): Promise<Measure> {
   const all: number[] = [];
   const slowest = new Map<string, number>();
   // What is only slow the first time is not what is asked.
@@ -177,14 +163,14 @@ async function measureKinds(daemon: DaemonProcess, store: Store, kinds: readonly
 }
 
 /** Milliseconds until the whole answer. */
-async function timed(daemon: DaemonProcess, { key }: Store, path: string): Promise<number> {
+async function timed(daemon: DaemonProcess, { key }: MillionStore, path: string): Promise<number> {
   const askedAt = performance.now();
   await ask(daemon, ['GET', path, key]);
   return performance.now() - askedAt;
 }
 
 /** Counted several times over, while another client goes through the lists of emails and of contacts. */
-async function measureSegment(daemon: DaemonProcess, store: Store): Promise<Measure> {
+async function measureSegment(daemon: DaemonProcess, store: MillionStore): Promise<Measure> {
   const expected = Array.from({ length: ROWS }, (_, index) => isInSegment(index)).filter(Boolean).length;
   const [emails, contacts] = [emailKinds(store)[0], contactKinds(store)[0]];
   const meanwhile: number[] = [];
@@ -210,7 +196,7 @@ async function measureSegment(daemon: DaemonProcess, store: Store): Promise<Meas
   };
 }
 
-async function countSegment(daemon: DaemonProcess, { key, audienceId }: Store, expected: number) {
+async function countSegment(daemon: DaemonProcess, { key, audienceId }: MillionStore, expected: number) {
   const askedAt = performance.now();
   const question = { audienceId, filter: SEGMENT_FILTER };
   const count = ['POST', '/v1/segments/count', key] as const;

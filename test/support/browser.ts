@@ -41,7 +41,11 @@ const MAX_REDIRECTS = 5;
 export async function openBrowser(testApp: Pick<TestApp, 'openServer'>): Promise<Browser> {
   const server = await testApp.openServer();
   if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = server.server.address() as AddressInfo;
+  return browserAt((server.server.address() as AddressInfo).port);
+}
+
+/** Opens a browser at a port of this machine. */
+export function browserAt(port: number): Browser {
   let cookie = '';
   let page: Shown = { status: 0, url: '/', html: '', headers: {} };
 

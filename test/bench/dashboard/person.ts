@@ -1,0 +1,58 @@
+/** A person who is logged in to the dashboard of a daemon, with a browser that keeps its cookie and runs no scripts. */
+import { Agent, request } from 'node:http';
+import { browserAt } from '../../support/browser.ts';
+import type { DaemonProcess } from '../../support/daemon.ts';
+
+export const OPERATOR = { email: 'olga@people.example', password: 'correct horse battery' };
+
+export type Person = {
+  /** Opens a page, and returns its size in bytes and the milliseconds until its end. */
+  open(path: string): Promise<{ bytes: number; ms: number }>;
+  cookie: string;
+  /** Path of the overview of its tenant, such as `/t/shop/live`. */
+  path: string;
+};
+
+export function portOf({ address }: Pick<DaemonProcess, 'address'>): number {
+  return Number(new URL(address).port);
+}
+
+/**
+ * Logs in a person who owns the tenant and operates the installation, by a link. `path` of a person leads to the pages of its tenant.
+ * @throws Error with the answer that was not expected
+ */
+export async function logInByLink(daemon: DaemonProcess, tenantId: string): Promise<Person> {
+  const rights = ['--tenant', tenantId, '--role', 'owner', '--operator'];
+  const { url } = (await daemon.cli(['person', 'link', OPERATOR.email, ...rights])) as { url: string };
+  const port = portOf(daemon);
+  const browser = browserAt(port);
+  await browser.open(new URL(url).pathname);
+  const { status, url: path, html } = await browser.submit('enter', { ...OPERATOR, name: 'Olga Operator' });
+  if (status !== 200) throw new Error(`logging in was answered ${status} ${html}`);
+  const cookie = browser.cookie();
+  const agent = new Agent({ keepAlive: true });
+  return { cookie, path, open: (page) => open({ agent, port, cookie }, page) };
+}
+
+type Connection = { agent: Agent; port: number; cookie: string };
+
+function open({ agent, port, cookie }: Connection, path: string): Promise<{ bytes: number; ms: number }> {
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const headers = { cookie, host: `localhost:${port}` };
+    const asked = request({ agent, host: '127.0.0.1', port, path, headers }, (response) => {
+      let bytes = 0;
+      response.on('data', (part: Buffer) => {
+        bytes += part.length;
+      });
+      response.on('end', () => {
+        // A search for an id leads to its page.
+        if (response.statusCode === 200 || response.statusCode === 303)
+          resolve({ bytes, ms: performance.now() - startedAt });
+        else reject(new Error(`${path} was answered ${response.statusCode}`));
+      });
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
