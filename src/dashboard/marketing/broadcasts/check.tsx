@@ -6,6 +6,7 @@ import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { AppError } from '../../../system/errors.ts';
 import { Foreign, Heading, Status } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../../frame/forms.tsx';
+import { isWhole, Later } from '../../frame/later.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { localTimeOf } from '../../local-time.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
@@ -21,7 +22,7 @@ export const checkBroadcastPage = definePage({
   async show(context) {
     const { broadcasts } = context.texts;
     const broadcast = await getBroadcast(context);
-    const preflight = await findPreflight(context);
+    const preflight = isWhole(context) ? await findPreflight(context) : undefined;
     return {
       title: broadcasts.checkTitle,
       body: (
@@ -32,18 +33,21 @@ export const checkBroadcastPage = definePage({
           <p>
             <Foreign text={broadcast.subject} />
           </p>
-          {typeof preflight === 'string' ? (
-            <p class="refused" role="alert">
-              {broadcasts.notReady}: {preflight}
-            </p>
-          ) : (
-            <>
-              <Reach context={context} preflight={preflight} />
-              <Checklist context={context} preflight={preflight} />
-              <Links context={context} links={preflight.links} />
-              <Sending context={context} broadcast={broadcast} />
-            </>
-          )}
+          <Later context={context} id="preflight">
+            {typeof preflight === 'string' && (
+              <p class="refused" role="alert">
+                {broadcasts.notReady}: {preflight}
+              </p>
+            )}
+            {typeof preflight === 'object' && (
+              <>
+                <Reach context={context} preflight={preflight} />
+                <Checklist context={context} preflight={preflight} />
+                <Links context={context} links={preflight.links} />
+                <Sending context={context} broadcast={broadcast} />
+              </>
+            )}
+          </Later>
         </>
       ),
     };

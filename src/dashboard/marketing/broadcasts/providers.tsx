@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import type { providersSchema } from '../../../broadcasts/recipients/providers-api.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
+import { isWhole, Later } from '../../frame/later.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { broadcastPath, getBroadcast } from './facts.tsx';
@@ -15,7 +16,9 @@ export const providersPage = definePage({
     const { api, texts, formats, at } = context;
     const { broadcasts } = texts;
     const broadcast = await getBroadcast(context);
-    const { data } = await api.get<{ data: Providers }>(`${broadcastPath(context)}/providers`);
+    const counted = isWhole(context)
+      ? await api.get<{ data: Providers }>(`${broadcastPath(context)}/providers`)
+      : undefined;
     const count = (label: string, name: keyof Providers[number], isOfDelivered = false) => ({
       label,
       cell: (row: Providers[number]) => {
@@ -36,20 +39,24 @@ export const providersPage = definePage({
           <p>
             <Foreign text={broadcast.subject} />
           </p>
-          <Table
-            context={context}
-            caption={broadcasts.providers}
-            rows={data}
-            keyOf={({ provider }) => provider}
-            columns={[
-              { label: broadcasts.provider, cell: ({ provider }) => broadcasts.providerNames[provider] },
-              count(broadcasts.counts.recipients, 'recipients'),
-              count(broadcasts.counts.delivered, 'delivered'),
-              count(broadcasts.counts.bounced, 'bounced'),
-              count(broadcasts.counts.uniqueOpened, 'opened', true),
-              count(broadcasts.counts.uniqueClicked, 'clicked', true),
-            ]}
-          />
+          <Later context={context} id="providers">
+            {counted && (
+              <Table
+                context={context}
+                caption={broadcasts.providers}
+                rows={counted.data}
+                keyOf={({ provider }) => provider}
+                columns={[
+                  { label: broadcasts.provider, cell: ({ provider }) => broadcasts.providerNames[provider] },
+                  count(broadcasts.counts.recipients, 'recipients'),
+                  count(broadcasts.counts.delivered, 'delivered'),
+                  count(broadcasts.counts.bounced, 'bounced'),
+                  count(broadcasts.counts.uniqueOpened, 'opened', true),
+                  count(broadcasts.counts.uniqueClicked, 'clicked', true),
+                ]}
+              />
+            )}
+          </Later>
         </>
       ),
     };

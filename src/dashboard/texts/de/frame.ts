@@ -46,6 +46,8 @@ export const frame: typeof english = {
   create: 'Anlegen',
   confirm: 'Bestätigen',
   reload: 'Neu laden',
+  counting: 'Wird gezählt …',
+  showAll: 'Jetzt zeigen',
   actions: 'Aktionen',
   refresh: 'Aktualisieren',
   error: {

@@ -44,6 +44,8 @@ export const frame = {
   create: 'Create',
   confirm: 'Confirm',
   reload: 'Reload',
+  counting: 'Counting…',
+  showAll: 'Show it now',
   actions: 'Actions',
   refresh: 'Refresh',
   error: {
