@@ -149,12 +149,13 @@ export async function makeDirectory(workspace: Workspace, name: string): Promise
   return { dataDir, dns, tenantId: tenantId as Directory['tenantId'], key };
 }
 
-/** Measures with a daemon on a directory that is used again: nothing is on its way when the daemon stops. */
+/** Measures with a daemon on a directory that is used again. What it sends goes to the port; without one, nothing is on its way. */
 export async function measureOn(
   { dataDir, dns }: Directory,
   measure: (daemon: DaemonProcess) => Promise<Measure>,
+  smtpPort?: number,
 ): Promise<Measure> {
-  const env = environment(dns, { dataDir, smtpPort: await freePort() });
+  const env = environment(dns, { dataDir, smtpPort: smtpPort ?? (await freePort()) });
   const daemon = await startDaemonProcess({ dataDir, env });
   try {
     return await withLoopDelay(daemon, () => measure(daemon));

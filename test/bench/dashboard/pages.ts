@@ -85,7 +85,7 @@ export async function listPageKinds(
     filtered('/emails', 'to, twenty rows', () => `to=${some().to.address}`),
     filtered('/emails', 'tag of one row', () => `tag=order:${4 * Math.floor((Math.random() * ROWS) / 4)}`),
     filtered('/emails', 'nothing', () => 'from=nobody@nowhere.test'),
-    filtered('/emails', 'two filters, nothing', () => `from=${emailAt(0).from.address}&status=failed`),
+    filtered('/emails', 'two filters, nothing', () => `to=${suppressedAt(anyRow())}&status=bounced`),
     at('an email', () => `/emails/${oneOf(store.ids.emails)}`),
     at('attempts of an email', () => `/emails/${oneOf(store.ids.emails)}/attempts`),
     at('preview of an email', () => `/emails/${oneOf(store.ids.emails)}/preview`),

@@ -1,0 +1,56 @@
+/** A flood of logins to one account, while its owner logs in from elsewhere. */
+import type { DaemonProcess } from '../../support/daemon.ts';
+import { browserAt } from '../../support/browser.ts';
+import { percentile } from '../percentile.ts';
+import { startModule } from '../program.ts';
+import type { Measure } from '../row.ts';
+import type { LoginFlood, LoginFloodResult } from './login-flood-program.ts';
+import { OPERATOR, portOf } from './person.ts';
+
+const ATTEMPTS = Number(process.env['BENCH_ATTEMPTS'] ?? 100_000);
+/** Number of addresses from which passwords are guessed. */
+const ADDRESSES = 10_000;
+const PAUSE_MS = 5_000;
+
+/** Measures the slowest login of the owner, who has logged in before from where it logs in. */
+export async function measureLogins(daemon: DaemonProcess): Promise<Measure> {
+  await logIn(daemon);
+  const input: LoginFlood = {
+    port: portOf(daemon),
+    account: OPERATOR.email,
+    attempts: ATTEMPTS,
+    addresses: ADDRESSES,
+  };
+  const flood = startModule('dashboard/login-flood-program.ts', input);
+  let isOver = false;
+  const answer = flood.line().finally(() => {
+    isOver = true;
+  });
+  const times: number[] = [];
+  while (!isOver) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    if (!isOver) times.push(await logIn(daemon));
+  }
+  const result = JSON.parse(await answer) as LoginFloodResult;
+  await flood.ended;
+  const minutesLater = Math.max(result.seconds - 60, 0) / 60;
+  return {
+    figure: percentile(times, 1),
+    details: {
+      'passwords compared in the first minute': result.comparedFirst,
+      'passwords compared in each minute after': minutesLater > 0 ? result.comparedLater / minutesLater : 0,
+      'attempts a second': result.attempts / result.seconds,
+      'logins of the owner': times.length,
+    },
+  };
+}
+
+/** Returns the milliseconds until the first page after logging in. */
+async function logIn(daemon: DaemonProcess): Promise<number> {
+  const browser = browserAt(portOf(daemon));
+  await browser.open('/login');
+  const startedAt = performance.now();
+  const shown = await browser.submit('login', OPERATOR);
+  if (shown.status !== 200) throw new Error(`the owner was refused: ${shown.status} ${shown.html}`);
+  return performance.now() - startedAt;
+}
