@@ -44,7 +44,8 @@ export function createLoginFailures({ clock, config }: Pick<App, 'clock' | 'conf
       (known.has(pairOf(attempt)) || accounts.mayTake(attempt.account, accountSize)),
     failed({ account, address }) {
       addresses.take(address);
-      accounts.take(account, accountSize);
+      // Attempts that ran at the same time were all allowed by one token, and later ones wait for each of them.
+      accounts.charge(account, accountSize);
     },
     succeeded: (attempt) => void known.set(pairOf(attempt), true),
   };

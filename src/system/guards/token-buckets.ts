@@ -11,6 +11,8 @@ type BucketSize = { tokensPerSecond: number; burst: number };
 export type TokenBuckets = {
   /** Takes one token, if there is one. `tokens` is the number left in the bucket, in fractions. */
   take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
+  /** Takes one token for what has happened already. Where there is none, the bucket owes it, at most `burst` of them. */
+  charge(name: string, size: BucketSize): void;
   /** Returns true when there is a token, and takes none. */
   mayTake(name: string, size: BucketSize): boolean;
 };
@@ -31,6 +33,10 @@ export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: nu
       const tokens = allowed ? held - 1 : held;
       buckets.set(name, { tokens, atMs });
       return { allowed, tokens };
+    },
+    charge(name, size) {
+      const atMs = clock.elapsed();
+      buckets.set(name, { tokens: Math.max(heldAt(name, atMs, size) - 1, -size.burst), atMs });
     },
     mayTake: (name, size) => heldAt(name, clock.elapsed(), size) >= 1,
   };

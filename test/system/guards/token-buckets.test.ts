@@ -42,3 +42,17 @@ test('asking whether there is a token takes none', async () => {
   await clock.advance(1);
   assert.equal(buckets.mayTake('a', size), true);
 });
+
+test('a bucket owes what is charged beyond its tokens, at most its burst', async () => {
+  const clock = createFakeClock(0);
+  const buckets = createTokenBuckets(clock, 10);
+  const size = { tokensPerSecond: 1, burst: 2 };
+  for (let count = 0; count < 3; count++) buckets.charge('a', size);
+  await clock.advance(1_999);
+  assert.equal(buckets.mayTake('a', size), false);
+  await clock.advance(1);
+  assert.equal(buckets.mayTake('a', size), true);
+  for (let count = 0; count < 100; count++) buckets.charge('a', size);
+  await clock.advance(3_000);
+  assert.equal(buckets.mayTake('a', size), true);
+});
