@@ -10,7 +10,7 @@ import { measureOn } from './daemon.ts';
 import { measureVitals } from './dashboard/browser.ts';
 import { measureLogins } from './dashboard/logins.ts';
 import { listPageKinds, type PageKind } from './dashboard/pages.ts';
-import { logInByLink, type Person } from './dashboard/person.ts';
+import { logInPerson, type Person } from './dashboard/person.ts';
 import { RECIPIENT_DIGITS, sampleEmail } from './message.ts';
 import { fillMillion, type MillionStore } from './million-store.ts';
 import { type PacedLoad, runPaced } from './paced-load.ts';
@@ -70,7 +70,7 @@ export const dashboard: Group = {
             aim: 'under 1,500 ms; 800 with a full cache; shift under 20, a key under 150 ms',
           },
           async (daemon, store) =>
-            measureVitals(daemon, await logInByLink(daemon, store.tenantId), VITAL_PAGES),
+            measureVitals(daemon, await logInPerson(daemon, store.tenantId), VITAL_PAGES),
         ),
         row(
           {
@@ -78,7 +78,7 @@ export const dashboard: Group = {
             aim: 'under 1,000 ms; 60 compared in the first minute, 5 a minute after; loop p99 under 50 ms',
           },
           async (daemon, store) => {
-            await logInByLink(daemon, store.tenantId);
+            await logInPerson(daemon, store.tenantId);
             return measureLogins(daemon);
           },
         ),
@@ -97,7 +97,7 @@ export const dashboard: Group = {
 type Times = { name: string; p95Ms: number; p99Ms: number; bytes: number };
 
 async function measurePages(daemon: DaemonProcess, store: MillionStore): Promise<Measure> {
-  const person = await logInByLink(daemon, store.tenantId);
+  const person = await logInPerson(daemon, store.tenantId);
   const kinds = await listPageKinds(daemon, store, person.path);
   // What is only slow the first time is not what is asked.
   for (const { path } of kinds) await person.open(path());
@@ -136,7 +136,7 @@ async function measureBesideSends(workspace: Workspace, store: MillionStore): Pr
   return measureOn(
     store,
     async (daemon) => {
-      const person = await logInByLink(daemon, store.tenantId);
+      const person = await logInPerson(daemon, store.tenantId);
       const kinds = await listPageKinds(daemon, store, person.path);
       const load = loadOf(daemon, store.key);
       const alone = await countArrivals(sink, load, timer(UNDISTURBED_MS));

@@ -1,6 +1,6 @@
 /** A person who is logged in to the dashboard of a daemon, with a browser that keeps its cookie and runs no scripts. */
 import { Agent, request } from 'node:http';
-import { browserAt } from '../../support/browser.ts';
+import { type Browser, browserAt } from '../../support/browser.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
 
 export const OPERATOR = { email: 'olga@people.example', password: 'correct horse battery' };
@@ -18,20 +18,33 @@ export function portOf({ address }: Pick<DaemonProcess, 'address'>): number {
 }
 
 /**
- * Logs in a person who owns the tenant and operates the installation, by a link. `path` of a person leads to the pages of its tenant.
+ * Logs in a person who owns the tenant and operates the installation: by a link the first time, and then with its password.
  * @throws Error with the answer that was not expected
  */
-export async function logInByLink(daemon: DaemonProcess, tenantId: string): Promise<Person> {
-  const rights = ['--tenant', tenantId, '--role', 'owner', '--operator'];
-  const { url } = (await daemon.cli(['person', 'link', OPERATOR.email, ...rights])) as { url: string };
+export async function logInPerson(daemon: DaemonProcess, tenantId: string): Promise<Person> {
+  const operators = (await daemon.cli(['person', 'operators'])) as unknown[];
   const port = portOf(daemon);
   const browser = browserAt(port);
-  await browser.open(new URL(url).pathname);
-  const { status, url: path, html } = await browser.submit('enter', { ...OPERATOR, name: 'Olga Operator' });
+  if (operators.length === 0) await enterByLink(daemon, browser, tenantId);
+  else await logIn(browser);
+  const { status, url, html } = browser.page;
   if (status !== 200) throw new Error(`logging in was answered ${status} ${html}`);
   const cookie = browser.cookie();
   const agent = new Agent({ keepAlive: true });
-  return { cookie, path, open: (page) => open({ agent, port, cookie }, page) };
+  return { cookie, path: url, open: (page) => open({ agent, port, cookie }, page) };
+}
+
+async function enterByLink(daemon: DaemonProcess, browser: Browser, tenantId: string): Promise<void> {
+  const rights = ['--tenant', tenantId, '--role', 'owner', '--operator'];
+  const { url } = (await daemon.cli(['person', 'link', OPERATOR.email, ...rights])) as { url: string };
+  await browser.open(new URL(url).pathname);
+  await browser.submit('enter', { ...OPERATOR, name: 'Olga Operator' });
+}
+
+/** Logs in with the password. */
+export async function logIn(browser: Browser): Promise<void> {
+  await browser.open('/login');
+  await browser.submit('login', OPERATOR);
 }
 
 type Connection = { agent: Agent; port: number; cookie: string };
