@@ -7,7 +7,15 @@ import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { queueKeyOf } from '../../src/queue/queue-key.ts';
 import { newId } from '../../src/system/ids.ts';
-import { CITIES, contactProperties, emailAt, LAST_YEAR_MS, RECIPIENTS, SENDERS, suppressedAt } from './million-rows.ts';
+import {
+  CITIES,
+  contactProperties,
+  emailAt,
+  LAST_YEAR_MS,
+  RECIPIENTS,
+  SENDERS,
+  suppressedAt,
+} from './million-rows.ts';
 
 export type MillionInput = { dataDir: string; tenantId: `ten_${string}`; rows: number; nowMs: number };
 export type Million = { audienceId: string; ids: { emails: string[]; contacts: string[] } };

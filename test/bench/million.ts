@@ -142,7 +142,11 @@ function oneOf(ids: readonly string[]): string {
   return ids[Math.floor(Math.random() * ids.length)] ?? '';
 }
 
-async function measureKinds(daemon: DaemonProcess, store: MillionStore, kinds: readonly Kind[]): Promise<Measure> {
+async function measureKinds(
+  daemon: DaemonProcess,
+  store: MillionStore,
+  kinds: readonly Kind[],
+): Promise<Measure> {
   const all: number[] = [];
   const slowest = new Map<string, number>();
   // What is only slow the first time is not what is asked.

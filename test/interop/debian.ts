@@ -32,6 +32,8 @@ const PACKAGES = {
   // swaks needs it for TLS.
   'libnet-ssleay-perl': '/usr/share/doc/libnet-ssleay-perl/copyright',
   postfix: '/usr/lib/postfix/sbin/master',
+  // The tests use its tool alone.
+  prometheus: '/usr/bin/promtool',
   python3: '/usr/bin/python3',
   // Logins by SCRAM-SHA-256-PLUS: GNU SASL, with a TLS that tells its channel binding.
   libgsasl18: '/usr/share/doc/libgsasl18/copyright',

@@ -1,6 +1,7 @@
 /** A flood of logins to one account, while its owner logs in from elsewhere. */
-import type { DaemonProcess } from '../../support/daemon.ts';
+
 import { browserAt } from '../../support/browser.ts';
+import type { DaemonProcess } from '../../support/daemon.ts';
 import { percentile } from '../percentile.ts';
 import { startModule } from '../program.ts';
 import type { Measure } from '../row.ts';

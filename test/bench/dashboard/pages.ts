@@ -24,7 +24,9 @@ async function makeSamples(daemon: DaemonProcess, { key, audienceId }: MillionSt
   const first = async (path: string) =>
     (await ask<{ data: Made[] }>(daemon, ['GET', `/v1${path}`, key])).data[0]?.id ?? '';
   const html = '<p>Hello {{firstName|friend}}!</p><p><a href="{{{unsubscribe_url}}}">Unsubscribe</a></p>';
-  const topic = await make('/topics', { name: 'News', defaultStatus: 'opt_out' }).catch(() => first('/topics'));
+  const topic = await make('/topics', { name: 'News', defaultStatus: 'opt_out' }).catch(() =>
+    first('/topics'),
+  );
   return {
     topic,
     template: await make('/templates', { name: `Welcome ${Date.now()}`, subject: 'Welcome', html }),
