@@ -18,7 +18,7 @@ const LINK_DAYS = 1;
 
 export const dashboard = {
   name: 'dashboard',
-  ids: ['per', 'ses', 'lnk', 'adt'],
+  ids: ['per', 'ses', 'lnk', 'adt', 'psk'],
   pages: [createDashboard],
   operatorRoutes: [registerPeopleAdmin],
   retention: ({ db }: Pick<App, 'db'>) => [

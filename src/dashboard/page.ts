@@ -14,6 +14,7 @@ import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
 import type { Formats } from './formats.ts';
 import type { Membership } from './people/memberships-store.ts';
+import type { Passkeys } from './people/passkeys.ts';
 import type { People } from './people/people.ts';
 import type { Said, Texts } from './texts/texts.ts';
 
@@ -44,6 +45,8 @@ export type BaseContext = {
   said?: Said;
   texts: Texts;
   formats: Formats;
+  /** Origin under which the browser has opened the page; undefined for plain HTTP from elsewhere, where nobody logs in. */
+  origin: string | undefined;
   /** IP address of the client. */
   clientAddress: string;
   userAgent: string;
@@ -105,6 +108,8 @@ type View = {
   body: ComponentChildren;
   /** True for a page with charts, which loads what draws them. */
   hasCharts?: boolean;
+  /** True for a page that asks for passkeys, which loads what talks to them. */
+  hasPasskeys?: boolean;
 };
 /** Leads to another page, where `said` is shown. */
 type Redirect = { to: string; said?: Said };
@@ -150,6 +155,7 @@ export function definePage<Of extends Area>(page: PageDefinition<Of>): PageDefin
 /** Parts of the app that pages use besides the operations of the API: people and their passwords, and nothing else that the API does not have. */
 export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   people: People;
+  passkeys: Passkeys;
   authenticate: Authenticate;
 };
 

@@ -1,8 +1,9 @@
 /** Every page of the dashboard, in the order of the navigation. Routes, the navigation and the tests that visit all pages follow from it. */
 import { accountPage } from './account/account.tsx';
 import { operatorAuditPage, tenantAuditPage } from './audit/page.tsx';
+import { codePage } from './entry/code.tsx';
 import { linkPage } from './entry/link.tsx';
-import { codePage, loginPage } from './entry/login.tsx';
+import { loginPage } from './entry/login.tsx';
 import { logoutPage } from './entry/logout.ts';
 import { mailboxLoginPage } from './entry/mailbox-login.tsx';
 import { startPage } from './entry/start.ts';

@@ -39,6 +39,7 @@ export function sendAnswer(
       assets={assets}
       menu={menuOf(pages, page.area, context)}
       hasCharts={answer.hasCharts === true}
+      hasPasskeys={answer.hasPasskeys === true}
       {...(viewer && { viewer })}
     >
       {answer.body}

@@ -11,7 +11,7 @@ import { callsOf } from './calls.ts';
 import { formatsOf, isTimeZone } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
-import { type Channel, readSessionCookie, sessionCookie } from './people/cookie.ts';
+import { browserOrigin, type Channel, readSessionCookie, sessionCookie } from './people/cookie.ts';
 import { findMailboxOf } from './people/mailbox-login.ts';
 import { listMemberships, type Membership } from './people/memberships-store.ts';
 import { SESSION_MS } from './people/people.ts';
@@ -78,7 +78,7 @@ export async function contextFor<Of extends Area>(
 
 function baseContext(
   app: DashboardApp,
-  { request }: Asked,
+  { request, channel }: Asked,
   chosen: { language: string | null; timeZone: string | null } = { language: null, timeZone: null },
 ): BaseContext {
   const [path = '', search = ''] = request.url.split('?', 2);
@@ -95,6 +95,7 @@ function baseContext(
     ...(isSaid(said) && { said }),
     texts: textsOf(language),
     formats: formatsOf(language, timeZone),
+    origin: browserOrigin(request, channel, app.config),
     clientAddress: request.clientAddress,
     userAgent: request.headers['user-agent'] ?? '',
   };

@@ -331,4 +331,22 @@ CREATE TABLE recoveryCodes (
     id: '0103-passwords-of-sessions',
     sql: 'ALTER TABLE dashboardSessions ADD COLUMN passwordDigest TEXT;',
   },
+  /** Passkeys. The secrets of one-time codes leave the audit log, which had them for a time. */
+  {
+    id: '0105-passkeys',
+    sql: `CREATE TABLE passkeys (
+  id TEXT PRIMARY KEY,
+  personId TEXT NOT NULL REFERENCES people ON DELETE CASCADE,
+  credentialId TEXT NOT NULL UNIQUE,
+  publicKey BLOB NOT NULL,
+  counter INTEGER NOT NULL,
+  transports TEXT NOT NULL,
+  name TEXT NOT NULL,
+  createdAt INTEGER NOT NULL,
+  lastUsedAt INTEGER
+) STRICT;
+CREATE INDEX passkeysByPerson ON passkeys (personId, id);
+UPDATE auditEntries SET details = '{}' WHERE action = 'account totpOn';
+`,
+  },
 ];

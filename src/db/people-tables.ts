@@ -1,6 +1,7 @@
 /** The data dictionary: the people who log in to the dashboard. The conventions are those of tables.ts, which lists every table. */
 import {
   belongsTo,
+  bytes,
   clusteredTable,
   flag,
   id,
@@ -21,7 +22,7 @@ export const people = table({
   /** Address in lower case, by which the person logs in. */
   email: unique(text()),
   name: text(),
-  /** Argon2id hash in the PHC string format. */
+  /** Argon2id hash in the PHC string format; empty for a person who logs in otherwise, which no password matches. */
   passwordHash: text(),
   /** Sealed secret of the one-time codes (RFC 6238); null while the person uses none. */
   totpSealed: nullable(text()),
@@ -110,6 +111,24 @@ export const recoveryCodes = clusteredTable({
   codeHash: key(text()),
 });
 export type RecoveryCodeRow = Row<typeof recoveryCodes>;
+
+/** Written by dashboard/people/passkeys-store.ts: credentials of WebAuthn, with which people log in. */
+export const passkeys = table({
+  id: key(id('psk')),
+  personId: belongsTo('people', id('per')),
+  /** Id that the authenticator has given the credential, in base64url. */
+  credentialId: unique(text()),
+  /** Public key in the format of COSE. */
+  publicKey: bytes(),
+  /** Counter of signatures at the last use; 0 for an authenticator that does not count. */
+  counter: integer(),
+  /** Ways to reach the authenticator, such as `internal`, as a JSON array, which the browser asks for. */
+  transports: text(),
+  name: text(),
+  createdAt: integer(),
+  lastUsedAt: nullable(integer()),
+}).indexedBy({ passkeysByPerson: '(personId, id)' });
+export type PasskeyRow = Row<typeof passkeys>;
 
 /** Written by dashboard/audit/store.ts, which only appends. Rows stay when the person is deleted. */
 export const auditEntries = table({

@@ -9,7 +9,7 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 /** Starts the browser. `https://<name>` leads to the port of this machine that `hosts` names, and no other name leads anywhere. */
 export function startBrowser(hosts: Readonly<Record<string, number>>): Promise<Browser> {
   const known = Object.entries(hosts).map(([name, port]) => `MAP ${name}:443 127.0.0.1:${port}`);
-  const rules = [...known, 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1'].join(', ');
+  const rules = [...known, 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost'].join(', ');
   return chromium.launch({
     executablePath: PROGRAM,
     // The sandbox of Chromium does not work for root, which these tests run as.

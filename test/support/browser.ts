@@ -32,6 +32,8 @@ export type Browser = {
   /** Sends a request as it is, and follows no redirect. */
   send(path: string, sent: Sent): Promise<Shown>;
   cookie(): string;
+  /** Origin of the pages that it opens. */
+  origin(): string;
 };
 
 const HOST = 'localhost';
@@ -114,6 +116,7 @@ export function browserAt(port: number): Browser {
     },
     send,
     cookie: () => cookie,
+    origin: () => `http://${HOST}:${port}`,
   };
 }
 

@@ -12,6 +12,7 @@ import { changePerson } from '../people/store.ts';
 import { isLanguage, LANGUAGES } from '../texts/texts.ts';
 import { CurrentPassword } from './confirmation.tsx';
 import { totpActions, totpSection } from './one-time-codes.tsx';
+import { passkeyActions, passkeySection } from './passkeys.tsx';
 import { DeleteAccount, Tenants, tenantActions } from './tenants.tsx';
 
 export const accountPage = definePage({
@@ -24,12 +25,14 @@ export const accountPage = definePage({
     const sessions = await listSessions(app.db.read, { personId: person.id, mailboxId: null });
     return {
       title: account.title,
+      hasPasskeys: true,
       body: (
         <>
           <h1>{account.title}</h1>
           <Profile context={context} />
           <Password context={context} />
           {await totpSection(context)}
+          {await passkeySection(context)}
           <Tenants context={context} />
           <SessionTable context={context} sessions={sessions} />
           <DeleteAccount context={context} />
@@ -72,6 +75,7 @@ export const accountPage = definePage({
       },
     },
     ...totpActions,
+    ...passkeyActions,
     ...tenantActions,
   },
 });
@@ -121,7 +125,7 @@ function Password({ context }: { context: PersonContext }) {
       <h2 id="password">{account.password}</h2>
       <Form context={context} action="password" submit={account.changePassword}>
         <input type="hidden" autocomplete="username" value={context.person.email} />
-        <CurrentPassword context={context} action="password" name="currentPassword" />
+        <CurrentPassword context={context} name="currentPassword" />
         <Field {...field} name="newPassword" label={account.newPassword} autocomplete="new-password" />
       </Form>
     </section>

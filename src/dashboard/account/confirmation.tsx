@@ -1,21 +1,19 @@
 /** The field with which a person confirms a change to its own account. */
-import { Field } from '../frame/forms.tsx';
 import type { PersonContext } from '../page.ts';
+import { NO_PASSWORD } from '../people/passkeys-store.ts';
 
-type ConfirmationProps = { context: PersonContext; action: string; name?: string };
+type ConfirmationProps = { context: PersonContext; name?: string };
 
-/** The password of the person, which `people.confirm` checks. */
-export function CurrentPassword({ context, action, name = 'password' }: ConfirmationProps) {
+/** The password of the person, which `people.confirm` checks. It may stand in several forms of a page. */
+export function CurrentPassword({ context, name = 'password' }: ConfirmationProps) {
   const { account } = context.texts;
+  if (context.person.passwordHash === NO_PASSWORD) return <p>{account.confirmByLogin}</p>;
   return (
-    <Field
-      context={context}
-      action={action}
-      name={name}
-      type="password"
-      label={account.currentPassword}
-      isRequired
-      autocomplete="current-password"
-    />
+    <div class="field">
+      <label>
+        {account.currentPassword}
+        <input type="password" name={name} required autocomplete="current-password" dir="auto" />
+      </label>
+    </div>
   );
 }

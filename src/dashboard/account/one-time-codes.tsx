@@ -98,13 +98,13 @@ async function totpIsOn(context: PersonContext) {
       <Disclosure label={account.recoveryCodesRenew} isOpen={failed?.action === 'renewRecoveryCodes'}>
         <Form context={context} action="renewRecoveryCodes" submit={account.recoveryCodesRenew}>
           <p>{account.recoveryCodesRenewText}</p>
-          <CurrentPassword context={context} action="renewRecoveryCodes" />
+          <CurrentPassword context={context} />
         </Form>
       </Disclosure>
       <Disclosure label={account.totpEnd} isOpen={failed?.action === 'totpOff'}>
         <Form context={context} action="totpOff" submit={account.totpEnd} isDangerous>
           <p>{account.totpEndText}</p>
-          <CurrentPassword context={context} action="totpOff" />
+          <CurrentPassword context={context} />
         </Form>
       </Disclosure>
     </>
@@ -137,7 +137,7 @@ async function totpBegin(context: PersonContext) {
           isRequired
           autocomplete="one-time-code"
         />
-        <CurrentPassword context={context} action="totpOn" />
+        <CurrentPassword context={context} />
       </Form>
     </Disclosure>
   );

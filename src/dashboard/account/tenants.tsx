@@ -44,7 +44,7 @@ export function Tenants({ context }: Props) {
       <h2 id="tenants">{account.tenants}</h2>
       <Table
         context={context}
-        caption={account.tenants}
+        caption={account.tenantsCaption}
         rows={context.memberships}
         keyOf={({ tenantId }) => tenantId}
         empty={account.noTenants}
@@ -93,7 +93,7 @@ export function DeleteAccount({ context }: Props) {
       <Disclosure label={account.delete} isOpen={context.failed?.action === 'deleteAccount'}>
         <Form context={context} action="deleteAccount" submit={account.delete} isDangerous>
           <p>{account.deleteText}</p>
-          <CurrentPassword context={context} action="deleteAccount" />
+          <CurrentPassword context={context} />
         </Form>
       </Disclosure>
     </section>

@@ -1,28 +1,57 @@
 /** The forms behind a link that lets somebody in once. */
 import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import { ACTION_FIELD, ActionButton, Field, Form } from '../frame/forms.tsx';
+import { PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
 import type { PublicContext } from '../page.ts';
 
 type Props = { context: PublicContext };
 
-/** The fields of a person who is new, or who sets a new password. */
+/** The fields of a person who is new, or who sets a new password. A person who is invited may choose a passkey instead. */
 export function NewPerson({ context, link }: Props & { link: LoginLinkRow }) {
   const { login } = context.texts;
   const field = { context, action: 'enter', isRequired: true };
   return (
-    <Form context={context} action="enter" submit={login.linkSubmit}>
-      {link.personId === null && <Field {...field} name="name" label={login.name} autocomplete="name" />}
-      {link.personId === null && link.email === null && (
-        <Field {...field} name="email" label={login.email} type="email" autocomplete="username" />
-      )}
+    <>
+      <Form context={context} action="enter" submit={login.linkSubmit}>
+        {link.personId === null && <Field {...field} name="name" label={login.name} autocomplete="name" />}
+        {link.personId === null && link.email === null && (
+          <Field {...field} name="email" label={login.email} type="email" autocomplete="username" />
+        )}
+        <Field
+          {...field}
+          name="password"
+          label={login.newPassword}
+          type="password"
+          autocomplete="new-password"
+        />
+      </Form>
+      {link.personId === null && <NewPasskey context={context} link={link} />}
+    </>
+  );
+}
+
+/** The passkey of an invited person. Its address is known, so that the device can name the account. */
+function NewPasskey({ context, link: { id, email } }: Props & { link: LoginLinkRow }) {
+  const { login, passkeys } = context.texts;
+  const origin = passkeyOrigin(context);
+  if (email === null || origin === undefined) return null;
+  const options = context.app.passkeys.creation(
+    { origin, owner: id },
+    { handle: id, email, name: email },
+    [],
+  );
+  return (
+    <PasskeyForm context={context} action="enterPasskey" submit={passkeys.enter} options={options}>
+      <p>{passkeys.enterText}</p>
       <Field
-        {...field}
-        name="password"
-        label={login.newPassword}
-        type="password"
-        autocomplete="new-password"
+        context={context}
+        action="enterPasskey"
+        name="name"
+        label={login.name}
+        isRequired
+        autocomplete="name"
       />
-    </Form>
+    </PasskeyForm>
   );
 }
 

@@ -9,13 +9,15 @@ import { notFound } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { findTenant } from '../../tenants/store.ts';
 import { tenantPath } from '../frame/layout.tsx';
+import { CREDENTIAL_FIELD } from '../frame/passkeys.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { readEmail, readName } from '../people/fields.ts';
-import { acceptInvitation, findOpenLink, redeemLink } from '../people/links-store.ts';
+import { acceptInvitation, findOpenLink, type LinkUse, redeemLink } from '../people/links-store.ts';
+import { NO_PASSWORD } from '../people/passkeys-store.ts';
 import { findPerson, findPersonByEmail } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
+import { requireChannel } from './channel.ts';
 import { KnownPerson, NewPerson, WrongLink } from './link-forms.tsx';
-import { requireChannel } from './login.tsx';
 import { startOf } from './start.ts';
 
 export const linkPage = definePage({
@@ -35,6 +37,7 @@ export const linkPage = definePage({
     );
     return {
       title,
+      hasPasskeys: true,
       body: (
         <>
           <h1>{title}</h1>
@@ -48,18 +51,25 @@ export const linkPage = definePage({
     enter: {
       async run(context, form) {
         requireChannel(context);
-        const { app, setSession } = context;
+        const { app } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
-        const now = app.clock.now();
-        const id = newId('per', now);
+        const person = { ...identityOf(link, form), id: newId('per', app.clock.now()) };
         const password = readPassword('password', fieldOf(form, 'password'));
-        const passwordHash = await app.people.hashPassword(password, { id });
-        const person = { ...identityOf(link, form), id, passwordHash };
-        const personId = await app.db.commit(redeemLink, { tokenHash: link.tokenHash, now, person });
-        const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
-        setSession(token);
-        return { to: await startOf(app, token) };
+        const passwordHash = await app.people.hashPassword(password, person);
+        return enter(context, { link, person: { ...person, passwordHash } });
+      },
+    },
+    enterPasskey: {
+      async run(context, form) {
+        requireChannel(context);
+        const { app, origin = '', texts } = context;
+        const link = await findLink(context);
+        if (!link?.email) throw notFound('Link');
+        const person = { ...identityOf(link, form), id: newId('per', app.clock.now()) };
+        const made = await app.passkeys.register(fieldOf(form, CREDENTIAL_FIELD), { origin, owner: link.id });
+        const passkey = { ...made, name: texts.passkeys.first };
+        return enter(context, { link, person: { ...person, passwordHash: NO_PASSWORD }, passkey });
       },
     },
     accept: {
@@ -78,6 +88,17 @@ export const linkPage = definePage({
     },
   },
 });
+
+type Entering = Pick<LinkUse, 'person' | 'passkey'> & { link: LoginLinkRow };
+
+/** Uses the link, and begins a session of the person. */
+async function enter(context: PublicContext, { link: { tokenHash }, ...entering }: Entering) {
+  const { app, setSession } = context;
+  const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
+  const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
+  setSession(token);
+  return { to: await startOf(app, token) };
+}
 
 async function sessionOf({ app, sessionToken }: PublicContext): Promise<SessionRow | undefined> {
   const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);

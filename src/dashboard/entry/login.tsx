@@ -1,8 +1,12 @@
-/** The pages on which a person logs in: with the password, and with a one-time code when the person uses them. */
-import { AppError } from '../../system/errors.ts';
-import { Field, Form } from '../frame/forms.tsx';
-import { type DashboardApp, definePage, fieldOf, type PublicContext } from '../page.ts';
+/** The page on which a person logs in: with its password, which a second factor may follow (code.tsx), or with a passkey alone. */
+import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
+import { definePage, fieldOf, type PublicContext } from '../page.ts';
+import { requireChannel, targetOf } from './channel.ts';
+import { LoginForm } from './login-form.tsx';
 import { startOf } from './start.ts';
+
+/** Everybody who logs in may answer the challenges of this page. */
+const OWNER = 'login';
 
 export const loginPage = definePage({
   area: 'public',
@@ -11,29 +15,12 @@ export const loginPage = definePage({
     const { login } = context.texts;
     return {
       title: login.title,
+      hasPasskeys: true,
       body: (
         <>
           <h1>{login.title}</h1>
-          <Form context={context} action="login" submit={login.submit}>
-            <Field
-              context={context}
-              action="login"
-              name="email"
-              label={login.email}
-              type="email"
-              isRequired
-              autocomplete="username"
-            />
-            <Field
-              context={context}
-              action="login"
-              name="password"
-              label={login.password}
-              type="password"
-              isRequired
-              autocomplete="current-password"
-            />
-          </Form>
+          <LoginForm context={context} account="email" />
+          <Passkey context={context} />
           <p>
             <small>{login.lost}</small>
           </p>
@@ -54,65 +41,29 @@ export const loginPage = definePage({
         const { token, stage } = await app.people.logIn({ email, password, clientAddress, userAgent });
         setSession(token);
         const to = targetOf(context);
-        if (stage === 'complete') return { to: await afterLogin(app, token, to) };
+        if (stage === 'complete') return { to: to ?? (await startOf(app, token)) };
         return { to: to === undefined ? '/login/code' : `/login/code?to=${encodeURIComponent(to)}` };
       },
     },
-  },
-});
-
-export const codePage = definePage({
-  area: 'public',
-  path: '/login/code',
-  async show(context) {
-    const { login } = context.texts;
-    return {
-      title: login.codeTitle,
-      body: (
-        <>
-          <h1>{login.codeTitle}</h1>
-          <Form context={context} action="code" submit={login.codeSubmit}>
-            <Field
-              context={context}
-              action="code"
-              name="code"
-              label={login.code}
-              isRequired
-              autocomplete="one-time-code"
-            />
-          </Form>
-        </>
-      ),
-    };
-  },
-  actions: {
-    code: {
+    passkey: {
       async run(context, form) {
-        const { app, sessionToken, setSession } = context;
-        const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
-        if (!session) return { to: '/login' };
-        const token = await app.people.enterCode(session, fieldOf(form, 'code'), context);
+        const { app, origin, setSession } = context;
+        requireChannel(context);
+        const ceremony = { origin: origin ?? '', owner: OWNER };
+        const { personId } = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony);
+        const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
         setSession(token);
-        return { to: await afterLogin(app, token, targetOf(context)) };
+        return { to: targetOf(context) ?? (await startOf(app, token)) };
       },
     },
   },
 });
 
-/**
- * Refuses passwords over plain HTTP from elsewhere.
- * @throws AppError restricted_api_key
- */
-export function requireChannel({ isPlain, texts }: Pick<PublicContext, 'isPlain' | 'texts'>): void {
-  if (isPlain) throw new AppError('restricted_api_key', texts.login.plain);
-}
-
-/** Returns the page that somebody wanted before logging in. A path that could lead to another host is none of ours. */
-export function targetOf({ query }: PublicContext): string | undefined {
-  const to = query.get('to') ?? '';
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(to) && !to.includes('\\') ? to : undefined;
-}
-
-async function afterLogin(app: DashboardApp, token: string, to: string | undefined): Promise<string> {
-  return to ?? (await startOf(app, token));
+function Passkey({ context }: { context: PublicContext }) {
+  const origin = passkeyOrigin(context);
+  if (origin === undefined) return null;
+  const options = context.app.passkeys.request({ origin, owner: OWNER });
+  return (
+    <PasskeyForm context={context} action="passkey" submit={context.texts.passkeys.use} options={options} />
+  );
 }

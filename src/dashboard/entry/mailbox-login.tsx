@@ -1,31 +1,20 @@
 /** The page on which the owner of a mailbox logs in, with the password of the mailbox. */
-import { Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf } from '../page.ts';
 import { logInToMailbox } from '../people/mailbox-login.ts';
-import { requireChannel, targetOf } from './login.tsx';
+import { requireChannel, targetOf } from './channel.ts';
+import { LoginForm } from './login-form.tsx';
 
 export const mailboxLoginPage = definePage({
   area: 'public',
   path: '/mailbox/login',
   async show(context) {
     const { login } = context.texts;
-    const field = { context, action: 'login', isRequired: true };
     return {
       title: login.mailboxTitle,
       body: (
         <>
           <h1>{login.mailboxTitle}</h1>
-          <Form context={context} action="login" submit={login.submit}>
-            <Field {...field} name="address" type="email" label={login.email} autocomplete="username" />
-            <Field
-              {...field}
-              name="password"
-              type="password"
-              label={login.password}
-              help={login.mailboxPassword}
-              autocomplete="current-password"
-            />
-          </Form>
+          <LoginForm context={context} account="address" help={login.mailboxPassword} />
           <p>
             <a href="/login">{login.person}</a>
           </p>

@@ -27,6 +27,7 @@ const SOURCES: Record<AssetName, () => Promise<string>> = {
   },
   'chart.css': () => readFile(resolve('uplot/dist/uPlot.min.css'), 'utf8'),
   'chart.js': () => compile(join(BROWSER, 'chart.ts')),
+  'passkeys.js': () => compile(join(BROWSER, 'passkeys.ts')),
 };
 
 /** Returns one minified file with everything that a file imports. */

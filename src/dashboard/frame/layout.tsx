@@ -20,6 +20,7 @@ type LayoutProps = {
   /** The person or the mailbox that is logged in; undefined on public pages. */
   viewer?: Viewer;
   hasCharts?: boolean;
+  hasPasskeys?: boolean;
   children: ComponentChildren;
 };
 
@@ -37,7 +38,16 @@ const HTMX = JSON.stringify({
 });
 
 /** Returns a whole page. */
-export function Layout({ context, title, assets, menu, viewer, hasCharts, children }: LayoutProps) {
+export function Layout({
+  context,
+  title,
+  assets,
+  menu,
+  viewer,
+  hasCharts,
+  hasPasskeys,
+  children,
+}: LayoutProps) {
   const { texts, formats, said } = context;
   const { pathOf } = assets;
   const head = (
@@ -49,6 +59,7 @@ export function Layout({ context, title, assets, menu, viewer, hasCharts, childr
       <script src={pathOf('page.js')} defer />
       {hasCharts && <link rel="stylesheet" href={pathOf('chart.css')} />}
       {hasCharts && <script src={pathOf('chart.js')} defer />}
+      {hasPasskeys && <script src={pathOf('passkeys.js')} defer />}
     </>
   );
   return (

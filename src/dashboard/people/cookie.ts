@@ -4,9 +4,10 @@
  */
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { hostNameOf } from '../../http/transport/host-names.ts';
 import { isLoopback, plainAddress } from '../../system/address-block.ts';
-import { isLocalHost } from '../origin.ts';
+import { isLocalHost, originOf } from '../origin.ts';
 
 /** `secure`: HTTPS, here or at a trusted proxy. `local`: plain HTTP on this machine. `plain`: plain HTTP from elsewhere, where nobody logs in. */
 export type Channel = 'secure' | 'local' | 'plain';
@@ -22,6 +23,22 @@ export function channelOf(request: FastifyRequest, trustedProxies: readonly stri
   if (isProxied && request.headers['x-forwarded-proto'] === 'https') return 'secure';
   if (isProxied && request.headers['x-forwarded-for'] !== undefined) return 'plain';
   return isLoopback(peer) && isLocalHost(hostNameOf(request.headers.host ?? '')) ? 'local' : 'plain';
+}
+
+/**
+ * Returns the origin under which a browser has opened a page. Over HTTPS it is that of the configuration, because a proxy may pass another
+ * Host header on.
+ */
+export function browserOrigin(
+  { headers: { host = '' } }: Pick<FastifyRequest, 'headers'>,
+  channel: Channel,
+  config: Pick<Config, 'http' | 'hostname'>,
+): string | undefined {
+  if (channel === 'plain') return undefined;
+  const configured = originOf(config);
+  if (channel === 'secure' && configured.startsWith('https:')) return configured;
+  const origin = `${channel === 'secure' ? 'https' : 'http'}://${host.toLowerCase()}`;
+  return URL.canParse(origin) ? origin : undefined;
 }
 
 /** Returns the token of a request's cookie. */

@@ -4,10 +4,11 @@
  */
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
+import type { LoginLinkRow, PasskeyRow, PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import { addMember, requireOwnPerson } from './memberships-store.ts';
+import { insertPasskey } from './passkeys-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
 import { findPersonByEmail, hasOperator, insertPerson, makeOperator, resetPassword } from './store.ts';
 
@@ -66,7 +67,13 @@ export async function findOpenLink(
 /** A person as somebody enters it behind a link. `email` is in lower case. */
 type NewPerson = Pick<PersonRow, 'id' | 'email' | 'name' | 'passwordHash'>;
 
-type LinkUse = { tokenHash: string; now: number; person: NewPerson };
+export type LinkUse = {
+  tokenHash: string;
+  now: number;
+  person: NewPerson;
+  /** The passkey of a new person who logs in with it. */
+  passkey?: Omit<PasskeyRow, 'personId'>;
+};
 
 /**
  * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends the sessions that had the
@@ -77,7 +84,7 @@ type LinkUse = { tokenHash: string; now: number; person: NewPerson };
 export const redeemLink = defineWrite(
   'people.redeemLink',
   async (tx, use: LinkUse): Promise<PersonRow['id']> => {
-    const { now, person } = use;
+    const { now, person, passkey } = use;
     const link = await findOpenLink(tx, use);
     if (!link) throw notFound('Link');
     await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
@@ -87,6 +94,7 @@ export const redeemLink = defineWrite(
       return link.personId;
     }
     await insertPerson(tx, { ...person, ...NEW, isOperator: link.isOperator, createdAt: now });
+    if (passkey) await insertPasskey(tx, { ...passkey, personId: person.id });
     await joinTenant(tx, link, { personId: person.id, now });
     return person.id;
   },
@@ -100,7 +108,10 @@ const NEW = { totpSealed: null, totpStep: 0, language: null, timeZone: null };
  */
 export const acceptInvitation = defineWrite(
   'people.acceptInvitation',
-  async (tx, { tokenHash, now, personId }: Omit<LinkUse, 'person'> & { personId: PersonRow['id'] }) => {
+  async (
+    tx,
+    { tokenHash, now, personId }: Omit<LinkUse, 'person' | 'passkey'> & { personId: PersonRow['id'] },
+  ) => {
     const link = await findOpenLink(tx, { tokenHash, now });
     const invited = link?.email == null ? undefined : await findPersonByEmail(tx, link.email);
     if (!link || invited?.id !== personId) throw notFound('Link');

@@ -11,6 +11,7 @@ import { DAY_MS, MINUTE_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { createPasswordCheck } from './check-password.ts';
+import { NO_PASSWORD } from './passkeys-store.ts';
 import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
 import { findSession, openSession, recordSessionUse } from './sessions-store.ts';
 import { findPerson, findPersonByEmail } from './store.ts';
@@ -23,8 +24,6 @@ const IDLE_MS = 7 * DAY_MS;
 const SECOND_FACTOR_MS = 10 * MINUTE_MS;
 /** Time after a login in which a person without a password may make changes that others confirm with their password. */
 const FRESH_LOGIN_MS = 15 * MINUTE_MS;
-/** Stands for the hash of the password of a person who logs in otherwise. No password matches it. */
-const NO_PASSWORD = '';
 /** Minimum time between two writes of the time at which a session was last used. */
 const USE_RECORDED_EVERY_MS = MINUTE_MS;
 /** Maximum length of a User-Agent that is kept for the list of sessions. */
@@ -55,6 +54,11 @@ export type People = {
    * @throws AppError validation_error, rate_limited, unavailable, invalid_state for a login that is too old
    */
   confirm(identity: { person: PersonRow; session: SessionRow } & Client, password: string): Promise<void>;
+  /**
+   * Completes a login with a passkey in the place of a code, under a new token. The passkey is that of the person of the session.
+   * @throws AppError invalid_state for a login that waits for none
+   */
+  enterPasskey(session: SessionRow, client: Client): Promise<string>;
   /** Begins the session of the same browser anew, after a change of rights has ended all sessions of the person. It returns the token. */
   renew(session: SessionRow, client: Client): Promise<string>;
   /** Begins a session and returns its token. `replaces` is the session of the same browser that ends. */
@@ -107,6 +111,10 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       if (!person || session.stage !== 'second_factor') throw loginHasEnded();
       await requireCode(person, code, client.clientAddress);
       return begin({ personId: person.id, mailboxId: null, stage: 'complete' }, client, session.id);
+    },
+    async enterPasskey({ id, personId, stage }, client) {
+      if (stage !== 'second_factor') throw loginHasEnded();
+      return begin({ personId, mailboxId: null, stage: 'complete' }, client, id);
     },
     async confirm({ person, session, clientAddress }, password) {
       if (person.passwordHash !== NO_PASSWORD)

@@ -4,6 +4,7 @@ import type { PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, orNotFound } from '../../system/errors.ts';
 import { listMemberships, requireOtherOwner } from './memberships-store.ts';
+import { removePasskeysOf } from './passkeys-store.ts';
 import { setRecoveryCodes } from './recovery-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
 
@@ -72,8 +73,8 @@ export const changePerson = defineWrite('people.change', async (tx, input: Chang
 });
 
 /**
- * Sets a new password for a person who has lost its own, as part of a write. It ends all sessions, and the use of one-time codes and recovery
- * codes.
+ * Sets a new password for a person who has lost its own, as part of a write. It ends all sessions, one-time codes, recovery codes and
+ * passkeys, because somebody else may have them.
  */
 export async function resetPassword(
   tx: Tx,
@@ -81,6 +82,7 @@ export async function resetPassword(
 ): Promise<void> {
   await updateRows(tx, 'people', { set: { passwordHash, totpSealed: null }, where: { id } });
   await setRecoveryCodes(tx, id, []);
+  await removePasskeysOf(tx, id);
   await endSessionsOf(tx, { personId: id });
 }
 

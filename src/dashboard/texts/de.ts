@@ -24,6 +24,7 @@ import { myMailbox } from './de/my-mailbox.ts';
 import { operators } from './de/operators.ts';
 import { outboundRoutes } from './de/outbound-routes.ts';
 import { overview } from './de/overview.ts';
+import { passkeys } from './de/passkeys.ts';
 import { queue } from './de/queue.ts';
 import { reports } from './de/reports.ts';
 import { routes } from './de/routes.ts';
@@ -70,6 +71,7 @@ export const de: typeof en = {
   operators,
   outboundRoutes,
   overview,
+  passkeys,
   queue,
   reports,
   requests,

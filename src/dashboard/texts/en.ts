@@ -24,6 +24,7 @@ import { myMailbox } from './en/my-mailbox.ts';
 import { operators } from './en/operators.ts';
 import { outboundRoutes } from './en/outbound-routes.ts';
 import { overview } from './en/overview.ts';
+import { passkeys } from './en/passkeys.ts';
 import { queue } from './en/queue.ts';
 import { reports } from './en/reports.ts';
 import { routes } from './en/routes.ts';
@@ -69,6 +70,7 @@ export const en = {
   operators,
   outboundRoutes,
   overview,
+  passkeys,
   queue,
   reports,
   requests,

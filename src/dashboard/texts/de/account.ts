@@ -40,6 +40,7 @@ export const account: typeof english = {
   recoveryCodesRenew: 'Neue Wiederherstellungscodes erstellen',
   recoveryCodesRenewText: 'Alle früheren enden, auch die unbenutzten.',
   tenants: 'Mandanten',
+  tenantsCaption: 'Mandanten, zu denen Sie gehören',
   tenant: 'Mandant',
   role: 'Rolle',
   noTenants: 'Sie gehören zu keinem Mandanten.',
@@ -48,4 +49,6 @@ export const account: typeof english = {
   delete: 'Konto löschen',
   deleteText:
     'Sie verlassen alle Mandanten, und niemand kann sich mehr als Sie anmelden. Das Prüfprotokoll behält, was Sie getan haben. Das lässt sich nicht rückgängig machen.',
+  confirmByLogin:
+    'Sie haben kein Passwort. Melden Sie sich zuvor neu an, wenn Ihre Anmeldung älter als 15 Minuten ist.',
 };

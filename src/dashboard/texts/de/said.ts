@@ -39,4 +39,6 @@ export const said: Record<Said, string> = {
   released: 'Freigegeben. Was zurückgehalten war, geht jetzt ab.',
   dnsUpdated: 'Die Einträge sind verglichen und aktualisiert.',
   taskRetried: 'Die Aufgabe läuft erneut.',
+  passkeyAdded: 'Der Passkey ist hinzugefügt.',
+  passkeyRemoved: 'Der Passkey ist entfernt, und alle anderen Sitzungen sind beendet.',
 };

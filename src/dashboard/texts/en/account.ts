@@ -37,6 +37,7 @@ export const account = {
   recoveryCodesRenew: 'Make new recovery codes',
   recoveryCodesRenewText: 'All earlier ones end, also those that were not used.',
   tenants: 'Tenants',
+  tenantsCaption: 'Tenants that you belong to',
   tenant: 'Tenant',
   role: 'Role',
   noTenants: 'You belong to no tenant.',
@@ -46,4 +47,5 @@ export const account = {
   delete: 'Delete your account',
   deleteText:
     'You leave all tenants, and nobody can log in as you any more. The audit log keeps what you have done. This cannot be undone.',
+  confirmByLogin: 'You have no password. Log in again first if your login is older than 15 minutes.',
 };

@@ -37,5 +37,7 @@ export const said = {
   released: 'Released. What was kept back leaves now.',
   dnsUpdated: 'The records were compared and updated.',
   taskRetried: 'The task runs again.',
+  passkeyAdded: 'The passkey is added.',
+  passkeyRemoved: 'The passkey is removed, and all other sessions have ended.',
 };
 export type Said = keyof typeof said;

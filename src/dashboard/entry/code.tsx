@@ -1,0 +1,81 @@
+/** The page that asks for the second factor after the password: a one-time code, a recovery code, or a passkey of the person. */
+import { Field, Form } from '../frame/forms.tsx';
+import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
+import { definePage, fieldOf, type PublicContext } from '../page.ts';
+import { listPasskeys } from '../people/passkeys-store.ts';
+import { targetOf } from './channel.ts';
+import { startOf } from './start.ts';
+
+export const codePage = definePage({
+  area: 'public',
+  path: '/login/code',
+  async show(context) {
+    const { login } = context.texts;
+    return {
+      title: login.codeTitle,
+      hasPasskeys: true,
+      body: (
+        <>
+          <h1>{login.codeTitle}</h1>
+          <Form context={context} action="code" submit={login.codeSubmit}>
+            <Field
+              context={context}
+              action="code"
+              name="code"
+              label={login.code}
+              isRequired
+              autocomplete="one-time-code"
+            />
+          </Form>
+          {await passkey(context)}
+        </>
+      ),
+    };
+  },
+  actions: {
+    code: {
+      async run(context, form) {
+        const { app } = context;
+        const session = await sessionOf(context);
+        if (!session) return { to: '/login' };
+        return enter(context, await app.people.enterCode(session, fieldOf(form, 'code'), context));
+      },
+    },
+    passkey: {
+      async run(context, form) {
+        const { app, origin = '' } = context;
+        const session = await sessionOf(context);
+        if (!session?.personId) return { to: '/login' };
+        const ceremony = { origin, owner: session.id };
+        await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony, session.personId);
+        return enter(context, await app.people.enterPasskey(session, context));
+      },
+    },
+  },
+});
+
+/** Returns the session of whoever has entered the password. */
+async function sessionOf({ app, sessionToken }: PublicContext) {
+  return sessionToken === undefined ? undefined : app.people.find(sessionToken);
+}
+
+async function enter(context: PublicContext, token: string) {
+  context.setSession(token);
+  return { to: targetOf(context) ?? (await startOf(context.app, token)) };
+}
+
+/** The passkeys of the person, when it has some. */
+async function passkey(context: PublicContext) {
+  const { app, texts } = context;
+  const session = await sessionOf(context);
+  const origin = passkeyOrigin(context);
+  if (!session?.personId || session.stage !== 'second_factor' || origin === undefined) return null;
+  const allowed = await listPasskeys(app.db.read, session.personId);
+  if (allowed.length === 0) return null;
+  const options = app.passkeys.request({ origin, owner: session.id }, allowed);
+  return (
+    <PasskeyForm context={context} action="passkey" submit={texts.passkeys.use} options={options}>
+      <p>{texts.passkeys.instead}</p>
+    </PasskeyForm>
+  );
+}
