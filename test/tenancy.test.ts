@@ -261,7 +261,15 @@ test('nothing of the test mode can be changed by a live key', async () => {
 
 /** Operations that a sending key may use (specification 5): it sends, and reads and changes emails. */
 const FOR_SENDING = [
-  ...['cancelEmail', 'checkEmail', 'getEmail', 'getEmailAttempts', 'getRawEmail', 'listEmails'],
+  ...[
+    'cancelEmail',
+    'checkEmail',
+    'getEmail',
+    'getEmailAttachment',
+    'getEmailAttempts',
+    'getRawEmail',
+    'listEmails',
+  ],
   ...['rescheduleEmail', 'sendBatch', 'sendEmail'],
 ];
 /** A key that is limited in any way manages no keys. */

@@ -21,9 +21,7 @@ export type Calls = {
   delete<Answer>(path: string, body?: unknown): Promise<Answer>;
   /** Sends a body that is not JSON, such as a file of contacts. */
   upload<Answer>(path: string, body: Buffer, mediaType: string): Promise<Answer>;
-  /** Returns an answer that is not JSON, such as an exported file. */
-  download(path: string, query?: Query): Promise<{ bytes: Buffer; mediaType: string }>;
-  /** Returns an answer that may be larger than memory should hold, while it is read. */
+  /** Returns an answer that is not JSON, such as an exported file, while it is read: it may be larger than memory should hold. */
   stream(path: string): Promise<{ bytes: Readable; mediaType: string }>;
 };
 
@@ -61,13 +59,15 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
       ...(person && { mark: (raw) => actAsPerson(raw, person) }),
     });
     if (response.status >= 400) throw refusalOf(response.body, `${method} ${path}`);
-    return { bytes: response.body, mediaType: String(response.headers['content-type'] ?? '') };
+    return response.body;
   }
 
   async function stream(path: string) {
+    const url = prefix + path;
+    requireWithin(prefix, url);
     const { status, headers, body } = await streamInProcess(await serverOf(), {
       method: 'GET',
-      url: `${prefix}${path}`,
+      url,
       clientAddress,
       ...(person && { mark: (raw) => actAsPerson(raw, person) }),
     });
@@ -79,19 +79,18 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE') =>
     async <Answer>(path: string, body?: unknown): Promise<Answer> => {
       const json = body === undefined ? undefined : { payload: JSON.stringify(body), mediaType: JSON_TYPE };
-      return readJson<Answer>((await call(method, path, json)).bytes);
+      return readJson<Answer>(await call(method, path, json));
     };
 
   return {
     get: async <Answer>(path: string, query?: Query) =>
-      readJson<Answer>((await call('GET', withQuery(path, query))).bytes),
+      readJson<Answer>(await call('GET', withQuery(path, query))),
     post: send('POST'),
     put: send('PUT'),
     patch: send('PATCH'),
     delete: send('DELETE'),
     upload: async <Answer>(path: string, payload: Buffer, mediaType: string) =>
-      readJson<Answer>((await call('POST', path, { payload, mediaType })).bytes),
-    download: (path, query) => call('GET', withQuery(path, query)),
+      readJson<Answer>(await call('POST', path, { payload, mediaType })),
     stream,
   };
 }

@@ -73,6 +73,7 @@ import { newDomainPage } from './sending/domains/new.tsx';
 import { emailAttemptsPage } from './sending/emails/attempts.tsx';
 import { emailCheckPage } from './sending/emails/check.tsx';
 import { emailPage } from './sending/emails/email.tsx';
+import { emailFilePage } from './sending/emails/file.ts';
 import { emailsPage } from './sending/emails/list.tsx';
 import { emailPreviewPage } from './sending/emails/preview.ts';
 import { emailRawPage } from './sending/emails/raw.ts';
@@ -116,6 +117,7 @@ export const PAGES: readonly PageDefinition[] = [
   emailPage,
   emailAttemptsPage,
   emailPreviewPage,
+  emailFilePage,
   emailCheckPage,
   emailRawPage,
   sendTestPage,

@@ -10,8 +10,11 @@ import { listEnvelope, pageRequest } from '../http/json/page.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { createLinks } from '../links/links.ts';
+import { createMessageParser } from '../mail/message/parse/parser.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
+import { registerAttachment } from './attachment-api.ts';
+import { createAttachmentFiles } from './attachment-files.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, rescheduleEmail } from './change.ts';
 import { registerCheck } from './check/api.ts';
@@ -53,8 +56,16 @@ export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: 
     links: createLinks(app),
   };
   const rawMessages = createRawMessages(sending);
-  const showing = { ...app, rawMessages, messageTexts: createMessageTexts(app), checker: createChecker(app) };
-  server.addHook('onClose', () => showing.messageTexts.close());
+  // The threads of the parser start when they are first needed.
+  const parser = createMessageParser(app, app.htmlText);
+  const showing = {
+    ...app,
+    rawMessages,
+    messageTexts: createMessageTexts(app, parser),
+    attachmentFiles: createAttachmentFiles(parser),
+    checker: createChecker(app),
+  };
+  server.addHook('onClose', () => parser.close());
   server.addHook('onClose', () => showing.checker.close());
   registerSend(server, sending);
   registerBatch(server, sending);
@@ -63,6 +74,7 @@ export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: 
   registerCancel(server, showing);
   registerReschedule(server, showing);
   registerRaw(server, showing);
+  registerAttachment(server, showing);
   registerCheck(server, showing);
 }
 

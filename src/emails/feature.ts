@@ -19,7 +19,14 @@ export const emails = {
   reach: {
     domain: [
       ...['sendEmail', 'sendBatch', 'listEmails', 'getEmail', 'rescheduleEmail', 'cancelEmail'],
-      ...['getEmailAttempts', 'getRawEmail', 'checkEmail', 'approveEmail', 'declineEmail'],
+      ...[
+        'getEmailAttempts',
+        'getRawEmail',
+        'getEmailAttachment',
+        'checkEmail',
+        'approveEmail',
+        'declineEmail',
+      ],
     ],
     tenant: ['previewTemplate'],
   },

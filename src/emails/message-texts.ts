@@ -4,7 +4,7 @@
  */
 import type { App } from '../app.ts';
 import type { MessageRow } from '../db/tables.ts';
-import { createMessageParser, MessagesWaitError } from '../mail/message/parse/parser.ts';
+import { type MessageParser, MessagesWaitError } from '../mail/message/parse/parser.ts';
 import type { Texts } from '../queue/contents/read.ts';
 import { AppError } from '../system/errors.ts';
 
@@ -19,14 +19,12 @@ export type MessageTexts = {
    * @throws AppError unavailable while other messages are parsed; DamagedBlobError
    */
   read(message: Pick<MessageRow, 'tenantId'> & { blobId: NonNullable<MessageRow['blobId']> }): Promise<Texts>;
-  close(): Promise<void>;
 };
 
 const NOTHING: Texts = { html: null, text: null };
 
-/** Returns the reader. Its threads start when they are first needed. */
-export function createMessageTexts(app: Pick<App, 'blobs' | 'clock' | 'log' | 'htmlText'>): MessageTexts {
-  const parser = createMessageParser(app, app.htmlText);
+/** Returns the reader. */
+export function createMessageTexts(app: Pick<App, 'blobs'>, parser: MessageParser): MessageTexts {
   return {
     async read({ tenantId, blobId }) {
       const bytes = await app.blobs.open(blobId);
@@ -36,7 +34,6 @@ export function createMessageTexts(app: Pick<App, 'blobs' | 'clock' | 'log' | 'h
       if (parsed.kind === 'opaque') return NOTHING;
       return { html: parsed.html === '' ? null : parsed.html, text: parsed.text === '' ? null : parsed.text };
     },
-    close: () => parser.close(),
   };
 }
 

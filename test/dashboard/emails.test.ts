@@ -1,6 +1,7 @@
 /** The pages of emails: what became of one and why, its content without danger, canceling, sending again, and sending a test. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_RESENT_BYTES } from '../../src/dashboard/sending/emails/resend.ts';
 import { openRoutedSpool } from '../queue/routed-spool.ts';
 import { type Browser, logIn } from '../support/browser.ts';
 import { closeAfterTests } from '../support/close-after.ts';
@@ -98,12 +99,13 @@ test('sending again makes a new email with the same content, and the same form s
     assert.deepEqual(other[field], one[field], field);
 });
 
-test('a copy with attachments cannot be sent again from the page', async () => {
+test('an email whose attachments are more than a page holds cannot be sent again from the page', async () => {
   const browser = await logIn(spool);
-  const attachments = [{ filename: 'a<b>.txt', content: Buffer.from('x').toString('base64') }];
-  const html = await openEmail(browser, await spool.accept('later@one.example', { attachments }));
-  assert.match(html, /a&lt;b>\.txt/);
-  assert.doesNotMatch(html, /value="resend"/);
+  const content = Buffer.alloc(MAX_RESENT_BYTES + 1, 'x').toString('base64');
+  const id = await spool.accept('later@one.example', { attachments: [{ filename: 'a.bin', content }] });
+  assert.doesNotMatch(await openEmail(browser, id), /value="resend"/);
+  const { status } = await browser.send(`${LIVE}/emails/${id}`, { method: 'POST', body: '_action=resend' });
+  assert.equal(status, 422);
 });
 
 test('a test is sent from the form, and a refusal keeps what was entered', async () => {
@@ -154,4 +156,47 @@ test('the message is downloaded as it is sent, and a check names what is wrong w
   assert.match(check, /Findings.*http:\/\/evil\.example\/x/s);
   assert.doesNotMatch(check, /href="http:\/\/evil/);
   assert.match(check, /Subject: Hi/);
+});
+
+test('files are downloaded one by one and never shown, images stand in the preview, and all of them are sent again', async () => {
+  const browser = await logIn(spool);
+  const content = (text: string) => Buffer.from(text).toString('base64');
+  const id = await spool.accept('later@one.example', {
+    html: '<p><img src="cid:logo"><img src="cid:page"></p>',
+    attachments: [
+      { filename: 'report <b>.txt', content: content('a report') },
+      { filename: 'logo.png', contentType: 'image/png', contentId: 'logo', content: content('a logo') },
+      { filename: 'page.svg', contentType: 'image/svg+xml', contentId: 'page', content: content('<svg/>') },
+    ],
+  });
+  const html = await openEmail(browser, id);
+  assert.match(html, new RegExp(`emails/${id}/files/1" download[^>]*><bdi[^>]*>report &lt;b>`));
+  const file = await browser.send(`${LIVE}/emails/${id}/files/1`, { method: 'GET' });
+  assert.equal(file.html, 'a report');
+  assert.match(
+    String(file.headers['content-disposition']),
+    /^attachment; filename\*=UTF-8''report%20%3Cb%3E\.txt$/,
+  );
+  assert.equal(file.headers['x-content-type-options'], 'nosniff');
+  assert.match(String(file.headers['content-security-policy']), /^sandbox; default-src 'none'/);
+  assert.equal((await browser.send(`${LIVE}/emails/${id}/files/4`, { method: 'GET' })).status, 404);
+  const preview = await browser.send(`${LIVE}/emails/${id}/preview`, { method: 'GET' });
+  assert.ok(preview.html.includes(`<img src="data:image/png;base64,${content('a logo')}">`), preview.html);
+  // An SVG may contain scripts, and stays a name that nothing answers to.
+  assert.match(preview.html, /src="cid:page"/);
+  await openEmail(browser, id);
+  await browser.submit('resend');
+  assert.match(browser.page.html, /Sent again/);
+  const [, again = ''] = /emails\/(em_\w+)/.exec(browser.page.url) ?? [];
+  assert.notEqual(again, id);
+  for (const [number, text] of [
+    [1, 'a report'],
+    [2, 'a logo'],
+    [3, '<svg/>'],
+  ] as const)
+    assert.equal(
+      (await browser.send(`${LIVE}/emails/${again}/files/${number}`, { method: 'GET' })).html,
+      text,
+    );
+  assert.deepEqual((await spool.email(again)).attachments, (await spool.email(id)).attachments);
 });

@@ -72,7 +72,7 @@ export const mailboxImportErrorsPage = definePage({
   path: '/mailboxes/:id/imports/:import/errors',
   async show(context) {
     const id = context.params['import'] ?? '';
-    const { bytes, mediaType } = await context.api.download(baseOf(context) + path`/imports/${id}/errors`);
+    const { bytes, mediaType } = await context.api.stream(baseOf(context) + path`/imports/${id}/errors`);
     return { file: { name: `${id}-errors.csv`, mediaType, bytes } };
   },
 });

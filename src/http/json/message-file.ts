@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 
 /** Header fields with which no browser shows a response or runs anything in it. */
-export const UNSHOWN = {
+const UNSHOWN = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
 };
@@ -24,6 +24,18 @@ export function sendMessageFile(reply: FastifyReply, { name, sizeBytes, chunks }
     .header('content-disposition', `attachment; filename="${name}.eml"`)
     .headers(UNSHOWN)
     .send(Readable.from(chunks));
+}
+
+/** Sends the bytes of a file of a message. Its own media type is not repeated, so that no program shows it by mistake. */
+export function sendFile(
+  reply: FastifyReply,
+  { disposition, bytes }: { disposition: string; bytes: Buffer },
+): FastifyReply {
+  return reply
+    .type('application/octet-stream')
+    .header('content-disposition', disposition)
+    .headers(UNSHOWN)
+    .send(bytes);
 }
 
 /** Returns the schema of a response that is a file. */

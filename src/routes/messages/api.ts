@@ -25,7 +25,7 @@ import {
   showReceived,
   showSummary,
 } from './schemas.ts';
-import { sendFile, sendRaw } from './send-file.ts';
+import { sendRaw, sendReceivedFile } from './send-file.ts';
 import { getReceived, listSeenPosts, listSeenRecipients } from './store.ts';
 
 type ReceivedApp = App & { contents: ReceivedContents };
@@ -155,7 +155,7 @@ function registerAttachment(server: FastifyInstance, app: ReceivedApp): void {
       const { id, number } = request.params;
       const message = await getReceived(app.db.read, reachOf(request), id);
       if (!FILE_NUMBER.test(number)) throw notFound('Attachment');
-      return sendFile(reply, await app.contents.openFile(message, Number(number)));
+      return sendReceivedFile(reply, await app.contents.openFile(message, Number(number)));
     },
   );
 }
@@ -204,7 +204,7 @@ export function serveDownloads(server: FastifyInstance, app: App & { contents: R
       reply.header('cache-control', 'private, no-store');
       return download.file === 0
         ? sendRaw(reply, app, message)
-        : sendFile(reply, await app.contents.openFile(message, download.file));
+        : sendReceivedFile(reply, await app.contents.openFile(message, download.file));
     },
   );
 }

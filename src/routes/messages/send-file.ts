@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
-import { sendMessageFile, UNSHOWN } from '../../http/json/message-file.ts';
+import { sendFile, sendMessageFile } from '../../http/json/message-file.ts';
 import { filenameParameters } from '../../mail/message/filename.ts';
 import { type OpenFile, openContent } from './content.ts';
 
@@ -22,13 +22,9 @@ export async function sendRaw(
   return sendMessageFile(reply, { name: message.id, sizeBytes, chunks: withTrace(trace, bytes) });
 }
 
-/** Sends a file of a message. Its own media type is not repeated, so that no program shows it by mistake. */
-export function sendFile(reply: FastifyReply, { filename, bytes }: OpenFile): FastifyReply {
-  return reply
-    .type('application/octet-stream')
-    .header('content-disposition', `attachment; ${filenameParameters(filename).filename}`)
-    .headers(UNSHOWN)
-    .send(bytes);
+/** Sends a file of a message. */
+export function sendReceivedFile(reply: FastifyReply, { filename, bytes }: OpenFile): FastifyReply {
+  return sendFile(reply, { disposition: `attachment; ${filenameParameters(filename).filename}`, bytes });
 }
 
 async function* withTrace(trace: Buffer, bytes: BlobContent): AsyncGenerator<Buffer> {

@@ -239,6 +239,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       text: 'Hello Bob',
       type: 'transactional',
       tags: { kind: 'greeting' },
+      attachments: [{ filename: 'note.txt', content: 'SGVsbG8=' }],
       scheduledAt: new Date(nowMs + 30 * DAY_MS).toISOString(),
     }),
     filters: {

@@ -99,10 +99,20 @@ export function Attachments({ context, email }: Props) {
     <Table
       context={context}
       caption={texts.email.attachments}
-      rows={email.attachments.map((file, index) => ({ ...file, key: `${index} ${file.filename}` }))}
-      keyOf={({ key }) => key}
+      rows={email.attachments.map((file, index) => ({ ...file, number: String(index + 1) }))}
+      keyOf={({ number }) => number}
       columns={[
-        { label: texts.email.fileName, cell: ({ filename }) => <Foreign text={filename} /> },
+        {
+          label: texts.email.fileName,
+          cell: ({ filename, number }) =>
+            email.contentDeletedAt === null ? (
+              <a href={`${emailPath(context, email.id)}/files/${number}`} download>
+                <Foreign text={filename || texts.email.noFileName} />
+              </a>
+            ) : (
+              <Foreign text={filename || texts.email.noFileName} />
+            ),
+        },
         { label: texts.email.mediaType, cell: ({ contentType }) => <Foreign text={contentType} /> },
         { label: texts.email.disposition, cell: ({ disposition }) => texts.email.dispositions[disposition] },
         { label: texts.email.size, isNumeric: true, cell: ({ size }) => formats.bytes(size) },

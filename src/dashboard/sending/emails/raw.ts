@@ -6,7 +6,7 @@ export const emailRawPage = definePage({
   area: 'tenant',
   path: '/emails/:id/raw',
   async show({ api, params: { id = '' } }) {
-    const { bytes, mediaType } = await api.download(path`/emails/${id}/raw`);
+    const { bytes, mediaType } = await api.stream(path`/emails/${id}/raw`);
     return { file: { name: `${id}.eml`, mediaType, bytes } };
   },
 });

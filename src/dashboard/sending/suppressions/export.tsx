@@ -58,7 +58,7 @@ export const suppressionExportFilePage = definePage({
   area: 'tenant',
   path: '/suppressions/exports/:id/file',
   async show(context) {
-    const { bytes, mediaType } = await context.api.download(`${pathOf(context)}/file`);
+    const { bytes, mediaType } = await context.api.stream(`${pathOf(context)}/file`);
     return { file: { name: 'suppressions.csv', mediaType, bytes } };
   },
 });

@@ -39,7 +39,7 @@ export const suppressionImportErrorsPage = definePage({
   area: 'tenant',
   path: '/suppressions/imports/:id/errors',
   async show(context) {
-    const { bytes, mediaType } = await context.api.download(`${pathOf(context)}/errors`);
+    const { bytes, mediaType } = await context.api.stream(`${pathOf(context)}/errors`);
     return { file: { name: `${context.params['id']}-errors.csv`, mediaType, bytes } };
   },
 });

@@ -99,6 +99,7 @@ export const email: typeof english = {
   noContent: 'Es gibt keinen Inhalt.',
   cut: (count) => `Nur die ersten ${count} Zeichen werden gezeigt.`,
   attachments: 'Anhänge',
+  noFileName: 'Datei ohne Namen',
   fileName: 'Name',
   mediaType: 'Typ',
   disposition: 'Gezeigt als',

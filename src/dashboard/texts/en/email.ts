@@ -97,6 +97,7 @@ export const email = {
   noContent: 'There is no content.',
   cut: (count: string) => `Only the first ${count} characters are shown.`,
   attachments: 'Attachments',
+  noFileName: 'file without a name',
   fileName: 'Name',
   mediaType: 'Type',
   disposition: 'Shown as',
