@@ -10,7 +10,7 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
   const absolute = (setting: string, path: string) => resolve(folderOf(setting), path);
   /** An empty path is no path. */
   const optional = (setting: string, path: string) => (path === '' ? '' : absolute(setting, path));
-  const { tls, delivery, backup, outbound, dns, acme } = config;
+  const { tls, delivery, backup, outbound, dns, acme, openid } = config;
   const { externalAccount } = acme;
   return {
     ...config,
@@ -31,6 +31,10 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
         ...(passwordFile !== undefined && { passwordFile: absolute('outbound.routes', passwordFile) }),
         ...(caFile !== undefined && { caFile: absolute('outbound.routes', caFile) }),
       })),
+    },
+    openid: {
+      ...openid,
+      clientSecretFile: optional('openid.clientSecretFile', openid.clientSecretFile),
     },
     dns: { ...dns, update: { ...dns.update, key: optional('dns.update.key', dns.update.key) } },
     acme: {

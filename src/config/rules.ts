@@ -29,6 +29,7 @@ export function* findFaults(config: ConfigFields): Faults {
   yield* findAddressFaults('domains.addresses', domains.addresses);
   yield* findNameServerFaults(config);
   yield* findUpdateFaults(config);
+  yield* findOpenIdFaults(config);
   yield* findAddressFaults('http.trustedProxies', http.trustedProxies);
   yield* findAddressFaults('smtp.trustedProxies', smtp.trustedProxies);
   yield* findInboundFaults(inbound);
@@ -113,6 +114,18 @@ function* findNameServerFaults({ nameserver, domains }: ConfigFields): Faults {
   if (wrong !== undefined) yield partFault('nameserver.names', `"${wrong}" is not a host name`);
   if (nameserver.enabled && domains.addresses.length === 0)
     yield fault('nameserver.enabled', 'needs "domains.addresses", the public addresses of this machine');
+}
+
+/** A provider needs a client and its secret, and HTTPS unless it is on this machine. */
+function* findOpenIdFaults({ openid: { issuer, clientId, clientSecretFile } }: ConfigFields): Faults {
+  if (issuer === '') return;
+  const setting = 'openid.issuer';
+  if (!URL.canParse(issuer)) return yield fault(setting, 'is not a URL');
+  const { protocol, hostname } = new URL(issuer);
+  if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')))
+    yield fault(setting, 'must begin with https://');
+  if (clientId === '' || clientSecretFile === '')
+    yield fault(setting, 'needs "openid.clientId" and "openid.clientSecretFile"');
 }
 
 /** Dynamic updates need a server, a key, zones and the addresses to publish, or nothing. */

@@ -8,6 +8,7 @@ import { connections, days, listener, port, section } from './fields.ts';
 import { httpsSection } from './https.ts';
 import { inboundSection } from './inbound.ts';
 import { dnsSection, nameserverSection } from './nameserver.ts';
+import { openIdSection } from './openid.ts';
 import { outboundSection } from './outbound.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. */
@@ -90,6 +91,7 @@ export const configSchema = section('Postrider configuration', {
     ),
   }),
   acme: acmeSection,
+  openid: openIdSection,
   smtp: listener(
     'Mail that arrives.',
     { address: '::', port: 25 },

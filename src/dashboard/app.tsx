@@ -18,6 +18,7 @@ import { Layout } from './frame/layout.tsx';
 import { isLocalHost } from './origin.ts';
 import { OtherVersion } from './own-form.ts';
 import { PAGES } from './pages.ts';
+import { createOpenId } from './people/openid.ts';
 import { createPasskeys } from './people/passkeys.ts';
 import { createPeople } from './people/people.ts';
 import { pageHeaders } from './policy.ts';
@@ -39,7 +40,9 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
   });
   compressPages(server);
   const assets = serveAssets(server);
-  servePages(server, { ...base, assets, people: createPeople(base), passkeys: createPasskeys(base) }, PAGES);
+  const people = createPeople(base);
+  const served = { ...base, assets, people, passkeys: createPasskeys(base), openId: createOpenId(base) };
+  servePages(server, served, PAGES);
   const hosts = installationHosts(config);
   return {
     app: server,

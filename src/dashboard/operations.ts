@@ -2,6 +2,7 @@
 import './audit/store.ts';
 import './people/links-store.ts';
 import './people/memberships-store.ts';
+import './people/openid-store.ts';
 import './people/passkeys-store.ts';
 import './people/recovery-store.ts';
 import './people/sessions-store.ts';

@@ -14,6 +14,7 @@ import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
 import type { Formats } from './formats.ts';
 import type { Membership } from './people/memberships-store.ts';
+import type { OpenId } from './people/openid.ts';
 import type { Passkeys } from './people/passkeys.ts';
 import type { People } from './people/people.ts';
 import type { Said, Texts } from './texts/texts.ts';
@@ -91,6 +92,10 @@ type Exchange = {
   setSession(token: string | undefined): void;
   /** Token of the present session. */
   sessionToken: string | undefined;
+  /** Sealed secrets of a login that has begun at a provider of OpenID Connect. */
+  openIdLogin: string | undefined;
+  /** Keeps the secrets of such a login until it ends; undefined removes them. */
+  setOpenIdLogin(sealed: string | undefined): void;
 };
 
 /** Contexts by area. */
@@ -156,6 +161,8 @@ export function definePage<Of extends Area>(page: PageDefinition<Of>): PageDefin
 export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   people: People;
   passkeys: Passkeys;
+  /** Undefined when the configuration names no provider. */
+  openId: OpenId | undefined;
   authenticate: Authenticate;
 };
 

@@ -6,6 +6,7 @@ import { linkPage } from './entry/link.tsx';
 import { loginPage } from './entry/login.tsx';
 import { logoutPage } from './entry/logout.ts';
 import { mailboxLoginPage } from './entry/mailbox-login.tsx';
+import { openIdPage, openIdReturnPage } from './entry/openid.tsx';
 import { startPage } from './entry/start.ts';
 import { exportFilePage, exportPage } from './jobs/export.tsx';
 import { importErrorsPage, importPage } from './jobs/import.tsx';
@@ -108,6 +109,8 @@ export const PAGES: readonly PageDefinition[] = [
   startPage,
   loginPage,
   codePage,
+  openIdPage,
+  openIdReturnPage,
   mailboxLoginPage,
   logoutPage,
   linkPage,

@@ -11,7 +11,7 @@ import type { Assets } from './frame/assets.ts';
 import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
 import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
-import { channelOf, readSessionCookie } from './people/cookie.ts';
+import { channelOf, readCookie } from './people/cookie.ts';
 import { routeOf } from './routes.ts';
 import { createRunOnce } from './run-once.ts';
 import { sendAnswer } from './send-answer.tsx';
@@ -53,7 +53,7 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
   }
 
   async function requireSession(area: Area, request: FastifyRequest): Promise<void> {
-    const token = readSessionCookie(request, channelOf(request, app.config.http.trustedProxies));
+    const token = readCookie(request, channelOf(request, app.config.http.trustedProxies), 'session');
     if (token === undefined || !(await app.people.knows(token))) throw new LoginNeeded(area);
   }
 

@@ -11,9 +11,10 @@ import { callsOf } from './calls.ts';
 import { formatsOf, isTimeZone } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
-import { browserOrigin, type Channel, readSessionCookie, sessionCookie } from './people/cookie.ts';
+import { browserOrigin, type Channel, cookieHeader, readCookie } from './people/cookie.ts';
 import { findMailboxOf } from './people/mailbox-login.ts';
 import { listMemberships, type Membership } from './people/memberships-store.ts';
+import { LOGIN_MS } from './people/openid.ts';
 import { SESSION_MS } from './people/people.ts';
 import { findPerson } from './people/store.ts';
 import { isLanguage, isSaid, type Language, textsOf } from './texts/texts.ts';
@@ -108,11 +109,13 @@ export function languageOf(request: FastifyRequest, chosen: string | null = null
 }
 
 function exchangeOf({ request, reply, channel }: Asked) {
+  const set = (name: 'session' | 'openid', value: string | undefined, lastsMs: number) =>
+    void reply.header('set-cookie', cookieHeader(channel, { name, value, maxAgeSeconds: lastsMs / 1000 }));
   return {
-    sessionToken: readSessionCookie(request, channel),
-    setSession(token: string | undefined) {
-      void reply.header('set-cookie', sessionCookie(token, channel, SESSION_MS / 1000));
-    },
+    sessionToken: readCookie(request, channel, 'session'),
+    setSession: (token: string | undefined) => set('session', token, SESSION_MS),
+    openIdLogin: readCookie(request, channel, 'openid'),
+    setOpenIdLogin: (sealed: string | undefined) => set('openid', sealed, LOGIN_MS),
   };
 }
 
@@ -121,7 +124,7 @@ async function publicContext(app: DashboardApp, asked: Asked): Promise<Contexts[
 }
 
 async function sessionOf(app: DashboardApp, { request, channel }: Asked, area: Area): Promise<SessionRow> {
-  const token = channel === 'plain' ? undefined : readSessionCookie(request, channel);
+  const token = channel === 'plain' ? undefined : readCookie(request, channel, 'session');
   const session = token === undefined ? undefined : await app.people.find(token);
   if (session?.stage !== 'complete') throw new LoginNeeded(area);
   return session;

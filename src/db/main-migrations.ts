@@ -349,4 +349,16 @@ CREATE INDEX passkeysByPerson ON passkeys (personId, id);
 UPDATE auditEntries SET details = '{}' WHERE action = 'account totpOn';
 `,
   },
+  /** Accounts of people at an issuer of OpenID Connect. */
+  {
+    id: '0105-subjects-of-issuers',
+    sql: `CREATE TABLE issuerSubjects (
+  personId TEXT NOT NULL REFERENCES people ON DELETE CASCADE,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  PRIMARY KEY (personId, issuer)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX issuerSubjectsBySubject ON issuerSubjects (issuer, subject);
+`,
+  },
 ];

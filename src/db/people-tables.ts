@@ -130,6 +130,15 @@ export const passkeys = table({
 }).indexedBy({ passkeysByPerson: '(personId, id)' });
 export type PasskeyRow = Row<typeof passkeys>;
 
+/** Written by dashboard/people/openid-store.ts: the account of a person at an issuer of OpenID Connect. */
+export const issuerSubjects = clusteredTable({
+  personId: key(belongsTo('people', id('per'))),
+  issuer: key(text()),
+  /** Id of the account, which the issuer gives to nobody else. Addresses it may give again. */
+  subject: text(),
+}).indexedBy({ issuerSubjectsBySubject: 'UNIQUE (issuer, subject)' });
+export type IssuerSubjectRow = Row<typeof issuerSubjects>;
+
 /** Written by dashboard/audit/store.ts, which only appends. Rows stay when the person is deleted. */
 export const auditEntries = table({
   id: key(id('adt')),

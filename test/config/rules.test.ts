@@ -32,3 +32,19 @@ test('every broken rule is found, under the setting that is to be changed', () =
   );
   for (const { setting, says } of faults) assert.ok(says.startsWith(`"${setting}"`), says);
 });
+
+test('a provider of OpenID Connect needs a client with a secret, and HTTPS unless it is on this machine', () => {
+  const client = { clientId: 'postrider', clientSecretFile: '/etc/postrider/openid-secret', name: '' };
+  const faultsOf = (openid: Partial<ConfigFields['openid']>) =>
+    [...findFaults({ ...defaults, openid: { ...defaults.openid, ...openid } })].map(({ says }) => says);
+  for (const issuer of [
+    'https://login.example.com',
+    'https://login.example.com/realms/a',
+    'http://127.0.0.1:5556',
+  ])
+    assert.deepEqual(faultsOf({ ...client, issuer }), [], issuer);
+  assert.match(faultsOf({ ...client, issuer: 'http://login.example.com' })[0] ?? '', /must begin with https/);
+  assert.match(faultsOf({ ...client, issuer: 'https://:1' })[0] ?? '', /is not a URL/);
+  for (const missing of ['clientId', 'clientSecretFile'])
+    assert.match(faultsOf({ ...client, issuer: 'https://a.example', [missing]: '' })[0] ?? '', /needs/);
+});

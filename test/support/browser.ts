@@ -48,13 +48,14 @@ export async function openBrowser(testApp: Pick<TestApp, 'openServer'>): Promise
 
 /** Opens a browser at a port of this machine. */
 export function browserAt(port: number): Browser {
-  let cookie = '';
+  const cookies = new Map<string, string>();
+  const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   let page: Shown = { status: 0, url: '/', html: '', headers: {} };
 
   async function send(path: string, { method, body, headers = {} }: Sent): Promise<Shown> {
     const sent = {
       host: `${HOST}:${port}`,
-      ...(cookie !== '' && { cookie }),
+      ...(cookies.size > 0 && { cookie: cookie() }),
       ...(method === 'POST' && { 'sec-fetch-site': 'same-origin' }),
       ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
       ...headers,
@@ -75,8 +76,11 @@ export function browserAt(port: number): Browser {
       asked.on('error', reject);
       asked.end(body);
     });
-    const [set = ''] = [shown.headers['set-cookie'] ?? []].flat();
-    if (set !== '') cookie = set.startsWith('session=;') ? '' : (set.split(';')[0] ?? '');
+    for (const set of [shown.headers['set-cookie'] ?? []].flat()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
     return shown;
   }
 
@@ -115,7 +119,7 @@ export function browserAt(port: number): Browser {
       return follow(form.target === '' ? page.url : form.target, { method: 'POST', body, headers });
     },
     send,
-    cookie: () => cookie,
+    cookie,
     origin: () => `http://${HOST}:${port}`,
   };
 }

@@ -26,6 +26,7 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   greylistEntries: 'networks of clients',
   installation: 'the installation itself',
   installationKeys: 'keys of the installation',
+  issuerSubjects: 'accounts of people elsewhere',
   passkeys: 'passkeys of people',
   people: 'people, who may belong to several tenants',
   plans: 'plans of the operator',

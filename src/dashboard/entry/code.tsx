@@ -4,7 +4,7 @@ import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { listPasskeys } from '../people/passkeys-store.ts';
 import { targetOf } from './channel.ts';
-import { startOf } from './start.ts';
+import { placeAfter } from './start.ts';
 
 export const codePage = definePage({
   area: 'public',
@@ -61,7 +61,7 @@ async function sessionOf({ app, sessionToken }: PublicContext) {
 
 async function enter(context: PublicContext, token: string) {
   context.setSession(token);
-  return { to: targetOf(context) ?? (await startOf(context.app, token)) };
+  return { to: await placeAfter(context.app, { token, stage: 'complete', to: targetOf(context) }) };
 }
 
 /** The passkeys of the person, when it has some. */

@@ -3,6 +3,7 @@ import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import { ACTION_FIELD, ActionButton, Field, Form } from '../frame/forms.tsx';
 import { PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
 import type { PublicContext } from '../page.ts';
+import { OpenIdLink } from './openid-link.tsx';
 
 type Props = { context: PublicContext };
 
@@ -26,6 +27,9 @@ export function NewPerson({ context, link }: Props & { link: LoginLinkRow }) {
         />
       </Form>
       {link.personId === null && <NewPasskey context={context} link={link} />}
+      {link.personId === null && link.email !== null && (
+        <OpenIdLink context={context} invitation={context.params['token']} />
+      )}
     </>
   );
 }

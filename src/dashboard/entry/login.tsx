@@ -3,7 +3,8 @@ import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
-import { startOf } from './start.ts';
+import { OpenIdLink } from './openid-link.tsx';
+import { placeAfter } from './start.ts';
 
 /** Everybody who logs in may answer the challenges of this page. */
 const OWNER = 'login';
@@ -21,6 +22,7 @@ export const loginPage = definePage({
           <h1>{login.title}</h1>
           <LoginForm context={context} account="email" />
           <Passkey context={context} />
+          <OpenIdLink context={context} to={targetOf(context)} />
           <p>
             <small>{login.lost}</small>
           </p>
@@ -38,11 +40,9 @@ export const loginPage = definePage({
         requireChannel(context);
         const email = fieldOf(form, 'email');
         const password = fieldOf(form, 'password');
-        const { token, stage } = await app.people.logIn({ email, password, clientAddress, userAgent });
-        setSession(token);
-        const to = targetOf(context);
-        if (stage === 'complete') return { to: to ?? (await startOf(app, token)) };
-        return { to: to === undefined ? '/login/code' : `/login/code?to=${encodeURIComponent(to)}` };
+        const begun = await app.people.logIn({ email, password, clientAddress, userAgent });
+        setSession(begun.token);
+        return { to: await placeAfter(app, { ...begun, to: targetOf(context) }) };
       },
     },
     passkey: {
@@ -53,7 +53,7 @@ export const loginPage = definePage({
         const { personId } = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony);
         const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
         setSession(token);
-        return { to: targetOf(context) ?? (await startOf(app, token)) };
+        return { to: await placeAfter(app, { token, stage: 'complete', to: targetOf(context) }) };
       },
     },
   },

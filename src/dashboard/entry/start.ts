@@ -1,4 +1,5 @@
 /** The root of the host: it leads to where the person who is logged in works, or to the page to log in. */
+import type { SessionStage } from '../../db/people-tables.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import { type DashboardApp, definePage } from '../page.ts';
 import { listMemberships } from '../people/memberships-store.ts';
@@ -24,4 +25,15 @@ export async function startOf(
   const [first] = await listMemberships(db.read, session.personId);
   if (first) return tenantPath(first.tenantName, 'live');
   return (await findPerson(db.read, session.personId))?.isOperator === 1 ? '/operator' : '/account';
+}
+
+type LoggedIn = { token: string; stage: SessionStage; to: string | undefined };
+
+/** Returns the page after a login: the one that was wanted, or the first one, once the second factor has come. */
+export async function placeAfter(
+  app: Pick<DashboardApp, 'db' | 'people'>,
+  { token, stage, to }: LoggedIn,
+): Promise<string> {
+  if (stage === 'complete') return to ?? startOf(app, token);
+  return to === undefined ? '/login/code' : `/login/code?to=${encodeURIComponent(to)}`;
 }

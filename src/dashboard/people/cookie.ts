@@ -1,6 +1,6 @@
 /**
- * The cookie that carries the token of a session, and whether a connection may carry it. Over HTTPS it has the prefix `__Host-`, which binds
- * it to this host (RFC 6265bis section 4.1.3.2). On this machine alone, plain HTTP is accepted, for development.
+ * The cookies of the dashboard, and whether a connection may carry them. Over HTTPS they have the prefix `__Host-`, which binds
+ * them to this host (RFC 6265bis section 4.1.3.2). On this machine alone, plain HTTP is accepted, for development.
  */
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
@@ -12,7 +12,12 @@ import { isLocalHost, originOf } from '../origin.ts';
 /** `secure`: HTTPS, here or at a trusted proxy. `local`: plain HTTP on this machine. `plain`: plain HTTP from elsewhere, where nobody logs in. */
 export type Channel = 'secure' | 'local' | 'plain';
 
-const NAMES = { secure: '__Host-session', local: 'session', plain: 'session' } as const;
+/** `session` has the token of a session, `openid` the secrets of a login at a provider. */
+type CookieName = 'session' | 'openid';
+
+function nameOn(channel: Channel, name: CookieName): string {
+  return channel === 'secure' ? `__Host-${name}` : name;
+}
 
 /** Returns the channel of a request. `trustedProxies` are exact addresses. */
 export function channelOf(request: FastifyRequest, trustedProxies: readonly string[]): Channel {
@@ -41,21 +46,23 @@ export function browserOrigin(
   return URL.canParse(origin) ? origin : undefined;
 }
 
-/** Returns the token of a request's cookie. */
-export function readSessionCookie(request: FastifyRequest, channel: Channel): string | undefined {
-  const name = `${NAMES[channel]}=`;
+/** Returns the value of a cookie of a request. */
+export function readCookie(request: FastifyRequest, channel: Channel, name: CookieName): string | undefined {
+  const start = `${nameOn(channel, name)}=`;
   const pairs = (request.headers.cookie ?? '').split(/; */);
-  return pairs.find((pair) => pair.startsWith(name))?.slice(name.length);
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);
 }
 
-/** Returns the header that sets the cookie; an undefined token removes it. */
-export function sessionCookie(token: string | undefined, channel: Channel, maxAgeSeconds: number): string {
+type NewCookie = { name: CookieName; value: string | undefined; maxAgeSeconds: number };
+
+/** Returns the header that sets a cookie; an undefined value removes it. */
+export function cookieHeader(channel: Channel, { name, value, maxAgeSeconds }: NewCookie): string {
   const attributes = [
     'Path=/',
     'HttpOnly',
     'SameSite=Lax',
-    `Max-Age=${token === undefined ? 0 : maxAgeSeconds}`,
+    `Max-Age=${value === undefined ? 0 : maxAgeSeconds}`,
   ];
   if (channel === 'secure') attributes.push('Secure');
-  return [`${NAMES[channel]}=${token ?? ''}`, ...attributes].join('; ');
+  return [`${nameOn(channel, name)}=${value ?? ''}`, ...attributes].join('; ');
 }

@@ -8,6 +8,7 @@ import type { LoginLinkRow, PasskeyRow, PersonRow } from '../../db/people-tables
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import { addMember, requireOwnPerson } from './memberships-store.ts';
+import { type IssuerAccount, insertAccount } from './openid-store.ts';
 import { insertPasskey } from './passkeys-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
 import { findPersonByEmail, hasOperator, insertPerson, makeOperator, resetPassword } from './store.ts';
@@ -73,6 +74,8 @@ export type LinkUse = {
   person: NewPerson;
   /** The passkey of a new person who logs in with it. */
   passkey?: Omit<PasskeyRow, 'personId'>;
+  /** The account at a provider of a new person who logs in with it. */
+  account?: IssuerAccount;
 };
 
 /**
@@ -84,7 +87,7 @@ export type LinkUse = {
 export const redeemLink = defineWrite(
   'people.redeemLink',
   async (tx, use: LinkUse): Promise<PersonRow['id']> => {
-    const { now, person, passkey } = use;
+    const { now, person, passkey, account } = use;
     const link = await findOpenLink(tx, use);
     if (!link) throw notFound('Link');
     await updateRows(tx, 'loginLinks', { set: { usedAt: now }, where: { id: link.id } });
@@ -95,6 +98,7 @@ export const redeemLink = defineWrite(
     }
     await insertPerson(tx, { ...person, ...NEW, isOperator: link.isOperator, createdAt: now });
     if (passkey) await insertPasskey(tx, { ...passkey, personId: person.id });
+    if (account) await insertAccount(tx, person.id, account);
     await joinTenant(tx, link, { personId: person.id, now });
     return person.id;
   },
@@ -110,7 +114,11 @@ export const acceptInvitation = defineWrite(
   'people.acceptInvitation',
   async (
     tx,
-    { tokenHash, now, personId }: Omit<LinkUse, 'person' | 'passkey'> & { personId: PersonRow['id'] },
+    {
+      tokenHash,
+      now,
+      personId,
+    }: Omit<LinkUse, 'person' | 'passkey' | 'account'> & { personId: PersonRow['id'] },
   ) => {
     const link = await findOpenLink(tx, { tokenHash, now });
     const invited = link?.email == null ? undefined : await findPersonByEmail(tx, link.email);

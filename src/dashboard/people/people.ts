@@ -44,6 +44,8 @@ export type People = {
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
    */
   logIn(login: { email: string; password: string } & Client): Promise<{ token: string; stage: SessionStage }>;
+  /** Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one. */
+  beginLogin(person: PersonRow, client: Client): Promise<{ token: string; stage: SessionStage }>;
   /**
    * Completes a login with a one-time code or a recovery code, under a new token.
    * @throws AppError validation_error for a wrong code, rate_limited, invalid_state for a login that waits for none
@@ -98,14 +100,19 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return token;
   }
 
+  async function beginLogin({ id: personId, totpSealed }: PersonRow, client: Client) {
+    const stage = totpSealed === null ? 'complete' : 'second_factor';
+    return { stage, token: await begin({ personId, mailboxId: null, stage }, client) } as const;
+  }
+
   return {
     async logIn({ email, password, ...client }) {
       const account = addressKey(email.trim());
       const known = await findPersonByEmail(db.read, account);
       const person = await check(known, { account, password, clientAddress: client.clientAddress });
-      const stage = person.totpSealed === null ? 'complete' : 'second_factor';
-      return { stage, token: await begin({ personId: person.id, mailboxId: null, stage }, client) };
+      return beginLogin(person, client);
     },
+    beginLogin,
     async enterCode(session, code, client) {
       const person = session.personId && (await findPerson(db.read, session.personId));
       if (!person || session.stage !== 'second_factor') throw loginHasEnded();

@@ -72,14 +72,15 @@ async function ownerOfMailbox({ testApp }: Populated, name: string): Promise<Bro
   return browser;
 }
 
+/** Pages that show nothing and lead to others. */
+const LEADING_ON = ['/', '/logout', '/login/openid', '/login/openid/return'];
+
 /** Returns the paths of the pages that somebody without a session sees, among them a link that works and one that does not. */
 async function publicPaths({ testApp: { app, tenantId } }: Populated): Promise<string[]> {
   const invitation = await makeLoginLink(app, {
     ...{ kind: 'invitation', email: 'invited@people.example', tenantId, role: 'viewer', isOperator: 0 },
     ...{ personId: null, madeBy: 'test' },
   });
-  const others = pagesOf('public').filter(
-    (page) => !hasParameters(page) && !['/', '/logout'].includes(page.path),
-  );
+  const others = pagesOf('public').filter((page) => !hasParameters(page) && !LEADING_ON.includes(page.path));
   return [...others.map(({ path }) => path), invitation, '/link/nothing'];
 }

@@ -13,6 +13,9 @@ export const login: typeof english = {
   lost: 'Passwort verloren? Ein Inhaber Ihres Mandanten oder der Betreiber erstellt einen Link, mit dem Sie ein neues setzen.',
   plain:
     'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf der Maschine selbst.',
+  openId: (provider) => `Weiter mit ${provider}`,
+  openIdUnknown: (email) =>
+    `Niemand hier hat die Adresse ${email}. Bitten Sie um eine Einladung, und gehen Sie von deren Link aus weiter.`,
   codeTitle: 'Einmalcode',
   code: 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
   codeSubmit: 'Weiter',

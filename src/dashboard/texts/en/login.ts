@@ -11,6 +11,9 @@ export const login = {
   lost: 'Lost your password? An owner of your tenant, or the operator, makes a link with which you set a new one.',
   plain:
     'Logging in is possible over HTTPS only, because a password would cross the network in clear text. Open this page under https://, or on the machine itself.',
+  openId: (provider: string) => `Continue with ${provider}`,
+  openIdUnknown: (email: string) =>
+    `Nobody here has the address ${email}. Ask for an invitation, and continue from its link.`,
   codeTitle: 'One-time code',
   code: 'Code from your authenticator app, or a recovery code',
   codeSubmit: 'Continue',

@@ -1,0 +1,89 @@
+/**
+ * Logging in at a provider of OpenID Connect: a page that leads there, and the page to which the provider leads back. Nobody is made who
+ * comes without an invitation.
+ */
+import { AppError, notFound } from '../../system/errors.ts';
+import { newId } from '../../system/ids.ts';
+import { definePage, type PublicContext } from '../page.ts';
+import { findOpenLink, redeemLink } from '../people/links-store.ts';
+import type { OpenId, Returned } from '../people/openid.ts';
+import { findPersonOfAccount } from '../people/openid-store.ts';
+import { NO_PASSWORD } from '../people/passkeys-store.ts';
+import { findPerson, findPersonByEmail } from '../people/store.ts';
+import { hashToken } from '../people/tokens.ts';
+import { requireChannel, targetOf } from './channel.ts';
+import { placeAfter } from './start.ts';
+
+const RETURN_PATH = '/login/openid/return';
+
+/** Maximum length of a name that a provider tells. Longer ones are cut. */
+const MAX_NAME_CHARACTERS = 100;
+
+export const openIdPage = definePage({
+  area: 'public',
+  path: '/login/openid',
+  async show(context) {
+    const { openId, origin } = requireOpenId(context);
+    const purpose = { to: targetOf(context), invitation: context.query.get('invitation') ?? undefined };
+    const { url, sealed } = await openId.begin(origin + RETURN_PATH, purpose);
+    context.setOpenIdLogin(sealed);
+    return { to: url };
+  },
+});
+
+export const openIdReturnPage = definePage({
+  area: 'public',
+  path: RETURN_PATH,
+  async show(context) {
+    const { openId, origin } = requireOpenId(context);
+    context.setOpenIdLogin(undefined);
+    const address = new URL(`${origin}${RETURN_PATH}?${context.query}`);
+    const returned = await openId.finish(address, context.openIdLogin);
+    const personId = (await invitedPerson(context, returned)) ?? (await knownPerson(context, returned));
+    const person = await findPerson(context.app.db.read, personId);
+    if (!person) throw notFound('Person');
+    const { token, stage } = await context.app.people.beginLogin(person, context);
+    context.setSession(token);
+    return { to: await placeAfter(context.app, { token, stage, to: returned.to }) };
+  },
+});
+
+/** @throws AppError not_found without a provider, restricted_api_key over plain HTTP */
+function requireOpenId(context: PublicContext): { openId: OpenId; origin: string } {
+  const { app, origin } = context;
+  requireChannel(context);
+  if (!app.openId || origin === undefined) throw notFound('Page');
+  return { openId: app.openId, origin };
+}
+
+/** Makes the person whom the invitation is for that the login accepts; undefined when it accepts none, or for a person who exists. */
+async function invitedPerson({ app }: PublicContext, { account, name, invitation }: Returned) {
+  const tokenHash = invitation === undefined ? undefined : hashToken(invitation);
+  const now = app.clock.now();
+  const link = tokenHash === undefined ? undefined : await findOpenLink(app.db.read, { tokenHash, now });
+  if (tokenHash === undefined || link?.email !== account.email) return undefined;
+  if (await findPersonByEmail(app.db.read, account.email)) return undefined;
+  const person = {
+    id: newId('per', now),
+    email: account.email,
+    name: nameOf(name),
+    passwordHash: NO_PASSWORD,
+  };
+  return app.db.commit(redeemLink, { tokenHash, now, person, account });
+}
+
+function nameOf(text: string): string {
+  const name = text
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ')
+    .trim();
+  return [...name].slice(0, MAX_NAME_CHARACTERS).join('');
+}
+
+/** @throws AppError restricted_api_key */
+async function knownPerson({ app, texts }: PublicContext, { account }: Returned) {
+  const personId = await app.db.commit(findPersonOfAccount, account);
+  if (personId === undefined)
+    throw new AppError('restricted_api_key', texts.login.openIdUnknown(account.email));
+  return personId;
+}
