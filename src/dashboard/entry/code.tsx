@@ -47,8 +47,8 @@ export const codePage = definePage({
         const session = await sessionOf(context);
         if (!session?.personId) return { to: '/login' };
         const ceremony = { origin, owner: session.id };
-        await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony, session.personId);
-        return enter(context, await app.people.enterPasskey(session, context));
+        const person = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony, session.personId);
+        return enter(context, await app.people.enterPasskey(person, context, session));
       },
     },
   },

@@ -77,12 +77,11 @@ export const linkPage = definePage({
         const { app, setSession } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
-        const session = await sessionOf(context);
-        if (!session?.personId) return { to: `/login?to=${encodeURIComponent(context.path)}` };
+        const [session, person] = [await sessionOf(context), await viewerOf(context)];
+        if (!session || !person) return { to: `/login?to=${encodeURIComponent(context.path)}` };
         const { tokenHash } = link;
-        const { personId } = session;
-        await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId });
-        setSession(await app.people.renew(session, context));
+        await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId: person.id });
+        setSession(await app.people.renew(session, context, person));
         return { to: await placeOf(context, link) };
       },
     },
@@ -95,7 +94,8 @@ type Entering = Pick<LinkUse, 'person' | 'passkey'> & { link: LoginLinkRow };
 async function enter(context: PublicContext, { link: { tokenHash }, ...entering }: Entering) {
   const { app, setSession } = context;
   const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
-  const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
+  const checked = { passwordHash: entering.person.passwordHash, totpSealed: null };
+  const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete', checked }, context);
   setSession(token);
   return { to: await startOf(app, token) };
 }

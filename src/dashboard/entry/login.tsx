@@ -50,8 +50,9 @@ export const loginPage = definePage({
         const { app, origin, setSession } = context;
         requireChannel(context);
         const ceremony = { origin: origin ?? '', owner: OWNER };
-        const { personId } = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony);
-        const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete' }, context);
+        const credential = fieldOf(form, CREDENTIAL_FIELD);
+        const person = await app.passkeys.verify(credential, ceremony);
+        const token = await app.people.enterPasskey(person, context);
         setSession(token);
         return { to: await placeAfter(app, { token, stage: 'complete', to: targetOf(context) }) };
       },

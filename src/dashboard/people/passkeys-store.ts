@@ -36,19 +36,19 @@ export function findPasskey(tx: Tx, credentialId: string): Promise<PasskeyRow | 
 }
 
 /**
- * Records the use of a passkey. Returns false when its counter has not grown, as a copy of the authenticator would have it, or when the
- * passkey was removed meanwhile. An authenticator that does not count says 0 each time.
+ * Records the use of a passkey, and returns its person. Returns undefined when its counter has not grown, as a copy of the authenticator would
+ * have it, or when the passkey was removed meanwhile. An authenticator that does not count says 0 each time.
  */
 export const usePasskey = defineWrite(
   'people.usePasskey',
   async (
     tx,
     { id, counter, now }: Pick<PasskeyRow, 'id' | 'counter'> & { now: number },
-  ): Promise<boolean> => {
+  ): Promise<PersonRow | undefined> => {
     const passkey = await findRow(tx, 'passkeys', { id });
-    if (!passkey || (passkey.counter >= counter && passkey.counter > 0)) return false;
+    if (!passkey || (passkey.counter >= counter && passkey.counter > 0)) return undefined;
     await updateRows(tx, 'passkeys', { set: { counter, lastUsedAt: now }, where: { id } });
-    return true;
+    return findRow(tx, 'people', { id: passkey.personId });
   },
 );
 

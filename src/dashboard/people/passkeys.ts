@@ -39,17 +39,19 @@ export type Passkeys = {
    */
   register(credential: string, ceremony: Ceremony): Promise<NewPasskey>;
   /**
-   * Checks what a passkey has signed, as JSON, and returns the passkey. Without `personId` it stands for the password too, so the
+   * Checks what a passkey has signed, as JSON, and returns its person as it was then. Without `personId` it stands for the password too, so the
    * authenticator must have verified who uses it; with it, it is the second factor of this person.
    * @throws AppError validation_error
    */
-  verify(credential: string, ceremony: Ceremony, personId?: PersonRow['id']): Promise<PasskeyRow>;
+  verify(credential: string, ceremony: Ceremony, personId?: PersonRow['id']): Promise<PersonRow>;
 };
 
 /** Algorithms of keys in the order of preference: EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 /** Maximum size of a public key, in bytes. Keys of RSA with 4096 bits have 528. */
 const MAX_PUBLIC_KEY_BYTES = 4096;
+/** Maximum length of a reason in the log. The library repeats in it what a stranger has sent. */
+const MAX_REASON_CHARACTERS = 200;
 /** Maximum length of the id of a credential in base64url: 1023 bytes (WebAuthn level 3, section 4). */
 const MAX_CREDENTIAL_ID_CHARACTERS = 1364;
 
@@ -75,7 +77,8 @@ export function createPasskeys({ clock, db, log }: Pick<App, 'clock' | 'db' | 'l
 
   /** Returns the refusal of an answer. The page says the same for each, and the log has the reason. */
   function refuse(reason: unknown): AppError {
-    log.info({ reason: reason instanceof Error ? reason.message : reason }, 'a passkey was refused');
+    const message = reason instanceof Error ? reason.message : String(reason);
+    log.info({ reason: message.slice(0, MAX_REASON_CHARACTERS) }, 'a passkey was refused');
     return new AppError('validation_error', 'The passkey was not accepted; try again');
   }
 
@@ -135,9 +138,9 @@ export function createPasskeys({ clock, db, log }: Pick<App, 'clock' | 'db' | 'l
         });
       if (!challenges.use(challengeOf())) throw refuse('its challenge was used before');
       const { id } = passkey;
-      if (!(await db.commit(usePasskey, { id, counter, now: clock.now() })))
-        throw refuse('its counter has not grown');
-      return passkey;
+      const person = await db.commit(usePasskey, { id, counter, now: clock.now() });
+      if (!person) throw refuse('its counter has not grown');
+      return person;
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { App } from '../../app.ts';
 import type { PersonRow, SessionRow, SessionStage } from '../../db/people-tables.ts';
-import { addressKey } from '../../mail/address.ts';
+import { readAccount } from '../../mailboxes/address.ts';
 import { createLoginFailures } from '../../mailboxes/passwords/failures.ts';
 import { hashPassword } from '../../mailboxes/passwords/hash.ts';
 import { DAY_MS, MINUTE_MS } from '../../system/clock.ts';
@@ -13,7 +13,7 @@ import { newId } from '../../system/ids.ts';
 import { createPasswordCheck } from './check-password.ts';
 import { NO_PASSWORD } from './passkeys-store.ts';
 import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
-import { findSession, openSession, recordSessionUse } from './sessions-store.ts';
+import { type Factors, findSession, openSession, recordSessionUse } from './sessions-store.ts';
 import { findPerson, findPersonByEmail } from './store.ts';
 import { hashToken, newToken } from './tokens.ts';
 
@@ -36,6 +36,8 @@ type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
   stage: SessionStage;
   /** Digest of the password of the mailbox (mailboxes/credential.ts). */
   passwordDigest?: string;
+  /** The factors of the person that were checked. The session does not begin when they have changed meanwhile. */
+  checked?: Factors;
 };
 
 export type People = {
@@ -44,7 +46,10 @@ export type People = {
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
    */
   logIn(login: { email: string; password: string } & Client): Promise<{ token: string; stage: SessionStage }>;
-  /** Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one. */
+  /**
+   * Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one.
+   * @throws AppError as `begin`
+   */
   beginLogin(person: PersonRow, client: Client): Promise<{ token: string; stage: SessionStage }>;
   /**
    * Completes a login with a one-time code or a recovery code, under a new token.
@@ -57,13 +62,19 @@ export type People = {
    */
   confirm(identity: { person: PersonRow; session: SessionRow } & Client, password: string): Promise<void>;
   /**
-   * Completes a login with a passkey in the place of a code, under a new token. The passkey is that of the person of the session.
-   * @throws AppError invalid_state for a login that waits for none
+   * Begins the session of a person whose passkey was right. In the place of a code, the passkey completes the login that waits for it.
+   * @throws AppError as `begin`, invalid_state for a login that waits for nothing
    */
-  enterPasskey(session: SessionRow, client: Client): Promise<string>;
-  /** Begins the session of the same browser anew, after a change of rights has ended all sessions of the person. It returns the token. */
-  renew(session: SessionRow, client: Client): Promise<string>;
-  /** Begins a session and returns its token. `replaces` is the session of the same browser that ends. */
+  enterPasskey(person: PersonRow, client: Client, pending?: SessionRow): Promise<string>;
+  /**
+   * Begins the session of the same browser anew, after a change of rights has ended all sessions of the person. It returns the token.
+   * @throws AppError as `begin`
+   */
+  renew(session: SessionRow, client: Client, checked: Factors): Promise<string>;
+  /**
+   * Begins a session and returns its token. `replaces` is the session of the same browser that ends.
+   * @throws AppError invalid_state when what the login has checked is not true any more
+   */
   begin(owner: Owner, client: Client, replaces?: SessionRow['id']): Promise<string>;
   /** Returns the session of a token while it lasts. */
   find(token: string): Promise<SessionRow | undefined>;
@@ -75,16 +86,20 @@ export type People = {
 /** Returns the logins of an installation where nobody has tried yet. */
 export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer' | 'log'>): People {
   const { clock, db } = app;
-  const failures = createLoginFailures(app);
-  const check = createPasswordCheck(app, failures);
-  const { requireCode, ...secondFactor } = createSecondFactor(app, failures);
+  const check = createPasswordCheck(app, createLoginFailures(app));
+  const { requireCode, ...secondFactor } = createSecondFactor(app);
 
-  async function begin(owner: Owner, client: Client, replaces: SessionRow['id'] | null = null) {
+  async function begin(
+    { checked, ...owner }: Owner,
+    client: Client,
+    replaces: SessionRow['id'] | null = null,
+  ): Promise<string> {
     const now = clock.now();
     const token = newToken();
     const lastsMs = owner.stage === 'complete' ? SESSION_MS : SECOND_FACTOR_MS;
     await db.commit(openSession, {
       replaces,
+      checked,
       session: {
         passwordDigest: null,
         ...owner,
@@ -100,15 +115,16 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return token;
   }
 
-  async function beginLogin({ id: personId, totpSealed }: PersonRow, client: Client) {
-    const stage = totpSealed === null ? 'complete' : 'second_factor';
-    return { stage, token: await begin({ personId, mailboxId: null, stage }, client) } as const;
+  async function beginLogin(person: PersonRow, client: Client) {
+    const stage = person.totpSealed === null ? 'complete' : 'second_factor';
+    const owner = { personId: person.id, mailboxId: null, stage, checked: person } as const;
+    return { stage, token: await begin(owner, client) } as const;
   }
 
   return {
     async logIn({ email, password, ...client }) {
-      const account = addressKey(email.trim());
-      const known = await findPersonByEmail(db.read, account);
+      const { account, isAddress } = readAccount(email.trim());
+      const known = isAddress ? await findPersonByEmail(db.read, account) : undefined;
       const person = await check(known, { account, password, clientAddress: client.clientAddress });
       return beginLogin(person, client);
     },
@@ -116,12 +132,12 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     async enterCode(session, code, client) {
       const person = session.personId && (await findPerson(db.read, session.personId));
       if (!person || session.stage !== 'second_factor') throw loginHasEnded();
-      await requireCode(person, code, client.clientAddress);
-      return begin({ personId: person.id, mailboxId: null, stage: 'complete' }, client, session.id);
+      await requireCode(person, { code, session, clientAddress: client.clientAddress });
+      return begin({ ...completed(person.id), checked: person }, client, session.id);
     },
-    async enterPasskey({ id, personId, stage }, client) {
-      if (stage !== 'second_factor') throw loginHasEnded();
-      return begin({ personId, mailboxId: null, stage: 'complete' }, client, id);
+    async enterPasskey(person, client, pending) {
+      if (pending && pending.stage !== 'second_factor') throw loginHasEnded();
+      return begin({ ...completed(person.id), checked: person }, client, pending?.id);
     },
     async confirm({ person, session, clientAddress }, password) {
       if (person.passwordHash !== NO_PASSWORD)
@@ -129,7 +145,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       else if (clock.now() - session.createdAt > FRESH_LOGIN_MS)
         throw new AppError('invalid_state', 'Log out, log in again, and do this within 15 minutes');
     },
-    renew: ({ id, personId }, client) => begin({ personId, mailboxId: null, stage: 'complete' }, client, id),
+    renew: ({ id, personId }, client, checked) => begin({ ...completed(personId), checked }, client, id),
     begin,
     async find(token) {
       const tokenHash = hashToken(token);
@@ -147,4 +163,8 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     ...secondFactor,
     hashPassword: (password, { id }) => hashPassword(password, id),
   };
+}
+
+function completed(personId: SessionRow['personId']) {
+  return { personId, mailboxId: null, stage: 'complete' } as const;
 }

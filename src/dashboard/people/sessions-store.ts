@@ -5,20 +5,47 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { PersonRow, SessionRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
+import { AppError } from '../../system/errors.ts';
 
 /** Maximum number of sessions of a person. The oldest one ends when another begins. */
 const MAX_SESSIONS = 50;
 
-/** Stores a new session, which may replace another one of the same browser. */
+/** Fields of a person that decide how it logs in. */
+export type Factors = Pick<PersonRow, 'passwordHash' | 'totpSealed'>;
+
+type Opening = {
+  session: SessionRow;
+  /** The session of the same browser that ends. */
+  replaces: SessionRow['id'] | null;
+  /** The factors of the person when they were checked. */
+  checked: Factors | undefined;
+};
+
+/**
+ * Stores a new session, which may replace another one of the same browser. A check of a password takes time, in which the person may have
+ * ended all sessions by a new password, or switched one-time codes on: what was checked before does not open a session after that.
+ *
+ * @throws AppError invalid_state when the factors have changed since they were checked
+ */
 export const openSession = defineWrite(
   'people.openSession',
-  async (tx, { session, replaces }: { session: SessionRow; replaces: SessionRow['id'] | null }) => {
+  async (tx, { session, replaces, checked }: Opening) => {
+    if (session.personId !== null && checked) await requireUnchanged(tx, session.personId, checked);
     if (replaces !== null) await deleteRows(tx, 'dashboardSessions', { id: replaces });
     await insertRow(tx, 'dashboardSessions', session);
     const others = await listSessions(tx, session);
     for (const { id } of others.slice(MAX_SESSIONS)) await deleteRows(tx, 'dashboardSessions', { id });
   },
 );
+
+async function requireUnchanged(tx: Tx, id: PersonRow['id'], checked: Factors): Promise<void> {
+  const person = await findRow(tx, 'people', { id });
+  if (person?.passwordHash === checked.passwordHash && person.totpSealed === checked.totpSealed) return;
+  throw new AppError(
+    'invalid_state',
+    'The password or the second factor has changed meanwhile; log in again',
+  );
+}
 
 /** Returns the session with this token hash, also an expired one. */
 export function findSession(tx: Tx, tokenHash: string): Promise<SessionRow | undefined> {

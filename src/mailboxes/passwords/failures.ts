@@ -2,13 +2,14 @@
  * Limits failed logins, for each client address and for each account. Right passwords do not count. The limit of an account does
  * not hold where its owner has logged in from before, so that nobody can lock the owner out by guessing.
  */
+import { createHash } from 'node:crypto';
 import type { App } from '../../app.ts';
 import { addressBlock } from '../../system/address-block.ts';
 import { createAddressLimit } from '../../system/guards/address-limit.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { createLru } from '../../system/lru.ts';
 
-/** Time in which the limits allow as many failures as they say, after a first burst of as many. */
+/** Time in which the limits of passwords allow as many failures as they say, after a first burst of as many. */
 const PERIOD_SECONDS = 600;
 /** Maximum number of accounts whose failures are counted. The limit of addresses bounds how fast others replace them. */
 const MAX_ACCOUNTS = 100_000;
@@ -27,26 +28,42 @@ export type LoginFailures = {
   succeeded(attempt: Attempt): void;
 };
 
-/** Returns the limits of an installation where nobody has tried yet. */
+/** Numbers of failures that are allowed in a period. */
+type FailureLimits = { perAccount: number; perAddress: number; periodSeconds: number };
+
+/** Returns the limits of passwords of an installation where nobody has tried yet. */
 export function createLoginFailures({ clock, config }: Pick<App, 'clock' | 'config'>): LoginFailures {
-  const { failuresPerAccount, failuresPerAddress } = config.mailboxes;
+  const { failuresPerAccount: perAccount, failuresPerAddress: perAddress } = config.mailboxes;
+  return createFailures(clock, { perAccount, perAddress, periodSeconds: PERIOD_SECONDS });
+}
+
+/** Returns limits that have counted nothing yet. */
+export function createFailures(
+  clock: App['clock'],
+  { perAccount, perAddress, periodSeconds }: FailureLimits,
+): LoginFailures {
   const addresses = createAddressLimit(clock, {
-    requestsPerSecond: failuresPerAddress / PERIOD_SECONDS,
-    burst: failuresPerAddress,
+    requestsPerSecond: perAddress / periodSeconds,
+    burst: perAddress,
   });
   const accounts = createTokenBuckets(clock, MAX_ACCOUNTS);
-  const accountSize = { tokensPerSecond: failuresPerAccount / PERIOD_SECONDS, burst: failuresPerAccount };
+  const accountSize = { tokensPerSecond: perAccount / periodSeconds, burst: perAccount };
   const known = createLru<string, true>(MAX_KNOWN);
-  const pairOf = ({ account, address }: Attempt) => `${addressBlock(address)} ${account}`;
+  const pairOf = ({ account, address }: Attempt) => keyOf(`${addressBlock(address)} ${account}`);
   return {
     mayTry: (attempt) =>
       addresses.mayTake(attempt.address) &&
-      (known.has(pairOf(attempt)) || accounts.mayTake(attempt.account, accountSize)),
+      (known.has(pairOf(attempt)) || accounts.mayTake(keyOf(attempt.account), accountSize)),
     failed({ account, address }) {
       addresses.take(address);
       // Attempts that ran at the same time were all allowed by one token, and later ones wait for each of them.
-      accounts.charge(account, accountSize);
+      accounts.charge(keyOf(account), accountSize);
     },
     succeeded: (attempt) => void known.set(pairOf(attempt), true),
   };
+}
+
+/** Returns the name under which failures count. A stranger chooses the account, and its hash takes the same little memory however long it is. */
+function keyOf(account: string): string {
+  return createHash('sha256').update(account).digest('base64');
 }

@@ -11,6 +11,8 @@ export type CountedHashes = {
   release(): void;
   /** From now on, hashes run until they are released. */
   hold(): void;
+  /** From now on, hashes end by themselves again. */
+  resume(): void;
   restore(): void;
 };
 
@@ -41,6 +43,9 @@ export function countHashes(): CountedHashes {
     release: () => held.shift()?.(),
     hold() {
       isHolding = true;
+    },
+    resume() {
+      isHolding = false;
     },
     restore() {
       crypto.argon2 = real;
