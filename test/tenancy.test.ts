@@ -270,7 +270,7 @@ const FOR_SENDING = [
     'getRawEmail',
     'listEmails',
   ],
-  ...['rescheduleEmail', 'sendBatch', 'sendEmail'],
+  ...['rescheduleEmail', 'searchEmailSubjects', 'sendBatch', 'sendEmail'],
 ];
 /** A key that is limited in any way manages no keys. */
 const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];

@@ -57,6 +57,8 @@ export const emails = table({
   emailsByTenant: '(tenantId, mode, id)',
   emailsByFrom: '(tenantId, mode, fromAddress, id)',
   emailsByFromDomain: '(tenantId, mode, fromDomain, id)',
+  // Message-IDs that Postrider makes begin with the id of the email, which has an index.
+  emailsByMessageId: "(tenantId, mode, rfcMessageId, id) WHERE substr(rfcMessageId, 1, 3) <> 'em_'",
   emailsWithContent: '(id) WHERE contentDeletedAt IS NULL',
 });
 export type EmailRow = Row<typeof emails>;

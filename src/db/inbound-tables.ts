@@ -111,6 +111,7 @@ export const receivedMessages = table({
   receivedMessagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
   receivedMessagesWithContent: '(endedAt) WHERE endedAt IS NOT NULL AND contentDeletedAt IS NULL',
   receivedMessagesForRoutes: '(tenantId, id) WHERE isForRoute = 1',
+  receivedMessagesByMessageId: '(tenantId, messageId, id) WHERE isForRoute = 1',
 });
 export type ReceivedMessageRow = Row<typeof receivedMessages>;
 

@@ -361,4 +361,11 @@ UPDATE auditEntries SET details = '{}' WHERE action = 'account totpOn';
 CREATE UNIQUE INDEX issuerSubjectsBySubject ON issuerSubjects (issuer, subject);
 `,
   },
+  /** Messages are found by the Message-IDs that others have made. */
+  {
+    id: '0107-message-ids',
+    sql: `CREATE INDEX emailsByMessageId ON emails (tenantId, mode, rfcMessageId, id) WHERE substr(rfcMessageId, 1, 3) <> 'em_';
+CREATE INDEX receivedMessagesByMessageId ON receivedMessages (tenantId, messageId, id) WHERE isForRoute = 1;
+`,
+  },
 ];

@@ -41,6 +41,7 @@ import {
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showSummary } from './show.ts';
+import { registerSubjects } from './subjects-api.ts';
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -71,6 +72,7 @@ export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: 
   registerBatch(server, sending);
   registerRetrieve(server, showing);
   registerList(server, app);
+  registerSubjects(server, app);
   registerCancel(server, showing);
   registerReschedule(server, showing);
   registerRaw(server, showing);

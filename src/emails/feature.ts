@@ -18,7 +18,15 @@ export const emails = {
   // An email belongs to the domain that it is sent from.
   reach: {
     domain: [
-      ...['sendEmail', 'sendBatch', 'listEmails', 'getEmail', 'rescheduleEmail', 'cancelEmail'],
+      ...[
+        'sendEmail',
+        'sendBatch',
+        'listEmails',
+        'searchEmailSubjects',
+        'getEmail',
+        'rescheduleEmail',
+        'cancelEmail',
+      ],
       ...[
         'getEmailAttempts',
         'getRawEmail',

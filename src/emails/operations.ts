@@ -3,4 +3,5 @@ import './accept.ts';
 import './approval.ts';
 import './idempotency/store.ts';
 import './list/read.ts';
+import './list/subjects-store.ts';
 import './store.ts';

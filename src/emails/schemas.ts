@@ -258,6 +258,9 @@ export const emailListQuery = Type.Object({
   from: Type.Optional(Type.String({ description: 'Address or domain of the sender.' })),
   to: Type.Optional(Type.String({ description: 'Address of a recipient, in any field.' })),
   tag: Type.Optional(Type.String({ description: 'Tag in the form `key:value`.' })),
+  messageId: Type.Optional(
+    Type.String({ description: 'Value of the Message-ID header field, with or without its angle brackets.' }),
+  ),
   recipientStatus: Type.Optional(
     Type.Enum([...RECIPIENT_STATUSES], { description: 'State of at least one recipient.' }),
   ),

@@ -82,7 +82,7 @@ const summary = {
   createdAt: timestamp('Time at which the email was accepted.'),
 };
 
-const EXAMPLE_SUMMARY = {
+export const EXAMPLE_SUMMARY = {
   id: EXAMPLE_ID,
   from: 'Acme <orders@sandbox.localhost>',
   to: ['delivered+ada@simulator.localhost'],

@@ -47,3 +47,10 @@ test('a page is found by a part of its name, and nothing is found without an err
   }
   assert.match((await browser.open(`${LIVE}/search`)).html, /You can look for an id/);
 });
+
+test('a word finds the emails that have it in their subject, and the page says how far it has looked', async () => {
+  const { html } = await search('FOUND');
+  assert.match(html, /Emails with this in the subject.*Found &lt;b>me/s);
+  assert.match(html, /The subjects of all emails of the last 7 days were searched\./);
+  assert.doesNotMatch((await search('Fo')).html, /Emails with this in the subject/);
+});

@@ -13,6 +13,7 @@ import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { findDomainByName } from '../../src/domains/sending-store.ts';
 import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains/spool-store.ts';
 import { listDomains, requireNewDomain } from '../../src/domains/store.ts';
+import { readEmailSlice } from '../../src/emails/list/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
@@ -115,6 +116,23 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],
   messagesByContent: [(tx) => deleteUnusedContent(tx, 1)],
   receivedMessagesWithContent: [(tx) => expireReceivedContent.run(tx, { now: 1, endedBy: 1, rows: 2 })],
+  emailsByMessageId: [
+    (tx) => {
+      const bounds = { cursor: undefined, from: undefined, until: undefined };
+      const slice = { ...bounds, direction: 'older', limit: 10 } as const;
+      const owner = { tenantId, mode: 'live', domainId: null } as const;
+      return readEmailSlice(tx, { ...owner, filter: { messageId: 'a@b.example' } }, { slice, scan: 10 });
+    },
+  ],
+  receivedMessagesByMessageId: [
+    (tx) => {
+      const bounds = { cursor: undefined, from: undefined, until: undefined };
+      const slice = { ...bounds, direction: 'older', limit: 10 } as const;
+      const reach = { tenantId, domainId: null } as const;
+      const filter = { messageId: 'a@b.example' };
+      return readReceivedPart(tx, { tenantId, reach, filter }, { slice, scan: 10 });
+    },
+  ],
   receivedMessagesForRoutes: [
     (tx) => {
       const bounds = { cursor: undefined, from: undefined, until: undefined };

@@ -86,8 +86,8 @@ export function idFieldsOf(schema: Schema, way: readonly string[] = []): string[
 }
 
 const AN_ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/;
-/** `contentId` names a part of a message (RFC 2392), not a resource. */
-const NO_RESOURCES = ['contentId'];
+/** `contentId` names a part of a message (RFC 2392), and `messageId` has the Message-ID of its header: neither is an id of a resource. */
+const NO_RESOURCES = ['contentId', 'messageId'];
 const PREFIX_OF_FIELD = new Map<string, Prefix>([
   ['audienceId', 'aud'],
   ['segmentId', 'seg'],

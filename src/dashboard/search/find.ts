@@ -7,6 +7,8 @@ import type { contactSchema } from '../../audiences/contacts/schemas.ts';
 import type { audienceSchema } from '../../audiences/schemas.ts';
 import type { domainSchema } from '../../domains/schemas.ts';
 import type { emailPageSchema } from '../../emails/show.ts';
+import type { foundSubjectsSchema } from '../../emails/subjects-api.ts';
+import type { receivedSummarySchema } from '../../routes/messages/schemas.ts';
 import type { suppressionSchema } from '../../suppressions/schemas.ts';
 import { AppError } from '../../system/errors.ts';
 import { path, type Query } from '../calls.ts';
@@ -15,10 +17,15 @@ import { kindOfId, pagePathOf } from './kinds.ts';
 
 /** Number of results of each kind; the list behind a link has more. */
 const SHOWN = 5;
+/** Number of days within which subjects are searched. */
+export const SUBJECT_DAYS = 7;
+/** Minimum length of a text that is looked for in subjects: fewer letters are in nearly all of them. */
+const MIN_SUBJECT_CHARACTERS = 3;
 /** Maximum number of audiences in which an address is looked for. */
 const MAX_AUDIENCES = 20;
 
 export type Emails = Static<typeof emailPageSchema>['data'];
+export type Subjects = Static<typeof foundSubjectsSchema>;
 type List<Item> = { data: readonly Item[]; hasMore: boolean };
 type Contact = Static<typeof contactSchema>;
 
@@ -32,13 +39,17 @@ export type Found = {
   emailsTo: Emails;
   emailsFrom: Emails;
   tagged: Emails;
+  /** Emails with this text in their subject, and how far was looked for it. */
+  subjects: Subjects | undefined;
   hits: readonly Hit[];
 };
 
-const NOTHING: Found = { emailsTo: [], emailsFrom: [], tagged: [], hits: [] };
+const NOTHING: Found = { emailsTo: [], emailsFrom: [], tagged: [], subjects: undefined, hits: [] };
 
 /** Text in the form `name:value`, which may be a tag. */
 const TAG = /^[^:\s]+:.+$/;
+/** Message-ID with its angle brackets, or a text that may be one without them (RFC 5322 section 3.6.4). */
+const MESSAGE_ID = /^<[^<>\s]+>$|^[^<>\s]+@[^<>\s]+$/;
 /** Local part of the Message-IDs that Postrider makes: the id of the email. */
 const OWN_MESSAGE_ID = /^<?(em_[0-9a-z]{26})@[^@\s]+>?$/;
 /** One `@` with something on both sides. */
@@ -54,13 +65,18 @@ export async function find(
   const [, messageOf] = OWN_MESSAGE_ID.exec(text) ?? [];
   const exact = await findById(context, messageOf ?? text, has);
   if (exact !== undefined) return { ...NOTHING, exact };
-  const [emailsTo, emailsFrom, tagged, hits] = await Promise.all([
+  const byMessageId = await findByMessageId(context, text);
+  const [only, ...others] = byMessageId;
+  if (only && others.length === 0 && has(only.page)) return { ...NOTHING, exact: only.href };
+  const [emailsTo, emailsFrom, tagged, subjects, hits] = await Promise.all([
     ADDRESS.test(text) ? findEmails(context, { to: text }) : [],
     ADDRESS.test(text) || DOMAIN.test(text) ? findEmails(context, { from: text }) : [],
     TAG.test(text) ? findEmails(context, { tag: text }) : [],
+    findSubjects(context, text),
     Promise.all([findDomain(context, text), findPeople(context, text)]),
   ]);
-  return { emailsTo, emailsFrom, tagged, hits: hits.flat().filter(({ page }) => has(page)) };
+  const all = [...byMessageId, ...hits.flat()];
+  return { emailsTo, emailsFrom, tagged, subjects, hits: all.filter(({ page }) => has(page)) };
 }
 
 async function findById(
@@ -76,6 +92,36 @@ async function findById(
 
 async function findEmails({ api }: TenantContext, filter: Query): Promise<Emails> {
   return (await orNothing(api.get<{ data: Emails }>('/emails', { ...filter, limit: SHOWN })))?.data ?? [];
+}
+
+/** Returns the emails and the received messages with a Message-ID that others have made. */
+async function findByMessageId({ api, at, texts }: TenantContext, text: string): Promise<Hit[]> {
+  if (!MESSAGE_ID.test(text)) return [];
+  const query = { messageId: text, limit: SHOWN };
+  const [emails, received] = await Promise.all([
+    orNothing(api.get<{ data: Emails }>('/emails', query)),
+    orNothing(api.get<List<Static<typeof receivedSummarySchema>>>('/inbound/messages', query)),
+  ]);
+  return [
+    ...(emails?.data ?? []).map(({ id, subject }) => ({
+      page: '/emails/:id',
+      href: at(path`/emails/${id}`),
+      text: subject,
+      note: texts.search.email,
+    })),
+    ...(received?.data ?? []).map(({ id, subject }) => ({
+      page: '/inbound/:id',
+      href: at(path`/inbound/${id}`),
+      text: subject,
+      note: texts.search.received,
+    })),
+  ];
+}
+
+/** Returns the emails with the text in their subject. An address or a tag is looked for where it means more. */
+async function findSubjects({ api }: TenantContext, text: string): Promise<Subjects | undefined> {
+  if (text.length < MIN_SUBJECT_CHARACTERS || ADDRESS.test(text)) return undefined;
+  return orNothing(api.get<Subjects>('/emails/subjects', { text, days: SUBJECT_DAYS, limit: SHOWN }));
 }
 
 async function findDomain({ api, at }: TenantContext, text: string): Promise<Hit[]> {

@@ -1,8 +1,8 @@
 /** The page of the search box: it leads to what an id names, and shows what else a text may mean. */
-import { Foreign, Heading } from '../frame/elements.tsx';
+import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { definePage, type PageDefinition, type TenantContext } from '../page.ts';
 import { EmailTable } from '../sending/emails/list.tsx';
-import { type Emails, type Found, find } from './find.ts';
+import { type Emails, type Found, find, SUBJECT_DAYS, type Subjects } from './find.ts';
 
 /** Maximum length of the text: that of an address with its angle brackets is shorter (RFC 5321 section 4.5.3.1.3). */
 const MAX_CHARACTERS = 512;
@@ -62,8 +62,10 @@ type ResultsProps = {
 
 function Results({ context, text, found, pages }: ResultsProps) {
   const { search } = context.texts;
-  const { hits, emailsTo, emailsFrom, tagged } = found;
-  const isEmpty = [pages, hits, emailsTo, emailsFrom, tagged].every(({ length }) => length === 0);
+  const { hits, emailsTo, emailsFrom, tagged, subjects } = found;
+  const isEmpty = [pages, hits, emailsTo, emailsFrom, tagged, subjects?.data ?? []].every(
+    ({ length }) => length === 0,
+  );
   return (
     <>
       <p role="status">
@@ -90,7 +92,30 @@ function Results({ context, text, found, pages }: ResultsProps) {
       <FoundEmails context={context} title={search.emailsTo} emails={emailsTo} filter={{ to: text }} />
       <FoundEmails context={context} title={search.emailsFrom} emails={emailsFrom} filter={{ from: text }} />
       <FoundEmails context={context} title={search.tagged} emails={tagged} filter={{ tag: text }} />
+      {subjects && <FoundSubjects context={context} subjects={subjects} />}
     </>
+  );
+}
+
+/** Emails by their subjects, with how far was looked. */
+function FoundSubjects({ context, subjects }: { context: TenantContext; subjects: Subjects }) {
+  const { search } = context.texts;
+  const { number } = context.formats;
+  const { data, examined, since, isComplete } = subjects;
+  return (
+    <section>
+      {data.length > 0 && <h2>{search.subjects}</h2>}
+      {data.length > 0 && <EmailTable context={context} emails={data} />}
+      <p class="muted">
+        {isComplete ? (
+          search.allSubjects(number(SUBJECT_DAYS))
+        ) : (
+          <>
+            {search.someSubjects(number(examined))} <Time context={context} at={since} />
+          </>
+        )}
+      </p>
+    </section>
   );
 }
 

@@ -34,12 +34,20 @@ export function listEmails(
  * Returns the filters of a query.
  * @throws AppError validation_error for a `tag` without a key and a value
  */
-export function readFilter({ status, from, to, tag, recipientStatus }: EmailListQuery): EmailFilter {
+export function readFilter({
+  status,
+  from,
+  to,
+  tag,
+  messageId,
+  recipientStatus,
+}: EmailListQuery): EmailFilter {
   return {
     ...(status && { status }),
     ...(from !== undefined && readSender(from)),
     ...(to !== undefined && { to: readAddress(to) }),
     ...(tag !== undefined && { tags: readTagFilter(tag) }),
+    ...(messageId !== undefined && { messageId: messageId.trim().replace(/^<|>$/g, '') }),
     ...(recipientStatus && { recipientStatus }),
   };
 }

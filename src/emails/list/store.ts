@@ -24,6 +24,8 @@ export type EmailFilter = {
   /** The list contains emails with at least one of these tags. */
   tags?: readonly Tag[];
   recipientStatus?: RecipientStatus;
+  /** Message-ID of the header, without its angle brackets. */
+  messageId?: string;
 };
 
 /**
@@ -169,8 +171,9 @@ function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): E
 
 /** Returns the filters. Of equally rare filters, the first one is searched. */
 function filtersOf(tx: Tx, list: Filters): Filter[] {
-  const { to, tags, recipientStatus, status, fromAddress, fromDomain } = list.filter;
+  const { to, tags, recipientStatus, status, fromAddress, fromDomain, messageId } = list.filter;
   return [
+    ...(messageId === undefined ? [] : [messageIdFilter(tx, list, messageId)]),
     ...(to === undefined ? [] : [recipientFilter(tx, list, to)]),
     ...(tags === undefined ? [] : [tagFilter(tx, list, tags)]),
     ...(recipientStatus === undefined ? [] : [recipientStatusFilter(tx, list, recipientStatus)]),
@@ -207,6 +210,20 @@ type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };
 function senderFilter(tx: Tx, list: Filters, { column, value }: Sender): Filter {
   const search = everyEmail(tx, list).where(`emails.${column}`, '=', value);
   return { searches: [search], holds: sql<SqlBool>`${sql.ref(`emails.${column}`)} = ${value}` };
+}
+
+/** Begins the Message-IDs that Postrider makes: the id of the email stands before the `@`. */
+const OWN_MESSAGE_ID = 'em_';
+
+/** Filters by Message-ID. The condition of the index of others is literal, for the partial index. */
+function messageIdFilter(tx: Tx, list: Filters, messageId: string): Filter {
+  const [id = ''] = messageId.split('@', 1);
+  const search = everyEmail(tx, list).where('emails.rfcMessageId', '=', messageId);
+  const isOwn = messageId.startsWith(OWN_MESSAGE_ID);
+  const indexed = isOwn
+    ? search.where('emails.id', '=', id as EmailRow['id'])
+    : search.where(sql<SqlBool>`substr("rfcMessageId", 1, 3) <> 'em_'`);
+  return { searches: [indexed], holds: sql<SqlBool>`emails."rfcMessageId" = ${messageId}` };
 }
 
 function statusFilter(tx: Tx, list: Filters, status: EmailStatus): Filter {

@@ -32,14 +32,15 @@ export function listReceived(
   return readPageInParts(page, gone, (slice) => db.query(readMessages, { ...filters, slice, scan }));
 }
 
-export type ReceivedQuery = { address?: string; routeId?: string; from?: string };
+export type ReceivedQuery = { address?: string; routeId?: string; from?: string; messageId?: string };
 
 /** Returns the filters of a query. Text that is not an address matches nothing. */
-export function readReceivedFilter({ address, routeId, from }: ReceivedQuery): ReceivedFilter {
+export function readReceivedFilter({ address, routeId, from, messageId }: ReceivedQuery): ReceivedFilter {
   return {
     ...(address !== undefined && { address: keyOf(address) }),
     ...(routeId !== undefined && { routeId }),
     ...(from !== undefined && readAuthor(from)),
+    ...(messageId !== undefined && { messageId: messageId.trim().replace(/^<|>$/g, '') }),
   };
 }
 

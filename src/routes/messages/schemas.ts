@@ -10,6 +10,12 @@ export const receivedFilter = {
   address: Type.Optional(Type.String({ description: 'Only messages to this recipient of the envelope.' })),
   routeId: Type.Optional(Type.String({ description: 'Only messages for this route.' })),
   from: Type.Optional(Type.String({ description: 'Only messages of this author, by address or domain.' })),
+  messageId: Type.Optional(
+    Type.String({
+      description:
+        'Only messages with this value of the Message-ID header field, with or without its angle brackets.',
+    }),
+  ),
 };
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });

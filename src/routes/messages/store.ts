@@ -25,6 +25,8 @@ export type ReceivedFilter = {
   routeId?: string;
   fromAddress?: string;
   fromDomain?: string;
+  /** Message-ID of the header, without its angle brackets. */
+  messageId?: string;
   isFlagged?: true;
   /** A task of the message, with all that is given here. */
   task?: Partial<Pick<ReceivedTaskRow, 'kind' | 'state'>>;
@@ -91,7 +93,7 @@ export async function listSeenPosts(
 }
 
 /** Lists the ids of the messages with one filter applied. Each reads an index in the order of ids. */
-function candidates(tx: Tx, { tenantId, reach, filter: { address, routeId } }: ReceivedFilters) {
+function candidates(tx: Tx, { tenantId, reach, filter: { address, routeId, messageId } }: ReceivedFilters) {
   let recipients = tx.selectFrom('receivedRecipients').select('messageId as id').distinct();
   if (reach) recipients = recipients.where(isSeenBy(reach, 'receivedRecipients'));
   if (address !== undefined) return recipients.where(sql<SqlBool>`lower(address) = ${address}`);
@@ -99,6 +101,7 @@ function candidates(tx: Tx, { tenantId, reach, filter: { address, routeId } }: R
   let all = tx.selectFrom('receivedMessages').select('id');
   // Literal, for the partial index `receivedMessagesForRoutes`: a tenant may have millions of messages for mailboxes alone.
   if (reach) all = all.where(sql<SqlBool>`"isForRoute" = 1`);
+  if (messageId !== undefined) all = all.where('receivedMessages.messageId', '=', messageId);
   return tenantId === undefined ? all : all.where('tenantId', '=', tenantId);
 }
 
@@ -134,7 +137,7 @@ export async function readReceivedPart(
 
 /** Returns the conditions that a candidate must also fulfil. */
 function conditions({ reach, filter }: ReceivedFilters) {
-  const { address, routeId, fromAddress, fromDomain, isFlagged, task } = filter;
+  const { address, routeId, fromAddress, fromDomain, messageId, isFlagged, task } = filter;
   const author = sql`lower("headerFrom")`;
   return [
     ...(address !== undefined && routeId !== undefined
@@ -145,6 +148,7 @@ function conditions({ reach, filter }: ReceivedFilters) {
     ...(fromDomain === undefined
       ? []
       : [sql<SqlBool>`substr(${author}, -length(${`@${fromDomain}`})) = ${`@${fromDomain}`}`]),
+    ...(messageId === undefined ? [] : [sql<SqlBool>`"receivedMessages"."messageId" = ${messageId}`]),
     ...(isFlagged ? [sql<SqlBool>`flagged = 1`] : []),
     ...(task === undefined ? [] : [hasTask(task)]),
   ];

@@ -109,7 +109,7 @@ test('the list is filtered by recipient, route and author, which must all match'
   await clock.advance(1);
   const two = await addReceived(world, {
     ...{ tenantId, routeIds: ['rt_1', 'rt_2'], address: 'help@shop.example' },
-    row: { headerFrom: 'Bob@Other.example' },
+    row: { headerFrom: 'Bob@Other.example', messageId: 'a.b@other.example' },
   });
   await clock.advance(1);
   const three = await addReceived(world, { tenantId, row: { headerFrom: null } });
@@ -122,6 +122,11 @@ test('the list is filtered by recipient, route and author, which must all match'
   assert.deepEqual(await ids('from=bob@other.example'), [two]);
   assert.deepEqual(await ids('from=sender.example'), [one]);
   assert.deepEqual(await ids('from=ender.example'), []);
+  for (const messageId of ['a.b@other.example', '<a.b@other.example>'])
+    assert.deepEqual(await ids(`${new URLSearchParams({ messageId })}`), [two]);
+  assert.deepEqual(await ids('messageId=a.b@other.example&routeId=rt_2'), [two]);
+  assert.deepEqual(await ids('messageId=a.b@other.example&address=sales@shop.example'), []);
+  assert.deepEqual(await ids('messageId='), []);
   assert.deepEqual(await ids('from=sender.example&routeId=rt_2'), []);
   assert.deepEqual(await ids('limit=1&routeId=rt_1'), [two]);
   const [summary] = (await get('?routeId=rt_2', tenant.testKey)).body.data;

@@ -110,7 +110,11 @@ export async function openPopulated(
         return newest;
       },
       receive: async (routeIds) => ({
-        id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
+        id: await addReceived(testApp, {
+          tenantId: party.tenantId,
+          routeIds,
+          row: { messageId: 'made.by@client.example' },
+        }),
       }),
       async askForApproval() {
         const limits = { permission: 'sending_access', requiresApproval: 'broadcasts_and_emails' };

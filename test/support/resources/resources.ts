@@ -202,6 +202,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       address: () => ['sales@shop.example'],
       routeId: ({ ids }) => [ids.rt],
       from: () => ['ann@sender.example', 'sender.example'],
+      messageId: () => ['made.by@client.example'],
     },
   },
   rep: { nouns: ['reports'], isKept: true, make: ({ report, ids }) => report(ids.dom) },
@@ -246,6 +247,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       from: () => [`ada@${DOMAIN}`, DOMAIN],
       to: () => ['bob@rcpt.example'],
       tag: () => ['kind:greeting'],
+      messageId: ({ ids }) => [`${ids.em}@${DOMAIN}`],
     },
     named: {
       body: (name, { domain }) => ({
