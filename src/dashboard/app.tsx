@@ -4,6 +4,7 @@
  */
 import type { FastifyReply } from 'fastify';
 import type { App } from '../app.ts';
+import { createEventTail } from '../events/tail.ts';
 import { installationHosts } from '../host-names/purposes.ts';
 import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
@@ -15,6 +16,7 @@ import { formatsOf } from './formats.ts';
 import { type Assets, serveAssets } from './frame/assets.ts';
 import { compressPages } from './frame/compress.ts';
 import { Layout } from './frame/layout.tsx';
+import { LIVE_PATH, serveLive } from './live/route.ts';
 import { isLocalHost } from './origin.ts';
 import { OtherVersion } from './own-form.ts';
 import { PAGES } from './pages.ts';
@@ -41,8 +43,17 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
   compressPages(server);
   const assets = serveAssets(server);
   const people = createPeople(base);
-  const served = { ...base, assets, people, passkeys: createPasskeys(base), openId: createOpenId(base) };
+  const tail = createEventTail(base);
+  const served = {
+    ...base,
+    assets,
+    people,
+    tail,
+    passkeys: createPasskeys(base),
+    openId: createOpenId(base),
+  };
   servePages(server, served, PAGES);
+  serveLive(server, served);
   const hosts = installationHosts(config);
   return {
     app: server,
@@ -56,6 +67,7 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
 /** First segments of the dashboard's paths. Everything else on the host belongs to the API. */
 const FIRST_SEGMENTS: ReadonlySet<string> = new Set([
   'assets',
+  LIVE_PATH.slice(1),
   ...PAGES.map((page) => routeOf(page).split('/', 2)[1] ?? ''),
 ]);
 

@@ -8,6 +8,7 @@ import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { PersonRow, SessionRow } from '../db/people-tables.ts';
 import type { Mode } from '../db/tables.ts';
+import type { EventTail } from '../events/tail.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
@@ -115,6 +116,8 @@ type View = {
   hasCharts?: boolean;
   /** True for a page that asks for passkeys, which loads what talks to them. */
   hasPasskeys?: boolean;
+  /** True for a page that shows something live. */
+  isLive?: boolean;
 };
 /** Leads to another page, where `said` is shown. */
 type Redirect = { to: string; said?: Said };
@@ -164,6 +167,8 @@ export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   /** Undefined when the configuration names no provider. */
   openId: OpenId | undefined;
   authenticate: Authenticate;
+  /** The event log as it grows. */
+  tail: EventTail;
 };
 
 /** Returns a field of a form; empty when the form does not have it. */

@@ -10,6 +10,7 @@ import { openIdPage, openIdReturnPage } from './entry/openid.tsx';
 import { startPage } from './entry/start.ts';
 import { exportFilePage, exportPage } from './jobs/export.tsx';
 import { importErrorsPage, importPage } from './jobs/import.tsx';
+import { operatorTailPage, tailPage } from './live/tail-page.tsx';
 import { mailboxAppPasswordsPage } from './mailbox/app-passwords.tsx';
 import { forwardingPage } from './mailbox/forwarding.tsx';
 import { mailboxOverviewPage } from './mailbox/overview.tsx';
@@ -125,6 +126,7 @@ export const PAGES: readonly PageDefinition[] = [
   emailRawPage,
   sendTestPage,
   approvalsPage,
+  tailPage,
   templatesPage,
   newTemplatePage,
   templatePage,
@@ -194,6 +196,7 @@ export const PAGES: readonly PageDefinition[] = [
   tenantAuditPage,
   healthPage,
   queuePage,
+  operatorTailPage,
   queueMailPage,
   queueChangePage,
   queueActionsPage,

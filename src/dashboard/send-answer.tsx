@@ -40,6 +40,7 @@ export function sendAnswer(
       menu={menuOf(pages, page.area, context)}
       hasCharts={answer.hasCharts === true}
       hasPasskeys={answer.hasPasskeys === true}
+      isLive={answer.isLive === true}
       {...(viewer && { viewer })}
     >
       {answer.body}

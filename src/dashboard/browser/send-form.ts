@@ -41,6 +41,7 @@ async function post(form: HTMLFormElement, data: FormData): Promise<boolean> {
     headers: { [VERSION_HEADER]: pageVersion() },
     body: hasFiles ? data : new URLSearchParams([...data].map(([name, value]) => [name, String(value)])),
   });
+  const version = response.headers.get(VERSION_HEADER);
   const to = response.headers.get('location');
   if (response.status === 204 && to !== null) {
     leaveFor(to);
@@ -53,7 +54,7 @@ async function post(form: HTMLFormElement, data: FormData): Promise<boolean> {
   else
     say(form, reason ?? content().dataset['broken'], {
       takesFocus: true,
-      offersReload: isOtherVersion(response.headers.get(VERSION_HEADER)),
+      offersReload: isOtherVersion(version),
     });
   return false;
 }

@@ -1,10 +1,12 @@
 /** What happens around the parts of a page that htmx asks for: failures are said, and the focus is never lost. */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { VERSION_HEADER } from '../version-header.ts';
 import { content, prepareNew, say, unsay } from './content.ts';
+import { followVersion } from './version.ts';
 
 type Detail = {
-  ctx: { sourceElement: Element | undefined; text?: string; response?: { status: number } };
+  ctx: { sourceElement: Element | undefined; text?: string; response?: { status: number; headers: Headers } };
 };
 
 /** Watches all requests of htmx. */
@@ -16,6 +18,7 @@ export function watchSwaps(): void {
   on('htmx:error', ({ sourceElement }) => {
     if (sourceElement) say(sourceElement, content().dataset['offline']);
   });
+  on('htmx:after:request', ({ response }) => followVersion(response?.headers.get(VERSION_HEADER) ?? null));
   on('htmx:before:swap', ({ sourceElement, response }) => {
     // htmx says so also before it leaves out the answer of a failure.
     if (sourceElement && response && response.status < 400) unsay(sourceElement);

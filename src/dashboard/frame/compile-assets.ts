@@ -26,6 +26,7 @@ const SOURCES: Record<AssetName, () => Promise<string>> = {
     return `${htmx}\n${await compile(join(BROWSER, 'page.ts'))}`;
   },
   'chart.css': () => readFile(resolve('uplot/dist/uPlot.min.css'), 'utf8'),
+  'live.js': () => compile(join(BROWSER, 'live.ts')),
   'chart.js': () => compile(join(BROWSER, 'chart.ts')),
   'passkeys.js': () => compile(join(BROWSER, 'passkeys.ts')),
 };

@@ -21,6 +21,7 @@ type LayoutProps = {
   viewer?: Viewer;
   hasCharts?: boolean;
   hasPasskeys?: boolean;
+  isLive?: boolean;
   children: ComponentChildren;
 };
 
@@ -46,6 +47,7 @@ export function Layout({
   viewer,
   hasCharts,
   hasPasskeys,
+  isLive,
   children,
 }: LayoutProps) {
   const { texts, formats, said } = context;
@@ -58,6 +60,7 @@ export function Layout({
       <link rel="stylesheet" href={pathOf('page.css')} />
       <script src={pathOf('page.js')} defer />
       {hasCharts && <link rel="stylesheet" href={pathOf('chart.css')} />}
+      {isLive && <script src={pathOf('live.js')} defer />}
       {hasCharts && <script src={pathOf('chart.js')} defer />}
       {hasPasskeys && <script src={pathOf('passkeys.js')} defer />}
     </>
@@ -75,6 +78,7 @@ export function Layout({
           tabIndex={-1}
           data-offline={texts.frame.error.offline}
           data-broken={texts.frame.error.broken}
+          data-outdated={texts.frame.error.updated}
           data-reload={texts.frame.reload}
         >
           {said && (

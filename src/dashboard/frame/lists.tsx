@@ -16,13 +16,24 @@ type TableProps<Row> = {
   rows: readonly Row[];
   /** Returns what names a row. */
   keyOf: (row: Row) => string;
+  /** True for a table to which scripts add rows, which is there also when it is empty. */
+  isGrowing?: boolean;
   /** Text in the place of an empty table. */
   empty?: ComponentChildren;
 };
 
 /** A table. It scrolls by itself when it is wider than the screen. */
-export function Table<Row>({ context, caption, columns, rows, keyOf, empty, id }: TableProps<Row>) {
-  if (rows.length === 0) return <p class="empty">{empty ?? context.texts.frame.nothing}</p>;
+export function Table<Row>({
+  context,
+  caption,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  id,
+  isGrowing,
+}: TableProps<Row>) {
+  if (rows.length === 0 && !isGrowing) return <p class="empty">{empty ?? context.texts.frame.nothing}</p>;
   return (
     <section class="wide" tabIndex={0} aria-label={caption}>
       <table id={id}>

@@ -9,15 +9,21 @@ type ProgressProps = {
   /** Share that is done, between 0 and 1; undefined when it is not known. */
   share?: number | undefined;
   label: string;
+  /** Topic of the stream that tells when it has changed (live/topics.ts). */
+  topic: string;
   children: ComponentChildren;
 };
 
+/** Time between two questions of a page whose stream says nothing, in seconds. */
+const SECONDS = 15;
+
 /** The part of a page that shows the progress. Without JavaScript, a link shows the page again. */
-export function Progress({ context, isRunning, share, label, children }: ProgressProps) {
+export function Progress({ context, isRunning, share, label, topic, children }: ProgressProps) {
   const { path, texts } = context;
   const asksAgain = isRunning && {
     'hx-get': path,
-    'hx-trigger': 'every 3s',
+    'data-topic': topic,
+    'hx-trigger': `changed, every ${SECONDS}s`,
     'hx-select': '#progress',
     'hx-swap': 'outerHTML',
   };

@@ -4,6 +4,7 @@ import type { exportSchema } from '../../exports/schemas.ts';
 import { path } from '../calls.ts';
 import { Facts, Heading, Status, Time } from '../frame/elements.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
+import { workName } from '../live/topics.ts';
 import { definePage, type TenantContext } from '../page.ts';
 import { JOB_TONES } from './tones.ts';
 
@@ -18,10 +19,17 @@ export const exportPage = definePage({
     const isRunning = job.status === 'queued' || job.status === 'running';
     return {
       title: texts.jobs.export,
+      isLive: isRunning,
       body: (
         <>
           <Heading title={`${texts.jobs.export}: ${texts.jobs.kinds[job.kind]}`} />
-          <Refreshed context={context} id="export" isRunning={isRunning} since={job.createdAt}>
+          <Refreshed
+            context={context}
+            id="export"
+            topic={workName(context.at(''), path`/exports/${job.id}`)}
+            isRunning={isRunning}
+            since={job.createdAt}
+          >
             <ExportFacts context={context} job={job} />
           </Refreshed>
         </>

@@ -4,6 +4,7 @@ import type { importSchema } from '../../imports/schemas.ts';
 import { path } from '../calls.ts';
 import { Facts, Heading, Status, Time } from '../frame/elements.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
+import { workName } from '../live/topics.ts';
 import { definePage, type TenantContext } from '../page.ts';
 import { JOB_TONES } from './tones.ts';
 
@@ -21,12 +22,19 @@ export const importPage = definePage({
     const isRunning = job.status === 'queued' || job.status === 'running';
     return {
       title: texts.jobs.import,
+      isLive: isRunning,
       body: (
         <>
           <Heading title={`${texts.jobs.import}: ${texts.jobs.kinds[job.kind]}`}>
             {audienceId !== null && <a href={at(`/audiences/${audienceId}`)}>{texts.jobs.toAudience}</a>}
           </Heading>
-          <Refreshed context={context} id="import" isRunning={isRunning} since={job.createdAt}>
+          <Refreshed
+            context={context}
+            id="import"
+            topic={workName(context.at(''), path`/imports/${job.id}`)}
+            isRunning={isRunning}
+            since={job.createdAt}
+          >
             <Result context={context} job={job} isRunning={isRunning} />
           </Refreshed>
         </>

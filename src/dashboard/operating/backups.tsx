@@ -6,6 +6,7 @@ import { Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
+import { workName } from '../live/topics.ts';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 
 type Context = Contexts['operator'];
@@ -21,6 +22,7 @@ export const backupsPage = definePage({
     const running = [shown.made, shown.verified].find((run) => run?.endedAt === null);
     return {
       title: backups.title,
+      isLive: running !== undefined,
       body: (
         <>
           <Heading title={backups.title}>
@@ -30,6 +32,7 @@ export const backupsPage = definePage({
           <Refreshed
             context={context}
             id="backups"
+            topic={workName('/operator', '/backups')}
             isRunning={running !== undefined}
             since={running?.startedAt ?? null}
           >

@@ -78,6 +78,8 @@ export type People = {
   begin(owner: Owner, client: Client, replaces?: SessionRow['id']): Promise<string>;
   /** Returns the session of a token while it lasts. */
   find(token: string): Promise<SessionRow | undefined>;
+  /** Returns the session of a token while it lasts, without counting this as a use of it. */
+  peek(token: string): Promise<SessionRow | undefined>;
   /** Returns true for the token of a session, also of one that has expired. */
   knows(token: string): Promise<boolean>;
   hashPassword(password: string, person: Pick<PersonRow, 'id'>): Promise<string>;
@@ -121,6 +123,13 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return { stage, token: await begin(owner, client) } as const;
   }
 
+  async function peek(token: string): Promise<SessionRow | undefined> {
+    const tokenHash = hashToken(token);
+    const session = tokenHash === undefined ? undefined : await findSession(db.read, tokenHash);
+    const now = clock.now();
+    return session && session.expiresAt > now && session.lastUsedAt + IDLE_MS > now ? session : undefined;
+  }
+
   return {
     async logIn({ email, password, ...client }) {
       const { account, isAddress } = readAccount(email.trim());
@@ -148,14 +157,13 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     renew: ({ id, personId }, client, checked) => begin({ ...completed(personId), checked }, client, id),
     begin,
     async find(token) {
-      const tokenHash = hashToken(token);
-      const session = tokenHash === undefined ? undefined : await findSession(db.read, tokenHash);
+      const session = await peek(token);
       const now = clock.now();
-      if (!session || session.expiresAt <= now || session.lastUsedAt + IDLE_MS <= now) return undefined;
-      if (now - session.lastUsedAt >= USE_RECORDED_EVERY_MS)
+      if (session && now - session.lastUsedAt >= USE_RECORDED_EVERY_MS)
         db.commitInBackground(recordSessionUse, { id: session.id, now });
       return session;
     },
+    peek,
     async knows(token) {
       const tokenHash = hashToken(token);
       return tokenHash !== undefined && (await findSession(db.read, tokenHash)) !== undefined;

@@ -17,6 +17,7 @@ import { imports } from './de/imports.ts';
 import { inbound } from './de/inbound.ts';
 import { jobs } from './de/jobs.ts';
 import { keys } from './de/keys.ts';
+import { live } from './de/live.ts';
 import { login } from './de/login.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
@@ -64,6 +65,7 @@ export const de: typeof en = {
   inbound,
   keys,
   jobs,
+  live,
   login,
   mailboxes,
   mailSettings,

@@ -17,6 +17,7 @@ import { imports } from './en/imports.ts';
 import { inbound } from './en/inbound.ts';
 import { jobs } from './en/jobs.ts';
 import { keys } from './en/keys.ts';
+import { live } from './en/live.ts';
 import { login } from './en/login.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
@@ -63,6 +64,7 @@ export const en = {
   inbound,
   keys,
   jobs,
+  live,
   login,
   mailboxes,
   mailSettings,

@@ -99,7 +99,10 @@ test('a broadcast is sent once for a double click, then paused, paced, resumed a
   await browser.submit('send');
   assert.equal(browser.page.status, 200, browser.page.html);
   assert.equal((await api('GET', `/broadcasts/${id}`)).status, 'sending');
-  assert.match(browser.page.html, /hx-trigger="every 2s"/);
+  assert.match(
+    browser.page.html,
+    /data-topic="\/t\/default\/test\/work\/\w+\/\w+" hx-trigger="changed, every 15s"/,
+  );
   await browser.submit('pause');
   assert.match(browser.page.html, /Somebody has paused it/);
   assert.doesNotMatch(browser.page.html, /hx-trigger/);

@@ -34,7 +34,10 @@ test('a file is mapped, looked at again, imported, and its refused rows are a fi
   assert.doesNotMatch(browser.page.html, /Note: x/);
   await browser.submit('start', { onConflict: 'skip' });
   const id = /imp_\w+/.exec(browser.page.url)?.[0];
-  assert.match(browser.page.html, /hx-trigger="every 2s"/);
+  assert.match(
+    browser.page.html,
+    /data-topic="\/t\/default\/test\/work\/\w+\/\w+" hx-trigger="changed, every 15s"/,
+  );
   for (const job of await lease(testApp)) await runImport(testApp.app, contactImport, job);
   await browser.open(`${AT}/imports/${id}`);
   assert.match(browser.page.html, /completed/);

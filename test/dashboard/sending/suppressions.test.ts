@@ -118,7 +118,7 @@ test('a file is imported with progress, and its refused rows are a file', async 
   assert.equal(sent.status, 303, sent.html);
   const page = String(sent.headers['location']);
   await owner.open(page);
-  assert.match(owner.page.html, /hx-trigger="every 3s"/);
+  assert.match(owner.page.html, /hx-trigger="changed, every 15s"/);
   assert.match(owner.page.html, new RegExp(`<a href="${page}">Refresh</a>`));
   startJobs(t);
   await waitForEnd(owner, page);

@@ -19,6 +19,7 @@ export const broadcastPage = definePage({
     const isDraft = broadcast.status === 'draft' || broadcast.status === 'scheduled';
     return {
       title: broadcast.subject,
+      isLive: broadcast.status === 'sending',
       body: (
         <>
           <Heading title={broadcast.subject}>

@@ -1,7 +1,9 @@
 /** The progress of a broadcast that has started, and what steers it. */
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
+import { path } from '../../calls.ts';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { Refreshed } from '../../frame/refreshed.tsx';
+import { workName } from '../../live/topics.ts';
 import type { TenantContext } from '../../page.ts';
 import { PaceFields } from './pace.tsx';
 
@@ -17,7 +19,13 @@ export function Progress({ context, broadcast }: Props) {
   return (
     <section aria-labelledby="progress-title">
       <h2 id="progress-title">{broadcasts.progress}</h2>
-      <Refreshed context={context} id="progress" isRunning={status === 'sending'} since={broadcast.startedAt}>
+      <Refreshed
+        context={context}
+        id="progress"
+        topic={workName(context.at(''), path`/broadcasts/${broadcast.id}`)}
+        isRunning={status === 'sending'}
+        since={broadcast.startedAt}
+      >
         <p>{label}</p>
         <progress aria-label={broadcasts.progress} value={done} max={Math.max(counts.recipients, 1)} />
       </Refreshed>

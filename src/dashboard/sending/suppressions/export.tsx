@@ -3,6 +3,7 @@ import { path } from '../../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Progress } from '../../frame/progress.tsx';
 import { JOB_TONES } from '../../jobs/tones.ts';
+import { workName } from '../../live/topics.ts';
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Export } from './files.tsx';
 
@@ -16,12 +17,18 @@ export const suppressionExportPage = definePage({
     const isRunning = job.status === 'queued' || job.status === 'running';
     return {
       title: suppressions.export,
+      isLive: isRunning,
       body: (
         <>
           <Heading title={suppressions.export}>
             <a href={context.at('/suppressions/files')}>{suppressions.files}</a>
           </Heading>
-          <Progress context={context} label={suppressions.progress} isRunning={isRunning}>
+          <Progress
+            context={context}
+            topic={workName(context.at(''), path`/exports/${job.id}`)}
+            label={suppressions.progress}
+            isRunning={isRunning}
+          >
             <Facts
               facts={[
                 [

@@ -3,6 +3,7 @@ import { path } from '../../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Progress } from '../../frame/progress.tsx';
 import { JOB_TONES } from '../../jobs/tones.ts';
+import { workName } from '../../live/topics.ts';
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Import } from './files.tsx';
 
@@ -15,6 +16,7 @@ export const suppressionImportPage = definePage({
     const isRunning = job.status === 'queued' || job.status === 'running';
     return {
       title: suppressions.import,
+      isLive: isRunning,
       body: (
         <>
           <Heading title={suppressions.import}>
@@ -23,6 +25,7 @@ export const suppressionImportPage = definePage({
           <Progress
             context={context}
             label={suppressions.progress}
+            topic={workName(context.at(''), path`/imports/${job.id}`)}
             isRunning={isRunning}
             share={job.sizeBytes === 0 ? undefined : job.processedBytes / job.sizeBytes}
           >

@@ -62,6 +62,8 @@ export const frame: typeof english = {
     offline: 'Der Server ist nicht erreichbar. Nichts ist verloren: Versuchen Sie es noch einmal.',
     broken:
       'Der Server ist gescheitert, und es ist nicht bekannt, ob dies getan wurde. Ihre Eingaben sind noch da; versuchen Sie es noch einmal.',
+    updated:
+      'Das Programm wurde aktualisiert. Laden Sie die Seite neu, wenn Sie hier fertig sind; speichern Sie vorher, was Sie eingegeben haben.',
     outdated: 'Eine andere Version',
     outdatedText:
       'Das Programm wurde aktualisiert, nachdem diese Seite geladen wurde, und nichts wurde getan. Laden Sie die Seite neu und wiederholen Sie Ihre Änderung.',

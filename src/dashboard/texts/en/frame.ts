@@ -59,6 +59,8 @@ export const frame = {
     offline: 'The server cannot be reached. Nothing is lost: try again.',
     broken:
       'The server failed, and it is not known whether this was done. What you entered is still here; try again.',
+    updated:
+      'The program was updated. Load the page again when you have finished here; save first what you have entered.',
     outdated: 'Another version',
     outdatedText:
       'The program was updated after this page was loaded, and nothing was done. Load the page again, and repeat what you have changed.',

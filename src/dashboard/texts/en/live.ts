@@ -1,0 +1,43 @@
+import { email } from './email.ts';
+
+/** Texts of the live view. */
+export const live = {
+  title: 'Live view',
+  help: 'What happens to the mail, the contacts and the domains of this tenant, the newest first.',
+  operatorHelp:
+    'What happens to all mail of this installation, the newest first: envelopes alone. The mail of people in their mailboxes is not shown.',
+  lines: 'Newest events',
+  none: 'Nothing has happened yet.',
+  time: 'Time',
+  event: 'Event',
+  to: 'Recipient, or what it is about',
+  from: 'Sender',
+  reply: 'Reply',
+  pause: 'Pause',
+  goOn: 'Go on',
+  connected: 'Connected: new lines appear by themselves.',
+  lost: 'Not connected. It is tried again.',
+  paused: 'Paused.',
+  omitted: 'Left out, because they came too fast to be read:',
+  omittedMore: 'More were left out than were counted.',
+  events: {
+    ...email.events,
+    'email.received': 'Received',
+    'domain.verified': 'Domain verified',
+    'domain.failed': 'Domain failed',
+    'contact.created': 'Contact created',
+    'contact.updated': 'Contact changed',
+    'contact.deleted': 'Contact deleted',
+    'contact.unsubscribed': 'Contact unsubscribed',
+    'suppression.added': 'Suppression added',
+    'suppression.removed': 'Suppression removed',
+    'broadcast.sent': 'Broadcast sent',
+    'broadcast.paused': 'Broadcast paused',
+    'broadcast.failed': 'Broadcast failed',
+    'approval.requested': 'Approval asked for',
+    'approval.approved': 'Approved',
+    'approval.declined': 'Declined',
+    'approval.expired': 'Approval expired',
+    'approval.withdrawn': 'Approval withdrawn',
+  },
+};
