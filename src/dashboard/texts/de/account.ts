@@ -48,7 +48,7 @@ export const account: typeof english = {
   leaveText: (tenant) => `Sie sehen ${tenant} nicht mehr, bis ein Inhaber Sie wieder einlädt.`,
   delete: 'Konto löschen',
   deleteText:
-    'Sie verlassen alle Mandanten, und niemand kann sich mehr als Sie anmelden. Das Prüfprotokoll behält, was Sie getan haben. Das lässt sich nicht rückgängig machen.',
+    'Sie verlassen alle Mandanten, und niemand kann sich mehr als Sie anmelden. Das Protokoll behält, was Sie getan haben. Das lässt sich nicht rückgängig machen.',
   confirmByLogin:
     'Sie haben kein Passwort. Melden Sie sich zuvor neu an, wenn Ihre Anmeldung älter als 15 Minuten ist.',
 };

@@ -20,6 +20,6 @@ export const appPasswords: typeof english = {
   revoke: 'Widerrufen',
   shownTitle: 'Das neue App-Passwort',
   shownText:
-    'Geben Sie es im Mailprogramm anstelle des Passworts ein. Es wird nicht noch einmal angezeigt: gespeichert ist nur sein Hash.',
+    'Geben Sie es im Mailprogramm anstelle des Passworts ein. Es wird nicht noch einmal angezeigt: Gespeichert ist nur sein Hash.',
   back: 'Zurück',
 };

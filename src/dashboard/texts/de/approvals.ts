@@ -14,7 +14,7 @@ export const approvals: typeof english = {
     expired: 'Abgelaufen',
     withdrawn: 'Zurückgezogen',
   },
-  kinds: { email: 'E-Mail', broadcast: 'Kampagne' },
+  kinds: { email: 'E-Mail', broadcast: 'Rundmail' },
   mail: 'Mail',
   from: 'Von',
   askedBy: 'Erbeten vom Schlüssel',
@@ -32,6 +32,6 @@ export const approvals: typeof english = {
   approve: 'Freigeben',
   decline: 'Ablehnen',
   declineText:
-    'Eine E-Mail wird abgebrochen. Eine Kampagne ist wieder ein Entwurf, der geändert und erneut gesendet werden kann.',
+    'Eine E-Mail wird abgebrochen. Eine Rundmail ist wieder ein Entwurf, der geändert und erneut gesendet werden kann.',
   declineNow: 'Diese Mail ablehnen',
 };

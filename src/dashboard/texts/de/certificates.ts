@@ -17,11 +17,11 @@ export const certificates: typeof english = {
     expired: 'abgelaufen',
     missing: 'fehlt',
     ordered: 'wird bestellt',
-    failing: 'Erneuerung scheitert',
+    failing: 'Erneuerung schlägt fehl',
   },
   renewedFrom: 'Erneuerung ab',
   next: 'Nächster Versuch',
-  failures: (count) => `${count} gescheiterte Versuche`,
+  failures: (count) => `${count} fehlgeschlagene Versuche`,
   adviceFiles:
     'Bringen Sie die Dateien in Ordnung und lassen Sie sie neu einlesen. Bis dahin bleibt das frühere Zertifikat in Gebrauch.',
   adviceOrder:

@@ -42,7 +42,7 @@ export const dns: typeof english = {
     written: 'geschrieben',
     removed: 'entfernt',
     conflict: 'Konflikt',
-    failed: 'gescheitert',
+    failed: 'fehlgeschlagen',
   },
   detail: 'Was zu tun ist',
   more: (shown) => `Nur ${shown} Einträge werden gezeigt; die mit Problemen stehen vorn.`,

@@ -100,7 +100,7 @@ export const domains: typeof english = {
   ed25519Help: 'Der Schlüssel signiert, sobald sein freiwilliger Eintrag im DNS gefunden ist.',
   delete: 'Domain löschen',
   deleteText:
-    'Von der Domain kann keine Mail mehr gesendet werden, und Mail an sie wird abgewiesen. API-Schlüssel, die auf sie beschränkt sind, verlieren ihre Wirkung. Geplante E-Mails und Kampagnen stehen dem Löschen im Weg: brechen Sie sie zuerst ab, oder warten Sie, bis sie gesendet sind.',
+    'Von der Domain kann keine Mail mehr gesendet werden, und Mail an sie wird abgewiesen. API-Schlüssel, die auf sie beschränkt sind, verlieren ihre Wirkung. Geplante E-Mails und Rundmails stehen dem Löschen im Weg: Brechen Sie sie zuerst ab, oder warten Sie, bis sie gesendet sind.',
   waitingEmails: 'E-Mails, die warten oder geplant sind',
   deleteNow: 'Diese Domain löschen',
 };

@@ -29,7 +29,7 @@ export const health: typeof english = {
   silence: 'Stumm schalten',
   unsilence: 'Wieder berichten',
   areas: {
-    machine: 'Maschine',
+    machine: 'Server',
     network: 'Netz und Ruf der Adresse',
     names: 'Namen und Zertifikate',
     mail: 'E-Mail',

@@ -15,7 +15,7 @@ export const imports: typeof english = {
   password: 'Passwort dort',
   passwordHelp: 'Es wird verschlüsselt gespeichert, am Ende des Imports gelöscht und nie angezeigt.',
   source: 'Von',
-  statuses: { queued: 'wartet', running: 'läuft', completed: 'abgeschlossen', failed: 'gescheitert' },
+  statuses: { queued: 'wartet', running: 'läuft', completed: 'abgeschlossen', failed: 'fehlgeschlagen' },
   reasons: {
     mailbox_full: 'Das Postfach ist voll.',
     mailbox_suspended: 'Das Postfach war eine Woche lang gesperrt.',
@@ -29,7 +29,7 @@ export const imports: typeof english = {
   imported: 'Importiert',
   counts: (messages, bytes) => `${messages} (${bytes})`,
   known: 'Schon bekannt',
-  failed: 'Gescheitert',
+  failed: 'Fehlgeschlagen',
   createdAt: 'Begonnen',
   removeText:
     'Der Import wird mit seinem Passwort gelöscht und, falls er läuft, angehalten. Importierte Nachrichten bleiben.',

@@ -27,7 +27,7 @@ export const keys: typeof english = {
     'Adressen und Blöcke wie 192.0.2.0/24, von denen aus der Schlüssel benutzt werden darf; leer: alle',
   approval: 'Freigabe',
   noApproval: 'Nichts wartet',
-  approvals: { broadcasts: 'Kampagnen warten', broadcasts_and_emails: 'Kampagnen und E-Mails warten' },
+  approvals: { broadcasts: 'Rundmails warten', broadcasts_and_emails: 'Rundmails und E-Mails warten' },
   approvalHelp:
     'Mail des Schlüssels kann warten, bis eine Person sie freigibt. Ein solcher Schlüssel verwaltet keine Schlüssel und gibt nichts frei.',
   expiresAt: 'Läuft ab',
@@ -36,7 +36,7 @@ export const keys: typeof english = {
   createdAt: 'Angelegt',
   lastUsedAt: 'Zuletzt benutzt',
   shownOnce: 'Ihr neuer API-Schlüssel',
-  shownOnceText: 'Speichern Sie ihn jetzt: er wird nicht noch einmal gezeigt.',
+  shownOnceText: 'Speichern Sie ihn jetzt: Er wird nicht noch einmal gezeigt.',
   tryIt: 'Ausprobieren',
   trySending: 'Dies sendet eine E-Mail an den Simulator, der niemandem etwas zustellt.',
   tryReading: 'Dies zeigt die letzte E-Mail.',

@@ -12,7 +12,7 @@ export const login: typeof english = {
   mailboxPassword: 'Das Passwort des Postfachs selbst; App-Passwörter sind für Mailprogramme.',
   lost: 'Passwort verloren? Ein Inhaber Ihres Mandanten oder der Betreiber erstellt einen Link, mit dem Sie ein neues setzen.',
   plain:
-    'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf der Maschine selbst.',
+    'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf dem Server selbst.',
   openId: (provider) => `Weiter mit ${provider}`,
   openIdUnknown: (email) =>
     `Niemand hier hat die Adresse ${email}. Bitten Sie um eine Einladung, und gehen Sie von deren Link aus weiter.`,

@@ -10,7 +10,7 @@ export const mailboxes: typeof english = {
   displayName: 'Name',
   kind: 'Art',
   kinds: { personal: 'persönlich', shared: 'geteilt' },
-  kindHelp: 'Ein geteiltes Postfach hat kein Passwort: seine Mitglieder benutzen eigene App-Passwörter.',
+  kindHelp: 'Ein geteiltes Postfach hat kein Passwort: Seine Mitglieder benutzen eigene App-Passwörter.',
   members: 'Mitglieder',
   membersHelp: 'Für ein geteiltes Postfach: Adressen der Postfächer seiner Mitglieder, eine je Zeile',
   password: 'Passwort',
@@ -32,7 +32,7 @@ export const mailboxes: typeof english = {
   create: 'Postfach anlegen',
   created: 'Das Postfach ist bereit',
   createdText:
-    'Geben Sie das Passwort der Person, der das Postfach gehört. Es wird nicht noch einmal angezeigt: gespeichert ist nur sein Hash. Sie kann es ändern, nachdem sie sich am Postfach angemeldet hat.',
+    'Geben Sie das Passwort der Person, der das Postfach gehört. Es wird nicht noch einmal angezeigt: Gespeichert ist nur sein Hash. Sie kann es ändern, nachdem sie sich am Postfach angemeldet hat.',
   open: 'Zum Postfach',
   newPassword: 'Neues Passwort setzen',
   newPasswordText:

@@ -10,7 +10,7 @@ export const outboundRoutes: typeof english = {
   name: 'Name',
   nameHelp: '1 bis 40 Zeichen aus a-z, 0-9 und „-“. Eine Route mit einem vorhandenen Namen wird ersetzt.',
   tenant: 'Mandant',
-  tenantHelp: 'Nur E-Mails dieses Mandanten (Kennung oder Name). Leer: alle Mandanten.',
+  tenantHelp: 'Nur E-Mails dieses Mandanten (ID oder Name). Leer: alle Mandanten.',
   domain: 'Domain',
   domainHelp: 'Nur E-Mails an Empfänger dieser Domain. Leer: alle Domains.',
   everybody: 'alle',

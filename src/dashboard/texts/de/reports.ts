@@ -18,7 +18,7 @@ export const reports: typeof english = {
   day: 'Tag (UTC)',
   reporter: 'Von',
   reporterDomain: 'Bewiesene Domain des Berichtenden',
-  reportId: 'Id des Berichts',
+  reportId: 'ID des Berichts',
   from: 'Beginnt',
   until: 'Endet',
   passed: 'Bestanden',

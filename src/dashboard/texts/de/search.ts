@@ -3,7 +3,7 @@ import type { search as english } from '../en/search.ts';
 /** Texts of the search. */
 export const search: typeof english = {
   title: 'Suche',
-  help: 'Sie können eine ID, eine Message-ID, eine Adresse, eine Domain, ein Tag wie kind:welcome, Wörter eines Betreffs oder den Namen einer Seite suchen.',
+  help: 'Sie können eine ID, eine Message-ID, eine Adresse, eine Domain, ein Schlagwort wie kind:welcome, Wörter eines Betreffs oder den Namen einer Seite suchen.',
   nothing: 'Nichts gefunden für',
   resultsFor: 'Gefunden für',
   page: 'Seite',
@@ -11,7 +11,7 @@ export const search: typeof english = {
   contactIn: (audience) => `Kontakt in ${audience}`,
   emailsTo: 'E-Mails an diese Adresse',
   emailsFrom: 'E-Mails von dort',
-  tagged: 'E-Mails mit diesem Tag',
+  tagged: 'E-Mails mit diesem Schlagwort',
   email: 'E-Mail',
   received: 'empfangene Nachricht',
   subjects: 'E-Mails mit diesem Text im Betreff',

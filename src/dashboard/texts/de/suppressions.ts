@@ -14,7 +14,7 @@ export const suppressions: typeof english = {
   reasons: {
     manual: 'von Hand hinzugefügt',
     bounce: 'unzustellbar',
-    complaint: 'beschwert',
+    complaint: 'als Spam gemeldet',
     unsubscribe: 'abgemeldet',
   },
   source: 'Ursache',
@@ -40,7 +40,7 @@ export const suppressions: typeof english = {
   files: 'Import und Export',
   import: 'Datei importieren',
   importText: (maximum) =>
-    `Eine CSV-Datei von höchstens ${maximum}, von hier oder aus einem anderen Produkt: die Spalten für Adresse, Grund, Antwort und Zeit werden erkannt. Die API nimmt größere Dateien an.`,
+    `Eine CSV-Datei von höchstens ${maximum}, von hier oder aus einem anderen Produkt: Die Spalten für Adresse, Grund, Antwort und Zeit werden erkannt. Die API nimmt größere Dateien an.`,
   file: 'Datei',
   defaultReason: 'Grund für Zeilen, die keinen nennen',
   export: 'In eine Datei exportieren',

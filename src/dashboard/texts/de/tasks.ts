@@ -2,9 +2,9 @@ import type { tasks as english } from '../en/tasks.ts';
 
 /** Texts of the operator's page about background work that has failed. */
 export const tasks: typeof english = {
-  title: 'Gescheiterte Aufgaben',
-  text: 'Hintergrundaufgaben werden von selbst wiederholt. Hier steht, was endgültig gescheitert ist: Beheben Sie den Grund und starten Sie die Aufgabe erneut, oder verwerfen Sie sie.',
-  none: 'Keine Aufgabe ist gescheitert.',
+  title: 'Fehlgeschlagene Aufgaben',
+  text: 'Hintergrundaufgaben werden von selbst wiederholt. Hier steht, was endgültig fehlgeschlagen ist: Beheben Sie den Grund und starten Sie die Aufgabe erneut, oder verwerfen Sie sie.',
+  none: 'Keine Aufgabe ist fehlgeschlagen.',
   kind: 'Art',
   reference: 'Betrifft',
   tenant: 'Mandant',
@@ -13,5 +13,5 @@ export const tasks: typeof english = {
   retry: 'Erneut starten',
   discard: 'Verwerfen',
   discardText: 'Die Aufgabe wird vergessen. Was sie tun sollte, geschieht nie.',
-  more: (maximum) => `Mehr als ${maximum} Aufgaben sind gescheitert. Gezeigt werden die ersten.`,
+  more: (maximum) => `Mehr als ${maximum} Aufgaben sind fehlgeschlagen. Gezeigt werden die ersten.`,
 };

@@ -33,7 +33,7 @@ export const webhooks: typeof english = {
   previousSecret: 'Voriges Geheimnis signiert bis',
   secretTitle: 'Das Geheimnis des Endpunkts',
   secretText:
-    'Jeder Aufruf wird damit signiert. Speichern Sie es jetzt dort, wo Ihr Programm Signaturen prüft: es wird nicht noch einmal gezeigt.',
+    'Jeder Aufruf wird damit signiert. Speichern Sie es jetzt dort, wo Ihr Programm Signaturen prüft: Es wird nicht noch einmal gezeigt.',
   toEndpoint: 'Zum Endpunkt',
   pause: 'Anhalten',
   enable: 'Einschalten',
@@ -66,7 +66,7 @@ export const webhooks: typeof english = {
   states: { pending: 'wartet', delivered: 'zugestellt', failed: 'fehlgeschlagen', skipped: 'ausgelassen' },
   attempts: 'Versuche',
   nextAttemptAt: 'Nächster Versuch',
-  eventId: 'Kennung des Ereignisses',
+  eventId: 'ID des Ereignisses',
   requestBody: 'Inhalt des Aufrufs',
   responseBody: 'Inhalt der Antwort',
   replay: 'Noch einmal senden',
