@@ -19,6 +19,8 @@ export type Calls = {
   put<Answer>(path: string, body?: unknown): Promise<Answer>;
   patch<Answer>(path: string, body?: unknown): Promise<Answer>;
   delete<Answer>(path: string, body?: unknown): Promise<Answer>;
+  /** Returns the lines of an answer that has one value of JSON on each, once the last of them has come. */
+  postForLines<Line>(path: string, body: unknown): Promise<Line[]>;
   /** Sends a body that is not JSON, such as a file of contacts. */
   upload<Answer>(path: string, body: Buffer, mediaType: string): Promise<Answer>;
   /** Returns an answer that is not JSON, such as an exported file, while it is read: it may be larger than memory should hold. */
@@ -89,6 +91,11 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     put: send('PUT'),
     patch: send('PATCH'),
     delete: send('DELETE'),
+    postForLines: async <Line>(path: string, body: unknown) => {
+      const answer = await call('POST', path, { payload: JSON.stringify(body), mediaType: JSON_TYPE });
+      const lines = answer.toString().split('\n');
+      return lines.filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as Line);
+    },
     upload: async <Answer>(path: string, payload: Buffer, mediaType: string) =>
       readJson<Answer>(await call('POST', path, { payload, mediaType })),
     stream,

@@ -40,8 +40,11 @@ import { segmentPage } from './marketing/segments/segment.tsx';
 import { topicsPage } from './marketing/topics/list.tsx';
 import { topicPage } from './marketing/topics/topic.tsx';
 import { backupsPage } from './operating/backups.tsx';
+import { operatorBroadcastsPage } from './operating/broadcasts.tsx';
 import { certificatesPage } from './operating/certificates.tsx';
+import { deliverTestPage } from './operating/deliver-test.tsx';
 import { dnsPage } from './operating/dns/dns.tsx';
+import { operatorEmailsPage } from './operating/emails.tsx';
 import { healthPage } from './operating/health.tsx';
 import { operatorsPage } from './operating/operators.tsx';
 import { outboundRoutesPage } from './operating/outbound-routes/routes.tsx';
@@ -51,6 +54,7 @@ import { queueChangePage } from './operating/queue/change.tsx';
 import { queueEmailPage } from './operating/queue/email.tsx';
 import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
+import { sitesPage } from './operating/queue/sites.tsx';
 import { restorationPage } from './operating/restoration.tsx';
 import { settingsPage } from './operating/settings.tsx';
 import { tasksPage } from './operating/tasks.tsx';
@@ -201,6 +205,10 @@ export const PAGES: readonly PageDefinition[] = [
   queueChangePage,
   queueActionsPage,
   queueEmailPage,
+  sitesPage,
+  deliverTestPage,
+  operatorEmailsPage,
+  operatorBroadcastsPage,
   outboundRoutesPage,
   tasksPage,
   tenantsPage,

@@ -39,6 +39,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailboxes/scripts', 'Sessions edit the scripts of mailboxes, and deliveries run them.'],
   ['queue/contents', 'Whoever sends stores a content first, and can read it later.'],
   ['queue/control', 'The dashboard shows the queue, and what the operator asks of it.'],
+  ['queue/delivery-test', 'The dashboard shows the steps of a test.'],
   ['queue/held', 'The status of the installation says how much mail is held.'],
   ['queue/outcome/replies', 'Bounces that arrive by mail are evaluated as replies are.'],
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],

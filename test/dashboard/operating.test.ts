@@ -177,6 +177,37 @@ test('the form of a plan begins with the limits that it has', async () => {
   assert.match(operator.page.html, /<td class="number">3,000<\/td><td class="number">5<\/td>/);
 });
 
+test('a site is suspended and resumed, each after its mail was counted', async () => {
+  const sites = async () => operator.open('/operator/queue/sites');
+  const { html } = await sites();
+  assert.match(html, /dead end one\.example/);
+  await operator.open('/operator/queue/change?verb=hold&site=dead+end+one.example');
+  await operator.submit('act', { reason: 'their disks are full' });
+  const suspended = await sites();
+  assert.match(suspended.html, /suspended<\/span>.*their disks are full/s);
+  const [, release = ''] = /href="([^"]*verb=release[^"]*)"/.exec(suspended.html) ?? [];
+  await operator.open(release.replaceAll('&amp;', '&'));
+  await operator.submit('act');
+  assert.doesNotMatch((await sites()).html, /suspended<\/span>/);
+});
+
+test('emails and broadcasts of all tenants are listed without their subjects', async () => {
+  const { html } = await operator.open('/operator/emails?tenant=default&to=bob@two.example');
+  assert.match(html, new RegExp(`/operator/queue/emails/${ready}`));
+  assert.doesNotMatch(html, new RegExp(SUBJECT));
+  assert.match((await operator.open('/operator/emails?to=bob@two.example')).html, /Enter the tenant too/);
+  assert.match((await operator.open('/operator/emails?tenant=nobody')).html, /class="refused" role="alert"/);
+  assert.equal((await operator.open('/operator/broadcasts?status=sending')).status, 200);
+});
+
+test('the delivery to an address is tested up to its result, and what is no address is refused', async () => {
+  await operator.open('/operator/deliver-test');
+  await operator.submit('test', { address: 'nobody' });
+  assert.equal(operator.page.status, 422);
+  await operator.submit('test', { address: 'ann@one.example' });
+  assert.match(operator.page.html, /would not be delivered now.*NXDOMAIN/s);
+});
+
 test('an operator invites another one, who can be removed; the last one stays', async () => {
   await operator.open('/operator/people');
   await operator.submit('remove');

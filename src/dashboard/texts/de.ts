@@ -36,6 +36,7 @@ import { search } from './de/search.ts';
 import { segments } from './de/segments.ts';
 import { sendTest } from './de/send-test.ts';
 import { settings } from './de/settings.ts';
+import { sites } from './de/sites.ts';
 import { suppressions } from './de/suppressions.ts';
 import { tasks } from './de/tasks.ts';
 import { team } from './de/team.ts';
@@ -85,6 +86,7 @@ export const de: typeof en = {
   sendTest,
   settings,
   simulator,
+  sites,
   suppressions,
   tasks,
   team,

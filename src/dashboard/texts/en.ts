@@ -36,6 +36,7 @@ import { search } from './en/search.ts';
 import { segments } from './en/segments.ts';
 import { sendTest } from './en/send-test.ts';
 import { settings } from './en/settings.ts';
+import { sites } from './en/sites.ts';
 import { suppressions } from './en/suppressions.ts';
 import { tasks } from './en/tasks.ts';
 import { team } from './en/team.ts';
@@ -84,6 +85,7 @@ export const en = {
   sendTest,
   settings,
   simulator,
+  sites,
   suppressions,
   tasks,
   team,

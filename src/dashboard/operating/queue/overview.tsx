@@ -27,6 +27,9 @@ export const queuePage = definePage({
           <Heading title={queue.title}>
             <a href="/operator/queue/mail">{queue.list}</a>
             <a href="/operator/queue/mail?state=held">{queue.heldMail}</a>
+            <a href="/operator/queue/sites">{texts.sites.title}</a>
+            <a href="/operator/emails">{texts.sites.allEmails}</a>
+            <a href="/operator/broadcasts">{texts.sites.broadcasts}</a>
             <a href="/operator/queue/change">{queue.change}</a>
             <a href="/operator/queue/actions">{queue.actions}</a>
           </Heading>

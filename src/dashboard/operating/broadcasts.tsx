@@ -1,0 +1,121 @@
+/** The newest broadcasts of all tenants, which the operator pauses, resumes and cancels. Neither their subjects nor their content are shown. */
+import type { OperatorBroadcast } from '../../broadcasts/admin-api.ts';
+import { STATUSES } from '../../broadcasts/schemas.ts';
+import { path } from '../calls.ts';
+import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
+import { ActionButton, Disclosure } from '../frame/forms.tsx';
+import { FilterField, FilterSelect, Filters, Table } from '../frame/lists.tsx';
+import { BROADCAST_TONES } from '../marketing/broadcasts/list.tsx';
+import { type Contexts, definePage, fieldOf } from '../page.ts';
+import { answerOf, Refused } from './queue/criteria.tsx';
+
+type Context = Contexts['operator'];
+type Change = 'pause' | 'resume' | 'cancel';
+
+/** Maximum number of broadcasts on the page, which stays within 100 kB. */
+const MAX_LISTED = 50;
+
+/** The changes that a broadcast in each status can have. */
+const CHANGES: Partial<Record<OperatorBroadcast['status'], readonly Change[]>> = {
+  scheduled: ['cancel'],
+  sending: ['pause', 'cancel'],
+  paused: ['resume', 'cancel'],
+};
+
+export const operatorBroadcastsPage = definePage({
+  area: 'operator',
+  path: '/broadcasts',
+  async show(context) {
+    const { operator, query, texts } = context;
+    const { sites, broadcasts, queue } = texts;
+    const asked = { tenant: query.get('tenant')?.trim() ?? '', status: query.get('status') ?? '' };
+    const listed = await answerOf(operator.get<{ broadcasts: OperatorBroadcast[] }>('/broadcasts', asked));
+    const statuses = STATUSES.map((value) => ({ value, label: broadcasts.statuses[value] }));
+    return {
+      title: sites.broadcasts,
+      body: (
+        <>
+          <Heading title={sites.broadcasts}>
+            <a href="/operator/queue">{queue.title}</a>
+          </Heading>
+          <p>{sites.broadcastsText}</p>
+          <Filters context={context}>
+            <FilterField context={context} name="tenant" label={queue.tenantHelp} />
+            <FilterSelect context={context} name="status" label={broadcasts.status} options={statuses} />
+          </Filters>
+          {listed instanceof Error ? (
+            <Refused refusal={listed} />
+          ) : (
+            <BroadcastTable context={context} broadcasts={listed.broadcasts.slice(0, MAX_LISTED)} />
+          )}
+        </>
+      ),
+    };
+  },
+  actions: {
+    pause: { run: (context, form) => change(context, 'pause', fieldOf(form, 'id')) },
+    resume: { run: (context, form) => change(context, 'resume', fieldOf(form, 'id')) },
+    cancel: { run: (context, form) => change(context, 'cancel', fieldOf(form, 'id')) },
+  },
+});
+
+async function change({ operator, path: here }: Context, verb: Change, id: string) {
+  await operator.post(`${path`/broadcasts/${id}`}/${verb}`);
+  return { to: here, said: 'saved' as const };
+}
+
+function BroadcastTable({
+  context,
+  broadcasts: rows,
+}: {
+  context: Context;
+  broadcasts: OperatorBroadcast[];
+}) {
+  const { sites, broadcasts, queue, frame } = context.texts;
+  const { number } = context.formats;
+  return (
+    <Table
+      context={context}
+      caption={sites.broadcasts}
+      rows={rows}
+      keyOf={({ id }) => id}
+      empty={context.query.size > 0 ? frame.noMatch : undefined}
+      columns={[
+        { label: queue.email, cell: ({ id }) => <code>{id}</code> },
+        {
+          label: broadcasts.status,
+          cell: ({ status }) => <Status tone={BROADCAST_TONES[status]}>{broadcasts.statuses[status]}</Status>,
+        },
+        { label: sites.from, cell: ({ from }) => <Foreign text={from} /> },
+        ...(['recipients', 'waiting', 'delivered', 'bounced'] as const).map((name) => ({
+          label: broadcasts.counts[name],
+          isNumeric: true,
+          cell: ({ counts }: OperatorBroadcast) => number(counts[name]),
+        })),
+        { label: queue.tenant, cell: ({ tenantId }) => <code>{tenantId}</code> },
+        { label: queue.mode, cell: ({ mode }) => frame[mode] },
+        { label: broadcasts.created, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
+        { label: frame.actions, cell: (row) => <Changes context={context} row={row} /> },
+      ]}
+    />
+  );
+}
+
+function Changes({ context, row: { id, status } }: { context: Context; row: OperatorBroadcast }) {
+  const { broadcasts } = context.texts;
+  return (
+    <>
+      {(CHANGES[status] ?? []).map((verb) => {
+        const label = `${broadcasts[verb]}: ${id}`;
+        const button = { context, action: verb, submit: broadcasts[verb], label, fields: { id } };
+        if (verb !== 'cancel') return <ActionButton key={verb} {...button} />;
+        return (
+          <Disclosure key={verb} label={broadcasts.cancel}>
+            <p>{broadcasts.cancelText}</p>
+            <ActionButton {...button} isDangerous />
+          </Disclosure>
+        );
+      })}
+    </>
+  );
+}
