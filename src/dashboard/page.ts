@@ -8,6 +8,7 @@ import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { PersonRow, SessionRow } from '../db/people-tables.ts';
 import type { Mode } from '../db/tables.ts';
+import type { TenantRow } from '../db/tenant-tables.ts';
 import type { EventTail } from '../events/tail.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
@@ -126,7 +127,17 @@ type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer | Rea
 /** Sends foreign HTML, which is shown in a frame without scripts and without loading anything. */
 type FrameAnswer = { frame: string };
 
-export type Answer = View | Redirect | FileAnswer | FrameAnswer;
+/**
+ * What the audit log has of an action besides what the page knows: who has logged in, and the tenant that an action of the operator or a link
+ * is about, whose owners see it too.
+ */
+export type Acted = {
+  person?: PersonRow;
+  mailbox?: Pick<MailboxRow, 'id' | 'address' | 'tenantId'>;
+  tenantId?: TenantRow['id'] | null;
+};
+
+export type Answer = (View | Redirect | FileAnswer | FrameAnswer) & { acted?: Acted };
 
 export type PageDefinition<Of extends Area = Area> = {
   area: Of;
@@ -148,6 +159,8 @@ type Action<Of extends Area = Area> = {
   needs?: Right;
   /** False for an action that changes nothing, such as a preview; it is not in the audit log. */
   isAudited?: boolean;
+  /** Fields of the form whose values the audit log has: ids and settings, never secrets and never the content of mail. */
+  logs?: readonly string[];
   run(context: Contexts[Of], form: Form): Promise<Answer>;
 };
 

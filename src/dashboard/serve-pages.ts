@@ -5,8 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Form } from '../http/pages/form-body.ts';
 import { AppError, notFound } from '../system/errors.ts';
-import { auditOf } from './audit/record.ts';
-import { recordAudit } from './audit/store.ts';
+import { recordAct } from './audit/record.ts';
 import type { Assets } from './frame/assets.ts';
 import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
 import { requireOwnForm, requireThisVersion } from './own-form.ts';
@@ -72,8 +71,9 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
     const run = async () => {
       const answer = await action.run(context as never, form);
-      if (action.isAudited !== false && 'session' in context)
-        await app.db.commit(recordAudit, auditOf(app, { page, name, context, form }));
+      const { acted } = answer;
+      if (action.isAudited !== false)
+        await recordAct(app, { page, name, context, acted, form, logs: action.logs });
       return answer;
     };
     // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as

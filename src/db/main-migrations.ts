@@ -368,4 +368,14 @@ CREATE UNIQUE INDEX issuerSubjectsBySubject ON issuerSubjects (issuer, subject);
 CREATE INDEX receivedMessagesByMessageId ON receivedMessages (tenantId, messageId, id) WHERE isForRoute = 1;
 `,
   },
+  /** Lines of the audit log count what is done again and again, and have no contents of mail any more. */
+  {
+    id: '0110-audit-log',
+    sql: `ALTER TABLE auditEntries ADD COLUMN mailboxId TEXT;
+ALTER TABLE auditEntries ADD COLUMN times INTEGER NOT NULL DEFAULT 1;
+CREATE INDEX auditByPerson ON auditEntries (personId, id);
+CREATE INDEX auditByMailbox ON auditEntries (mailboxId, id);
+UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(details) > 1000;
+`,
+  },
 ];

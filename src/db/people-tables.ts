@@ -155,7 +155,15 @@ export const auditEntries = table({
   /** What it was done to, such as an id. */
   target: text(),
   mode: nullable(text<'live' | 'test'>()),
-  /** The fields of the form without secrets, as JSON. */
+  /** The fields of the form that the action logs, ids and settings, as JSON; empty for a row that counts. */
   details: text(),
-}).indexedBy({ auditByTenant: '(tenantId, id)' });
+  /** The mailbox whose owner has made the change; null for a person. */
+  mailboxId: nullable(id('mbx')),
+  /** Number of times that it was done: a row counts once somebody has done very much in a day. */
+  times: initially(1, integer()),
+}).indexedBy({
+  auditByTenant: '(tenantId, id)',
+  auditByPerson: '(personId, id)',
+  auditByMailbox: '(mailboxId, id)',
+});
 export type AuditRow = Row<typeof auditEntries>;

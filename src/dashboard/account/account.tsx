@@ -42,6 +42,7 @@ export const accountPage = definePage({
   },
   actions: {
     profile: {
+      logs: ['name', 'language', 'timeZone'],
       async run({ app, person }, form) {
         const language = fieldOf(form, 'language');
         const timeZone = fieldOf(form, 'timeZone').trim();
@@ -68,6 +69,7 @@ export const accountPage = definePage({
       },
     },
     end: {
+      logs: ['id'],
       async run({ app, person }, form) {
         const owner = { personId: person.id, mailboxId: null };
         if (!(await app.db.commit(endSession, { id: fieldOf(form, 'id'), owner }))) throw notFound('Session');

@@ -13,6 +13,7 @@ type Props = { context: PersonContext };
 
 export const passkeyActions = {
   passkeyAdd: {
+    logs: ['name'],
     async run(context, form) {
       const { app, person, session, origin = '' } = context;
       await app.people.confirm(context, fieldOf(form, 'password'));
@@ -26,6 +27,7 @@ export const passkeyActions = {
     },
   },
   passkeyName: {
+    logs: ['id', 'name'],
     async run({ app, person }, form) {
       const name = readName(fieldOf(form, 'name'));
       await app.db.commit(renamePasskey, { id: fieldOf(form, 'id'), personId: person.id, name });
@@ -33,6 +35,7 @@ export const passkeyActions = {
     },
   },
   passkeyRemove: {
+    logs: ['id'],
     async run(context, form) {
       const { app, person, session } = context;
       await app.people.confirm(context, fieldOf(form, 'password'));

@@ -16,13 +16,14 @@ type Props = { context: PersonContext };
 
 export const tenantActions = {
   leave: {
+    logs: ['tenant'],
     async run(context, form) {
       const { app, person, memberships } = context;
       const left = memberships.find(({ tenantId }) => tenantId === fieldOf(form, 'tenant'));
       if (!left) throw notFound('Tenant');
       await app.db.commit(removeMember, { tenantId: left.tenantId, personId: person.id });
       await renewOwnSession(context, person.id);
-      return { to: '/account', said: 'left' };
+      return { to: '/account', said: 'left', acted: { tenantId: left.tenantId } };
     },
   },
   deleteAccount: {

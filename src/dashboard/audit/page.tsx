@@ -22,8 +22,13 @@ export const operatorAuditPage = definePage({
   show: (context) => show(context, null),
 });
 
+/** Returns the details that the viewer may see: those of a tenant are for its owners, and the operator sees its own ones. */
+function detailsFor(viewed: AuditRow['tenantId'], { tenantId, action, details }: AuditRow): string {
+  return viewed !== null || tenantId === null || action.startsWith('operator') ? details : '';
+}
+
 async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
-  const { app, texts, query } = context;
+  const { app, texts, query, formats } = context;
   const page = await listAudit(app.db.read, tenantId, pageRequest(pageQueryOf(query, []), 'adt'));
   const { audit } = texts;
   return {
@@ -40,9 +45,17 @@ async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
             { label: audit.at, cell: ({ at }) => <Time context={context} at={at} /> },
             { label: audit.actor, cell: ({ actor }) => <Foreign text={actor} /> },
             { label: audit.from, cell: ({ address }) => address },
-            { label: audit.action, cell: ({ action, mode }) => <code>{`${action} ${mode ?? ''}`}</code> },
+            {
+              label: audit.action,
+              cell: ({ action, mode, times }) => (
+                <>
+                  <code>{`${action} ${mode ?? ''}`}</code>
+                  {times > 1 && ` × ${formats.number(times)}`}
+                </>
+              ),
+            },
             { label: audit.target, cell: ({ target }) => <Foreign text={target} /> },
-            { label: audit.details, cell: ({ details }) => <Foreign text={details} /> },
+            { label: audit.details, cell: (row) => <Foreign text={detailsFor(tenantId, row)} /> },
           ]}
         />
         <Pager context={context} page={{ data: page.items, hasMore: page.hasMore }} />

@@ -1,48 +1,94 @@
 /** Makes the line of the audit log for an action of a page. */
-import type { AuditRow } from '../../db/people-tables.ts';
+import type { AuditRow, PersonRow } from '../../db/people-tables.ts';
 import type { Form } from '../../http/pages/form-body.ts';
 import { newId } from '../../system/ids.ts';
-import { ACTION_FIELD, ONCE_FIELD } from '../frame/forms.tsx';
-import type { Area, Contexts, DashboardApp, PageDefinition } from '../page.ts';
+import type { Acted, Area, Contexts, DashboardApp, PageDefinition } from '../page.ts';
+import { listMemberships, soleTenant } from '../people/memberships-store.ts';
+import { recordAudit } from './store.ts';
 
-/** Maximum length of a value that is kept. Contents of mail are longer, and do not belong into the log. */
+/** Maximum length of a value that is kept. */
 const MAX_VALUE_CHARACTERS = 200;
-/** Matches the names of fields whose values are secrets. */
-const SECRET = /password|secret|token|code|credential/i;
+/** Maximum size of all values of a line. Our own limit: people make many lines, which are kept for long. */
+const MAX_DETAILS_BYTES = 1_000;
 
-type Acted = { page: PageDefinition; name: string; context: Contexts[Area]; form: Form };
+type Act = {
+  page: Pick<PageDefinition, 'area' | 'path'>;
+  /** Name of the action. */
+  name: string;
+  context: Contexts[Area];
+  acted?: Acted | undefined;
+  /** The fields of the form that are logged. */
+  logs?: readonly string[] | undefined;
+  form?: Form;
+};
 
-/** Returns the line. Secrets are left out, and long values are cut. */
-export function auditOf(
-  { clock }: Pick<DashboardApp, 'clock'>,
-  { page, name, context, form }: Acted,
-): AuditRow {
-  const now = clock.now();
-  const { tenant, mode, ...params } = context.params;
-  return {
+/** Writes the line. Strangers have none: an action before a login is logged once it has found out who acts. */
+export async function recordAct(app: Pick<DashboardApp, 'clock' | 'db'>, act: Act): Promise<void> {
+  const who = await whoActs(app, act);
+  if (!who) return;
+  const { page, name, context, logs = [], form } = act;
+  const now = app.clock.now();
+  await app.db.commit(recordAudit, {
     id: newId('adt', now),
     at: now,
-    tenantId: 'tenant' in context ? context.tenant.tenantId : null,
-    personId: 'person' in context ? context.person.id : null,
-    actor: actorOf(context),
+    ...who,
     address: context.clientAddress,
     action: `${page.area}${page.path} ${name}`,
-    target: Object.values(params).join(' '),
+    target: targetOf(context),
     mode: 'mode' in context ? context.mode : null,
-    details: JSON.stringify(Object.fromEntries(detailsOf(form))),
-  };
+    details: form ? detailsOf(form, logs) : '{}',
+    times: 1,
+  });
 }
 
-function actorOf(context: Contexts[Area]): string {
-  if ('person' in context) return `${context.person.name} <${context.person.email}>`;
-  return 'mailbox' in context ? context.mailbox.address : '';
+type Who = Pick<AuditRow, 'personId' | 'mailboxId' | 'actor' | 'tenantId'>;
+
+/** Returns who acts, and the tenant whose owners see it. */
+async function whoActs({ db }: Pick<DashboardApp, 'db'>, { context, acted }: Act): Promise<Who | undefined> {
+  const mailbox = acted?.mailbox ?? ('mailbox' in context ? context.mailbox : undefined);
+  if (mailbox) {
+    const { id: mailboxId, tenantId, address: actor } = mailbox;
+    return { personId: null, mailboxId, tenantId, actor };
+  }
+  const person = acted?.person ?? ('person' in context ? context.person : undefined);
+  if (!person) return undefined;
+  const tenantId = acted?.tenantId === undefined ? await tenantOf(db, context, person) : acted.tenantId;
+  return { personId: person.id, mailboxId: null, tenantId, actor: `${person.name} <${person.email}>` };
 }
 
-function detailsOf(form: Form): [string, string][] {
-  return form.names
-    .filter((name) => name !== ACTION_FIELD && name !== ONCE_FIELD && !SECRET.test(name))
-    .map((name) => {
-      const text = form.values(name).join(', ');
-      return [name, text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text];
-    });
+/** Returns the tenant of a page. What a person does with its account is seen by the owners of the tenant that it belongs to alone. */
+async function tenantOf(
+  db: DashboardApp['db'],
+  context: Contexts[Area],
+  person: PersonRow,
+): Promise<AuditRow['tenantId']> {
+  if ('tenant' in context) return context.tenant.tenantId;
+  if ('operator' in context) return null;
+  // The action may have changed the memberships, so those before it count.
+  const memberships =
+    'memberships' in context ? context.memberships : await listMemberships(db.read, person.id);
+  return soleTenant(person, memberships);
+}
+
+/** Returns the parameters of the page's path. Those of pages before the login are secrets. */
+function targetOf(context: Contexts[Area]): string {
+  if (!('session' in context)) return '';
+  const { tenant, mode, ...params } = context.params;
+  return Object.values(params).join(' ');
+}
+
+/** Returns the fields that are logged as JSON. Long values are cut, and what does not fit is left out. */
+function detailsOf(form: Form, logs: readonly string[]): string {
+  const details: Record<string, string> = {};
+  let json = '{}';
+  for (const name of logs) {
+    const text = form.values(name).join(', ');
+    if (text === '') continue;
+    const value = text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
+    details[name] = value.toWellFormed();
+    const longer = JSON.stringify(details);
+    if (Buffer.byteLength(longer) > MAX_DETAILS_BYTES) return json;
+    json = longer;
+  }
+  return json;
 }

@@ -82,7 +82,7 @@ export const linkPage = definePage({
         const { tokenHash } = link;
         await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId: person.id });
         setSession(await app.people.renew(session, context, person));
-        return { to: await placeOf(context, link) };
+        return { to: await placeOf(context, link), acted: { person, tenantId: link.tenantId } };
       },
     },
   },
@@ -91,13 +91,15 @@ export const linkPage = definePage({
 type Entering = Pick<LinkUse, 'person' | 'passkey'> & { link: LoginLinkRow };
 
 /** Uses the link, and begins a session of the person. */
-async function enter(context: PublicContext, { link: { tokenHash }, ...entering }: Entering) {
+async function enter(context: PublicContext, { link, ...entering }: Entering) {
   const { app, setSession } = context;
+  const { tokenHash, tenantId } = link;
   const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
   const checked = { passwordHash: entering.person.passwordHash, totpSealed: null };
   const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete', checked }, context);
   setSession(token);
-  return { to: await startOf(app, token) };
+  const person = await findPerson(app.db.read, personId);
+  return { to: await startOf(app, token), ...(person && { acted: { person, tenantId } }) };
 }
 
 async function sessionOf({ app, sessionToken }: PublicContext): Promise<SessionRow | undefined> {

@@ -42,7 +42,8 @@ export const loginPage = definePage({
         const password = fieldOf(form, 'password');
         const begun = await app.people.logIn({ email, password, clientAddress, userAgent });
         setSession(begun.token);
-        return { to: await placeAfter(app, { ...begun, to: targetOf(context) }) };
+        const to = await placeAfter(app, { ...begun, to: targetOf(context) });
+        return { to, acted: { person: begun.person } };
       },
     },
     passkey: {
@@ -54,7 +55,8 @@ export const loginPage = definePage({
         const person = await app.passkeys.verify(credential, ceremony);
         const token = await app.people.enterPasskey(person, context);
         setSession(token);
-        return { to: await placeAfter(app, { token, stage: 'complete', to: targetOf(context) }) };
+        const to = await placeAfter(app, { token, stage: 'complete', to: targetOf(context) });
+        return { to, acted: { person } };
       },
     },
   },

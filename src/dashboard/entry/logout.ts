@@ -1,6 +1,8 @@
 /** Logs out. Its form stands on every page. */
+import { findMailboxById } from '../../mailboxes/store.ts';
 import { definePage } from '../page.ts';
 import { endSession } from '../people/sessions-store.ts';
+import { findPerson } from '../people/store.ts';
 
 export const logoutPage = definePage({
   area: 'public',
@@ -14,7 +16,11 @@ export const logoutPage = definePage({
         const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
         if (session) await app.db.commit(endSession, { id: session.id, owner: session });
         setSession(undefined);
-        return { to: session?.mailboxId ? '/mailbox/login' : '/login', said: 'loggedOut' };
+        const { personId = null, mailboxId = null } = session ?? {};
+        const person = personId === null ? undefined : await findPerson(app.db.read, personId);
+        const mailbox = mailboxId === null ? undefined : await findMailboxById(app.db.read, mailboxId);
+        const acted = { ...(person && { person }), ...(mailbox && { mailbox }) };
+        return { to: mailboxId === null ? '/login' : '/mailbox/login', said: 'loggedOut', acted };
       },
     },
   },

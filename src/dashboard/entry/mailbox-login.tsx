@@ -29,9 +29,10 @@ export const mailboxLoginPage = definePage({
         requireChannel(context);
         const address = fieldOf(form, 'address').trim();
         const password = fieldOf(form, 'password');
-        setSession(await logInToMailbox(app, { address, password, clientAddress, userAgent }));
+        const { token, mailbox } = await logInToMailbox(app, { address, password, clientAddress, userAgent });
+        setSession(token);
         const to = targetOf(context);
-        return { to: to?.startsWith('/mailbox') ? to : '/mailbox' };
+        return { to: to?.startsWith('/mailbox') ? to : '/mailbox', acted: { mailbox } };
       },
     },
   },

@@ -4,6 +4,7 @@
  */
 import { AppError, notFound } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import { recordAct } from '../audit/record.ts';
 import { definePage, type PublicContext } from '../page.ts';
 import { findOpenLink, redeemLink } from '../people/links-store.ts';
 import type { OpenId, Returned } from '../people/openid.ts';
@@ -31,9 +32,10 @@ export const openIdPage = definePage({
   },
 });
 
+const RETURN_PAGE = { area: 'public', path: RETURN_PATH } as const;
+
 export const openIdReturnPage = definePage({
-  area: 'public',
-  path: RETURN_PATH,
+  ...RETURN_PAGE,
   async show(context) {
     const { openId, origin } = requireOpenId(context);
     context.setOpenIdLogin(undefined);
@@ -44,6 +46,7 @@ export const openIdReturnPage = definePage({
     if (!person) throw notFound('Person');
     const { token, stage } = await context.app.people.beginLogin(person, context);
     context.setSession(token);
+    await recordAct(context.app, { page: RETURN_PAGE, name: 'login', context, acted: { person } });
     return { to: await placeAfter(context.app, { token, stage, to: returned.to }) };
   },
 });

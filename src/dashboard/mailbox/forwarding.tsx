@@ -45,6 +45,7 @@ export const forwardingPage = definePage({
   },
   actions: {
     set: {
+      logs: ['forwardTo', 'keepCopy'],
       async run({ api }, form) {
         const forwardTo = linesOf(form, 'forwardTo');
         await api.patch('', { forwardTo, keepCopy: form.values('keepCopy').includes('on') });

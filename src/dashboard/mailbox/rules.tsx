@@ -32,9 +32,18 @@ export const rulesPage = definePage({
     };
   },
   actions: {
-    up: { run: (context, form) => change(context, form, (rules, index) => moved(rules, index, index - 1)) },
-    down: { run: (context, form) => change(context, form, (rules, index) => moved(rules, index, index + 1)) },
-    delete: { run: (context, form) => change(context, form, (rules, index) => rules.toSpliced(index, 1)) },
+    up: {
+      logs: ['number'],
+      run: (context, form) => change(context, form, (rules, index) => moved(rules, index, index - 1)),
+    },
+    down: {
+      logs: ['number'],
+      run: (context, form) => change(context, form, (rules, index) => moved(rules, index, index + 1)),
+    },
+    delete: {
+      logs: ['number'],
+      run: (context, form) => change(context, form, (rules, index) => rules.toSpliced(index, 1)),
+    },
   },
 });
 

@@ -42,6 +42,7 @@ export const mailboxSecurityPage = definePage({
       },
     },
     end: {
+      logs: ['id'],
       async run({ app, session }, form) {
         if (!(await app.db.commit(endSession, { id: fieldOf(form, 'id'), owner: session })))
           throw notFound('Session');

@@ -69,6 +69,7 @@ export const vacationPage = definePage({
   },
   actions: {
     set: {
+      logs: ['from', 'until'],
       async run({ api }, form) {
         const subject = fieldOf(form, 'subject').trim();
         const vacation = {

@@ -57,6 +57,7 @@ export const backupsPage = definePage({
       },
     },
     verify: {
+      logs: ['name'],
       async run({ operator, path: here }, form) {
         await operator.post(`${path`/backups/${fieldOf(form, 'name')}`}/verify`);
         return { to: here, said: 'verificationBegun' };

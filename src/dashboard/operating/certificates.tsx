@@ -68,6 +68,7 @@ export const certificatesPage = definePage({
       },
     },
     renew: {
+      logs: ['name', 'newKey'],
       async run({ operator, path: here }, form) {
         const newKey = fieldOf(form, 'newKey') === 'on';
         await operator.post(`${path`/certificates/${fieldOf(form, 'name')}`}/renew?newKey=${newKey}`);

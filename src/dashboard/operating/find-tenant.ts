@@ -1,6 +1,6 @@
 /** Finds the tenant that the path of a page names. */
 import { path } from '../calls.ts';
-import type { Contexts } from '../page.ts';
+import type { Acted, Contexts } from '../page.ts';
 import type { Tenant } from './tenants.tsx';
 
 /**
@@ -12,4 +12,13 @@ export function findShownTenant({
   params,
 }: Pick<Contexts['operator'], 'operator' | 'params'>): Promise<Tenant> {
   return operator.get<Tenant>(path`/tenants/${params['id'] ?? ''}`);
+}
+
+/** Returns what the audit log has of an action on a tenant, which the operator has named by its id or name, or on all of them. */
+export async function aboutTenant(
+  operator: Contexts['operator']['operator'],
+  tenant: string | true | undefined,
+): Promise<Acted> {
+  if (typeof tenant !== 'string' || tenant === '') return {};
+  return { tenantId: (await findShownTenant({ operator, params: { id: tenant } })).id };
 }

@@ -73,8 +73,11 @@ export const healthPage = definePage({
         };
       },
     },
-    silence: { run: (context, form) => setSilenced(context, fieldOf(form, 'check'), true) },
-    unsilence: { run: (context, form) => setSilenced(context, fieldOf(form, 'check'), false) },
+    silence: { logs: ['check'], run: (context, form) => setSilenced(context, fieldOf(form, 'check'), true) },
+    unsilence: {
+      logs: ['check'],
+      run: (context, form) => setSilenced(context, fieldOf(form, 'check'), false),
+    },
   },
 });
 

@@ -59,6 +59,7 @@ export const operatorsPage = definePage({
   },
   actions: {
     invite: {
+      logs: ['email'],
       async run(context, form) {
         const { app, person, texts } = context;
         const link = await makeLoginLink(app, {
@@ -74,6 +75,7 @@ export const operatorsPage = definePage({
       },
     },
     remove: {
+      logs: ['id'],
       async run(context, form) {
         const { app, path, person } = context;
         const id = fieldOf(form, 'id');

@@ -70,6 +70,7 @@ export const plansPage = definePage({
   },
   actions: {
     save: {
+      logs: ['name', ...LIMITS],
       async run({ operator, path }, form) {
         const limits = LIMITS.map((limit) => {
           const text = fieldOf(form, limit).trim();

@@ -48,12 +48,14 @@ export const tasksPage = definePage({
   },
   actions: {
     retry: {
+      logs: ['kind', 'reference'],
       async run({ operator, path: here }, form) {
         await operator.post(`${taskPath(fieldOf(form, 'kind'), fieldOf(form, 'reference'))}/retry`);
         return { to: here, said: 'taskRetried' };
       },
     },
     discard: {
+      logs: ['kind', 'reference'],
       async run({ operator, path: here }, form) {
         await operator.delete(taskPath(fieldOf(form, 'kind'), fieldOf(form, 'reference')));
         return { to: here, said: 'deleted' };

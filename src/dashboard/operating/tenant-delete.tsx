@@ -56,7 +56,7 @@ export const tenantDeletePage = definePage({
         const { id, name } = await findShownTenant(context);
         if (fieldOf(form, 'name') !== name) throw invalid('name', context.texts.tenants.wrongName);
         await context.operator.post(path`/tenants/${id}/deletion`);
-        return { to: context.path };
+        return { to: context.path, acted: { tenantId: id } };
       },
     },
   },

@@ -51,14 +51,17 @@ export const tenantPage = definePage({
   },
   actions: {
     plan: {
-      async run({ operator, params, path: here }, form) {
-        await operator.patch(path`/tenants/${params['id'] ?? ''}`, { plan: fieldOf(form, 'plan') });
-        return { to: here, said: 'saved' };
+      logs: ['plan'],
+      async run(context, form) {
+        const { id: tenantId } = await findShownTenant(context);
+        await context.operator.patch(path`/tenants/${tenantId}`, { plan: fieldOf(form, 'plan') });
+        return { to: context.path, said: 'saved', acted: { tenantId } };
       },
     },
     suspend: { run: (context) => change(context, 'suspend') },
     resume: { run: (context) => change(context, 'resume') },
     invite: {
+      logs: ['email'],
       async run(context, form) {
         const { app, person, texts } = context;
         const { id } = await findShownTenant(context);
@@ -71,15 +74,16 @@ export const tenantPage = definePage({
           personId: null,
           madeBy: person.email,
         });
-        return newLinkView(context, { link, back: texts.tenants.back });
+        return { ...newLinkView(context, { link, back: texts.tenants.back }), acted: { tenantId: id } };
       },
     },
   },
 });
 
-async function change({ operator, params, path: here }: Props['context'], verb: 'suspend' | 'resume') {
-  await operator.post(`${path`/tenants/${params['id'] ?? ''}`}/${verb}`);
-  return { to: here, said: 'saved' as const };
+async function change(context: Props['context'], verb: 'suspend' | 'resume') {
+  const { id: tenantId } = await findShownTenant(context);
+  await context.operator.post(`${path`/tenants/${tenantId}`}/${verb}`);
+  return { to: context.path, said: 'saved' as const, acted: { tenantId } };
 }
 
 function Switch({ context, tenant: { status } }: Props) {

@@ -50,10 +50,11 @@ export const tenantsPage = definePage({
   },
   actions: {
     create: {
+      logs: ['name', 'plan'],
       async run({ operator }, form) {
         const body = { name: fieldOf(form, 'name'), plan: fieldOf(form, 'plan') };
         const { id } = await operator.post<Tenant>('/tenants', body);
-        return { to: `/operator/tenants/${id}`, said: 'created' };
+        return { to: `/operator/tenants/${id}`, said: 'created', acted: { tenantId: id } };
       },
     },
   },

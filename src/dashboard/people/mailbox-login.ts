@@ -18,13 +18,13 @@ type Client = { clientAddress: string; userAgent: string };
 type Login = { address: string; password: string } & Client;
 
 /**
- * Checks the password of a mailbox, and begins a session of its owner, whose token it returns.
+ * Checks the password of a mailbox, and begins a session of its owner. It returns the token and the mailbox.
  * @throws AppError validation_error for a wrong address or password, invalid_state for a suspended mailbox, rate_limited, unavailable
  */
 export async function logInToMailbox(app: LoginApp, { address, password, ...client }: Login) {
   const mailbox = await requireMailboxPassword(app, { address, password, ...client });
   if (!(await isTenantActive(app, mailbox))) throw refusalOf('suspended');
-  return beginMailboxSession(app, mailbox, client);
+  return { mailbox, token: await beginMailboxSession(app, mailbox, client) };
 }
 
 /**

@@ -29,6 +29,15 @@ export function listMemberships(tx: Tx, personId: PersonRow['id']): Promise<Memb
     .execute();
 }
 
+/** Returns the tenant of a person who belongs to nothing else, whose owners answer for the person. */
+export function soleTenant(
+  { isOperator }: Pick<PersonRow, 'isOperator'>,
+  memberships: readonly Membership[],
+): TenantRow['id'] | null {
+  const [first, ...others] = memberships;
+  return first && others.length === 0 && isOperator === 0 ? first.tenantId : null;
+}
+
 /** A member of a tenant, as its owners see it. */
 export type Member = Pick<PersonRow, 'id' | 'email' | 'name'> & { role: Role; hasTotp: 0 | 1 };
 
@@ -44,14 +53,21 @@ export async function listMembers(tx: Tx, tenantId: TenantRow['id']): Promise<Me
   return rows.map(({ totpSealed, ...member }) => ({ ...member, hasTotp: totpSealed === null ? 0 : 1 }));
 }
 
+/** The roles, each of which may do more than those before. */
+const BY_POWER: readonly Role[] = ['viewer', 'admin', 'owner'];
+
 /**
- * Adds a person to a tenant, as part of a write. A person who is a member already gets the new role.
+ * Adds a person to a tenant, as part of a write. A person who is a member already gets the new role when it may do more than the present one:
+ * an invitation takes nothing away, and so leaves no tenant without an owner.
+ *
  * @throws AppError validation_error at the maximum
  */
 export async function addMember(tx: Tx, membership: MembershipRow): Promise<void> {
   const { tenantId, personId, role } = membership;
-  if (await findRow(tx, 'memberships', { tenantId, personId })) {
-    await updateRows(tx, 'memberships', { set: { role }, where: { tenantId, personId } });
+  const present = await findRow(tx, 'memberships', { tenantId, personId });
+  if (present) {
+    if (BY_POWER.indexOf(role) > BY_POWER.indexOf(present.role))
+      await updateRows(tx, 'memberships', { set: { role }, where: { tenantId, personId } });
     return;
   }
   const { length } = await listMembers(tx, tenantId);

@@ -40,17 +40,20 @@ type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
   checked?: Factors;
 };
 
+/** A login that has begun. It still needs the second factor when its stage says so. */
+type Begun = { person: PersonRow; token: string; stage: SessionStage };
+
 export type People = {
   /**
    * Checks the password of a person, and begins a session, which still needs the second factor if the person has one.
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
    */
-  logIn(login: { email: string; password: string } & Client): Promise<{ token: string; stage: SessionStage }>;
+  logIn(login: { email: string; password: string } & Client): Promise<Begun>;
   /**
    * Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one.
    * @throws AppError as `begin`
    */
-  beginLogin(person: PersonRow, client: Client): Promise<{ token: string; stage: SessionStage }>;
+  beginLogin(person: PersonRow, client: Client): Promise<Begun>;
   /**
    * Completes a login with a one-time code or a recovery code, under a new token.
    * @throws AppError validation_error for a wrong code, rate_limited, invalid_state for a login that waits for none
@@ -120,7 +123,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   async function beginLogin(person: PersonRow, client: Client) {
     const stage = person.totpSealed === null ? 'complete' : 'second_factor';
     const owner = { personId: person.id, mailboxId: null, stage, checked: person } as const;
-    return { stage, token: await begin(owner, client) } as const;
+    return { person, stage, token: await begin(owner, client) } as const;
   }
 
   async function peek(token: string): Promise<SessionRow | undefined> {

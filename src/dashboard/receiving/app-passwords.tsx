@@ -110,6 +110,7 @@ function NewAppPassword({ context, members }: { context: Context; members: reado
 export function appPasswordActions<Of extends Context>(placeOf: (context: Of) => Place) {
   return {
     createAppPassword: {
+      logs: ['name', 'protocols', 'expires', 'member'],
       async run(context: Of, form: Parameters<typeof fieldOf>[0]) {
         const { base, page } = placeOf(context);
         const [expires, member] = [fieldOf(form, 'expires'), fieldOf(form, 'member')];
@@ -125,6 +126,7 @@ export function appPasswordActions<Of extends Context>(placeOf: (context: Of) =>
       },
     },
     revoke: {
+      logs: ['id'],
       async run(context: Of, form: Parameters<typeof fieldOf>[0]) {
         const { base, page } = placeOf(context);
         await context.api.delete(base + path`/app-passwords/${fieldOf(form, 'id')}`);

@@ -45,6 +45,7 @@ export const mailboxImportsPage = definePage({
   },
   actions: {
     create: {
+      logs: ['host', 'port', 'security', 'user'],
       async run(context, form) {
         const port = fieldOf(form, 'port').trim();
         await context.api.post(`${baseOf(context)}/imports`, {
@@ -58,6 +59,7 @@ export const mailboxImportsPage = definePage({
       },
     },
     delete: {
+      logs: ['id'],
       async run(context, form) {
         await context.api.delete(baseOf(context) + path`/imports/${fieldOf(form, 'id')}`);
         return { to: `${mailboxPageOf(context)}/imports`, said: 'deleted' };

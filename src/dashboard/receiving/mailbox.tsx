@@ -62,6 +62,7 @@ export const mailboxPage = definePage({
       page: mailboxPageOf(context),
     })),
     change: {
+      logs: ['displayName', 'aliases', 'members', 'quotaMegabytes'],
       async run(context, form) {
         const displayName = fieldOf(form, 'displayName').trim();
         await context.api.patch(baseOf(context), {

@@ -43,6 +43,7 @@ export const mailboxesPage = definePage({
   },
   actions: {
     create: {
+      logs: ['address', 'kind', 'members', 'quotaMegabytes'],
       async run(context, form) {
         const created = await context.api.post<Created>('/mailboxes', newMailboxOf(form));
         if (created.password === null) return { to: context.at(`/mailboxes/${created.id}`), said: 'created' };

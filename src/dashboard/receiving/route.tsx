@@ -33,6 +33,7 @@ export const routePage = definePage({
   },
   actions: {
     change: {
+      logs: ['address', 'enabled'],
       async run(context, form) {
         await context.api.patch(routeOf(context), {
           address: fieldOf(form, 'address').trim(),

@@ -56,6 +56,7 @@ export const routesPage = definePage({
   },
   actions: {
     create: {
+      logs: ['address'],
       async run(context, form) {
         const created = await context.api.post<Created>('/inbound/routes', {
           address: fieldOf(form, 'address').trim(),

@@ -37,6 +37,7 @@ export const simulatorPage = definePage({
   },
   actions: {
     set: {
+      logs: ['code', 'enhancedCode', 'recipients'],
       async run({ api, at }, form) {
         const enhancedCode = fieldOf(form, 'enhancedCode').trim();
         const text = fieldOf(form, 'text').trim();

@@ -34,6 +34,7 @@ export const teamPage = definePage({
   },
   actions: {
     invite: {
+      logs: ['email', 'role'],
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, person, texts } = context;
@@ -50,6 +51,7 @@ export const teamPage = definePage({
       },
     },
     withdraw: {
+      logs: ['id'],
       needs: 'manage',
       async run({ app, tenant, at }, form) {
         const link = { id: fieldOf(form, 'id'), tenantId: tenant.tenantId };
@@ -58,6 +60,7 @@ export const teamPage = definePage({
       },
     },
     role: {
+      logs: ['id', 'role'],
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, at } = context;
@@ -69,6 +72,7 @@ export const teamPage = definePage({
       },
     },
     remove: {
+      logs: ['id'],
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, at, person } = context;
@@ -81,6 +85,7 @@ export const teamPage = definePage({
       },
     },
     recover: {
+      logs: ['id'],
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, person, texts } = context;

@@ -50,6 +50,7 @@ export const audiencePage = definePage({
   },
   actions: {
     export: {
+      logs: ['segmentId', 'unsubscribed'],
       needs: 'read',
       async run(context, form) {
         const { api, at } = context;

@@ -30,6 +30,7 @@ export const audiencesPage = definePage({
   },
   actions: {
     create: {
+      logs: ['name'],
       async run({ api, at }, form) {
         const { id } = await api.post<Audience>('/audiences', { name: fieldOf(form, 'name') });
         return { to: at(`/audiences/${id}`), said: 'created' };

@@ -48,12 +48,14 @@ export const audienceSettingsPage = definePage({
   },
   actions: {
     rename: {
+      logs: ['name'],
       async run(context, form) {
         await context.api.patch(pathOf(context), { name: fieldOf(form, 'name') });
         return { to: context.path, said: 'saved' };
       },
     },
     optIn: {
+      logs: ['isOn', 'optIn.language'],
       async run(context, form) {
         const given = (name: string) => fieldOf(form, `optIn.${name}`).trim() || null;
         const settings = {

@@ -60,6 +60,7 @@ export const checkBroadcastPage = definePage({
       },
     },
     schedule: {
+      logs: ['scheduleAt', 'pace', 'paceNumber', 'pace.finishBy'],
       async run(context, form) {
         const { timeZone } = context.formats;
         const scheduleAt = readMoment(fieldOf(form, 'scheduleAt'), 'scheduleAt', timeZone);

@@ -60,6 +60,7 @@ export const recipientsPage = definePage({
   },
   actions: {
     export: {
+      logs: ['status'],
       needs: 'read',
       async run(context, form) {
         const status = fieldOf(form, 'status');

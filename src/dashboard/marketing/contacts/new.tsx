@@ -48,6 +48,7 @@ export const newContactPage = definePage({
   },
   actions: {
     create: {
+      logs: ['status'],
       async run({ api, at, params }, form) {
         const contacts = path`/audiences/${params['audienceId'] ?? ''}/contacts`;
         const status = fieldOf(form, 'status');

@@ -24,6 +24,7 @@ export const importPreviewPage = definePage({
       run: async (context, form) => showPreview(context, await mappingIn(context, form)),
     },
     start: {
+      logs: ['onConflict'],
       async run(context, form) {
         await context.api.post(`${pathOf(context)}/start`, {
           mapping: JSON.stringify(await mappingIn(context, form)),

@@ -21,6 +21,7 @@ export const newSegmentPage = definePage({
     remove: changes.remove,
     count: changes.count,
     save: {
+      logs: ['name'],
       async run({ api, at, params }, form) {
         const { id } = await api.post<Segment>('/segments', {
           name: fieldOf(form, 'name').trim(),

@@ -19,6 +19,7 @@ export const segmentPage = definePage({
     remove: changes.remove,
     count: changes.count,
     save: {
+      logs: ['name'],
       async run(context, form) {
         const change = { name: fieldOf(form, 'name').trim(), filter: filterOf(readState(form)) };
         await context.api.patch(pathOf(context), change);

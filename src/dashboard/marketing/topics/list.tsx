@@ -37,6 +37,7 @@ export const topicsPage = definePage({
   },
   actions: {
     create: {
+      logs: ['name', 'defaultOptIn'],
       async run({ api, at }, form) {
         await api.post('/topics', readTopic(form));
         return { to: at('/topics'), said: 'created' };

@@ -45,6 +45,7 @@ export const topicPage = definePage({
   },
   actions: {
     save: {
+      logs: ['name', 'defaultOptIn'],
       async run(context, form) {
         await context.api.patch(pathOf(context), readTopic(form));
         return { to: context.path, said: 'saved' };

@@ -7,6 +7,7 @@ import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { FilterField, Filters, Table } from '../../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../../page.ts';
+import { aboutTenant } from '../find-tenant.ts';
 import { probeView, relayView } from './checks.tsx';
 import { RouteForm, readRoute } from './form.tsx';
 
@@ -50,12 +51,29 @@ export const outboundRoutesPage = definePage({
   },
   actions: {
     save: {
+      logs: [
+        'name',
+        'tenant',
+        'domain',
+        'hosts',
+        'port',
+        'tls',
+        'tlsName',
+        'private',
+        'connections',
+        'recipientsPerMinute',
+      ],
       async run({ operator, path: here }, form) {
         await operator.put(path`/outbound-routes/${fieldOf(form, 'name').trim()}`, readRoute(form));
-        return { to: here, said: 'saved' };
+        return {
+          to: here,
+          said: 'saved',
+          acted: await aboutTenant(operator, fieldOf(form, 'tenant').trim()),
+        };
       },
     },
     remove: {
+      logs: ['name'],
       async run({ operator, path: here }, form) {
         await operator.delete(path`/outbound-routes/${fieldOf(form, 'name')}`);
         return { to: here, said: 'deleted' };

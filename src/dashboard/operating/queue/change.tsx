@@ -7,6 +7,7 @@ import type { AppError } from '../../../system/errors.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { definePage, fieldOf } from '../../page.ts';
+import { aboutTenant } from '../find-tenant.ts';
 import {
   answerOf,
   CRITERIA,
@@ -58,16 +59,18 @@ export const queueChangePage = definePage({
   },
   actions: {
     act: {
+      logs: ['verb', 'all', 'hold', 'email', 'domain', 'site', 'tenant', 'kind', 'class', 'target'],
       async run({ operator }, form) {
         const wanted = readWanted((name) => fieldOf(form, name));
         const [reason, target] = [fieldOf(form, 'reason').trim(), fieldOf(form, 'target').trim()];
+        const acted = await aboutTenant(operator, wanted['tenant']);
         await operator.post('/queue/actions', {
           ...wanted,
           ...(reason !== '' && { reason }),
           ...(target !== '' && { target }),
           maximum: MAX_COUNTED,
         });
-        return { to: '/operator/queue/actions', said: 'queueChanged' };
+        return { to: '/operator/queue/actions', said: 'queueChanged', acted };
       },
     },
   },

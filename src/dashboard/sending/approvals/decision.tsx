@@ -80,12 +80,14 @@ export function decisionActions(
   const back = ({ path, query }: TenantContext) => (query.size > 0 ? `${path}?${query}` : path);
   return {
     approve: {
+      logs: ['kind', 'id'],
       async run(context, form) {
         await context.api.post(`${pathOf(context, form)}/approve`, { hash: fieldOf(form, 'hash') });
         return { to: back(context), said: 'approved' };
       },
     },
     decline: {
+      logs: ['kind', 'id'],
       async run(context, form) {
         const reason = fieldOf(form, 'reason').trim();
         const body = { hash: fieldOf(form, 'hash'), ...(reason !== '' && { reason }) };

@@ -35,6 +35,7 @@ export const domainPage = definePage({
       },
     },
     change: {
+      logs: ['productType', 'region', 'trackingSubdomain', 'openTracking', 'clickTracking', 'ed25519'],
       async run(context, form) {
         const trackingSubdomain = fieldOf(form, 'trackingSubdomain').trim();
         await context.api.patch(pathOf(context), {

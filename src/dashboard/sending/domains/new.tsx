@@ -37,6 +37,7 @@ export const newDomainPage = definePage({
   },
   actions: {
     [ACTION]: {
+      logs: ['name', 'productType', 'region', 'ed25519'],
       async run({ api, at }, form) {
         const { id } = await api.post<Domain>('/domains', {
           name: fieldOf(form, 'name').trim(),

@@ -54,6 +54,7 @@ export const keyPage = definePage({
   },
   actions: {
     change: {
+      logs: ['name', 'requiresApproval'],
       async run(context, form) {
         const name = fieldOf(form, 'name').trim();
         await context.api.patch(pathOf(context), { name, requiresApproval: approvalIn(form) });

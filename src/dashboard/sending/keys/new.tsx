@@ -58,6 +58,7 @@ export const newKeyPage = definePage({
   },
   actions: {
     [ACTION]: {
+      logs: ['name', 'permission', 'domainId', 'requiresApproval', 'allowedIps', 'expiresAt'],
       async run(context, form) {
         const domain = await readDomain(context, form);
         const addresses = fieldOf(form, 'allowedIps')

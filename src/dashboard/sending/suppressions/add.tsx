@@ -53,6 +53,7 @@ export const addSuppressionsPage = definePage({
   },
   actions: {
     [ACTION]: {
+      logs: ['reason'],
       async run(context, form) {
         const emails = addressesIn(fieldOf(form, 'emails'));
         const reason = fieldOf(form, 'reason');

@@ -47,6 +47,7 @@ export const suppressionFilesPage = definePage({
   },
   actions: {
     import: {
+      logs: ['reason'],
       async run({ api, at }, form) {
         const [file] = form.files;
         if (!file || file.bytes.length === 0) throw invalid('file', 'Choose a file that is not empty');
@@ -56,6 +57,7 @@ export const suppressionFilesPage = definePage({
       },
     },
     export: {
+      logs: ['reason'],
       async run({ api, at }, form) {
         const reason = fieldOf(form, 'reason');
         const { id } = await api.post<Export>('/suppressions/exports', reason === '' ? {} : { reason });

@@ -55,6 +55,7 @@ export const suppressionsPage = definePage({
   },
   actions: {
     delete: {
+      logs: ['id'],
       async run(context, form) {
         await context.api.delete(path`/suppressions/${fieldOf(form, 'id')}`);
         return {

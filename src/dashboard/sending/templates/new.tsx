@@ -23,6 +23,7 @@ export const newTemplatePage = definePage({
   actions: {
     ...PREVIEWS,
     [SAVE]: {
+      logs: ['name'],
       async run({ api, at }, form) {
         const { id } = await api.post<Template>('/templates', templateIn(form));
         return { to: at(`/templates/${id}`), said: 'created' };

@@ -43,6 +43,7 @@ export const templatePage = definePage({
   actions: {
     ...PREVIEWS,
     [SAVE]: {
+      logs: ['name'],
       async run(context, form) {
         await context.api.patch(pathOf(context), templateIn(form));
         return { to: context.path, said: 'saved' };

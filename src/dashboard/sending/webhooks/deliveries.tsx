@@ -48,6 +48,7 @@ export const deliveriesPage = definePage({
   },
   actions: {
     replay: {
+      logs: ['state', 'since'],
       async run(context, form) {
         const { formats, texts } = context;
         const status = fieldOf(form, 'state');

@@ -34,6 +34,7 @@ export const webhookPage = definePage({
   },
   actions: {
     test: {
+      logs: ['type'],
       async run(context, form) {
         const type = fieldOf(form, 'type');
         const result = await context.api.post<TestResult>(`${pathOf(context)}/test`, { type });
@@ -42,18 +43,21 @@ export const webhookPage = definePage({
       },
     },
     change: {
+      logs: ['events'],
       async run(context, form) {
         await context.api.patch(pathOf(context), endpointFields(form));
         return { to: context.path, said: 'saved' };
       },
     },
     status: {
+      logs: ['status'],
       async run(context, form) {
         await context.api.patch(pathOf(context), { status: fieldOf(form, 'status') });
         return { to: context.path, said: 'saved' };
       },
     },
     rotate: {
+      logs: ['overlapHours'],
       async run(context, form) {
         const body = { overlapSeconds: Number(fieldOf(form, 'overlapHours')) * HOUR_SECONDS };
         const endpoint = await context.api.post<EndpointWithSecret>(`${pathOf(context)}/rotate-secret`, body);

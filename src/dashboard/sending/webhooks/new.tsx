@@ -34,6 +34,7 @@ export const newWebhookPage = definePage({
   },
   actions: {
     [ACTION]: {
+      logs: ['domainId', 'events'],
       async run(context, form) {
         const domain = await readDomain(context, form);
         const endpoint = await context.api.post<EndpointWithSecret>('/webhooks', {
