@@ -6,7 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../system/errors.ts';
-import { readBody, reserveBytes } from '../transport/body.ts';
+import { readBody } from '../transport/body.ts';
+import { type FormPart, readParts } from './multipart.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,7 +27,7 @@ export type Form = {
   isEmpty: boolean;
 };
 
-/** `name` and `mediaType` are what the client says. The name is not a path. */
+/** `name` and `mediaType` are what the client says. The name is not a path. `bytes` is a view of the body, which it keeps in memory. */
 type FormFile = { field: string; name: string; mediaType: string; bytes: Buffer };
 
 /** Maximum number of fields in a form. The largest of ours has one for each topic of a tenant, and its button. */
@@ -51,7 +52,7 @@ export function readForms(server: FastifyInstance): void {
   server.addContentTypeParser('*', read(parseOther));
 }
 
-type Parse = (bytes: Buffer, request: FastifyRequest) => Form | Promise<Form>;
+type Parse = (bytes: Buffer, request: FastifyRequest) => Form;
 
 /** A body without a type is taken for the form that it most probably is (RFC 9110 section 8.3). */
 function parseOther(bytes: Buffer, { headers }: FastifyRequest): Form {
@@ -65,8 +66,7 @@ function parseUrlencoded(bytes: Buffer): Form {
   return formOf([...new URLSearchParams(bytes.toString())], []);
 }
 
-/** Node's own parser takes a copy of the body apart, and copies files once more; both are reserved. */
-async function parseMultipart(bytes: Buffer, request: FastifyRequest): Promise<Form> {
+function parseMultipart(bytes: Buffer, request: FastifyRequest): Form {
   const mediaType = request.headers['content-type'] ?? '';
   const [, quoted, plain] = BOUNDARY.exec(mediaType) ?? [];
   const boundary = quoted ?? plain;
@@ -74,25 +74,23 @@ async function parseMultipart(bytes: Buffer, request: FastifyRequest): Promise<F
   const { maxFiles = 0 } = request.routeOptions.config;
   // Every part begins with the boundary, and one more ends the last part.
   requireFew(count(bytes, `--${boundary}`, MAX_FIELDS + maxFiles + 1) - 1, MAX_FIELDS + maxFiles);
-  reserveBytes(request, 2 * bytes.length);
-  const parsed = await new Response(new Uint8Array(bytes), { headers: { 'content-type': mediaType } })
-    .formData()
-    .catch((cause: unknown) => {
-      throw unreadable(cause);
-    });
   const fields: [string, string][] = [];
   const files: FormFile[] = [];
-  for (const [field, value] of parsed) {
-    if (typeof value === 'string') fields.push([field, value]);
+  for (const { name, filename, mediaType: type, bytes: content } of partsOf(bytes, boundary)) {
+    if (filename === undefined) fields.push([name, content.toString()]);
     else if (files.length >= maxFiles) throw tooMany('files', maxFiles);
-    else files.push(await readFile(field, value));
+    else files.push({ field: name, name: filename, mediaType: type, bytes: content });
   }
   requireFew(fields.length, MAX_FIELDS);
   return formOf(fields, files);
 }
 
-async function readFile(field: string, file: File): Promise<FormFile> {
-  return { field, name: file.name, mediaType: file.type, bytes: Buffer.from(await file.arrayBuffer()) };
+function partsOf(bytes: Buffer, boundary: string): FormPart[] {
+  try {
+    return [...readParts(bytes, boundary)];
+  } catch (error) {
+    throw error instanceof SyntaxError ? unreadable(error) : error;
+  }
 }
 
 function formOf(fields: readonly (readonly [string, string])[], files: readonly FormFile[]): Form {

@@ -1,4 +1,5 @@
 /** The upload of a file of contacts, and the imports of the last days. */
+import { MAX_CSV_BODY_BYTES } from '../../../http/json/csv-body.ts';
 import { invalid } from '../../../system/errors.ts';
 import { path } from '../../calls.ts';
 import { Heading, Status, Time } from '../../frame/elements.tsx';
@@ -10,8 +11,8 @@ import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
 
 const MIB = 1024 * 1024;
-/** Maximum size of a file. A form takes three times its size of the memory of uploads, of which one address has 64 MiB (system/guards/guards.ts). */
-const MAX_FILE_BYTES = 20 * MIB;
+/** Maximum size of a form beside its file. */
+const MAX_FIELD_BYTES = MIB / 16;
 /** Number of imports that are listed. */
 const LISTED = 10;
 
@@ -19,7 +20,7 @@ export const uploadPage = definePage({
   area: 'tenant',
   path: '/audiences/:audienceId/import',
   needs: 'write',
-  upload: { maxBytes: MAX_FILE_BYTES + MIB / 16, maxFiles: 1 },
+  upload: { maxBytes: MAX_CSV_BODY_BYTES + MAX_FIELD_BYTES, maxFiles: 1 },
   async show(context) {
     const { api, texts, formats, at } = context;
     const { jobs } = texts;
@@ -39,7 +40,7 @@ export const uploadPage = definePage({
               name="file"
               type="file"
               label={jobs.file}
-              help={jobs.fileHelp(formats.bytes(MAX_FILE_BYTES))}
+              help={jobs.fileHelp(formats.bytes(MAX_CSV_BODY_BYTES))}
               isRequired
             />
           </Form>

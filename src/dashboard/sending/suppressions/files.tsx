@@ -1,6 +1,7 @@
 /** Files of suppressions: imports and exports, which go on after the form was sent. */
 import type { Static } from 'typebox';
 import type { exportSchema } from '../../../exports/schemas.ts';
+import { MAX_CSV_BODY_BYTES } from '../../../http/json/csv-body.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type { importSchema } from '../../../imports/schemas.ts';
 import { invalid } from '../../../system/errors.ts';
@@ -17,13 +18,13 @@ type Imports = Static<ReturnType<typeof pageSchema<typeof importSchema>>>;
 type Exports = Static<ReturnType<typeof pageSchema<typeof exportSchema>>>;
 
 const MIB = 1024 * 1024;
-/** Maximum size of a file. A form takes three times its size of the memory of uploads, of which one address has 64 MiB (system/guards/guards.ts). */
-const MAX_FILE_BYTES = 20 * MIB;
+/** Maximum size of a form beside its file. */
+const MAX_FIELD_BYTES = MIB / 16;
 
 export const suppressionFilesPage = definePage({
   area: 'tenant',
   path: '/suppressions/files',
-  upload: { maxBytes: MAX_FILE_BYTES + MIB / 16, maxFiles: 1 },
+  upload: { maxBytes: MAX_CSV_BODY_BYTES + MAX_FIELD_BYTES, maxFiles: 1 },
   async show(context) {
     const { suppressions } = context.texts;
     const query = { kind: 'suppressions' };
@@ -73,7 +74,7 @@ function NewFiles({ context }: { context: TenantContext }) {
   return (
     <>
       <h2>{suppressions.import}</h2>
-      <p>{suppressions.importText(context.formats.bytes(MAX_FILE_BYTES))}</p>
+      <p>{suppressions.importText(context.formats.bytes(MAX_CSV_BODY_BYTES))}</p>
       <Form context={context} action="import" submit={suppressions.import} hasFiles>
         <Field
           context={context}

@@ -6,7 +6,7 @@ export const jobs: typeof english = {
   importInto: (name) => `Import in ${name}`,
   file: 'Datei',
   fileHelp: (size) =>
-    `Eine CSV-Datei von höchstens ${size}, mit Kommas, Semikolons, Tabulatoren oder senkrechten Strichen. Nichts wird importiert, bevor Sie es angesehen haben. Größere Dateien importiert die API.`,
+    `Eine CSV-Datei von höchstens ${size}, mit Kommas, Semikolons, Tabulatoren oder senkrechten Strichen. Nichts wird importiert, bevor Sie es angesehen haben.`,
   upload: 'Hochladen und ansehen',
   noFile: 'Wählen Sie eine Datei',
   before: 'Importe der letzten Tage',

@@ -40,7 +40,7 @@ export const suppressions: typeof english = {
   files: 'Import und Export',
   import: 'Datei importieren',
   importText: (maximum) =>
-    `Eine CSV-Datei von höchstens ${maximum}, von hier oder aus einem anderen Produkt: Die Spalten für Adresse, Grund, Antwort und Zeit werden erkannt. Die API nimmt größere Dateien an.`,
+    `Eine CSV-Datei von höchstens ${maximum}, von hier oder aus einem anderen Produkt: Die Spalten für Adresse, Grund, Antwort und Zeit werden erkannt.`,
   file: 'Datei',
   defaultReason: 'Grund für Zeilen, die keinen nennen',
   export: 'In eine Datei exportieren',

@@ -4,7 +4,7 @@ export const jobs = {
   importInto: (name: string) => `Import into ${name}`,
   file: 'File',
   fileHelp: (size: string) =>
-    `A CSV file of at most ${size}, with commas, semicolons, tabs or bars. Nothing is imported before you have looked at it. Larger files are imported with the API.`,
+    `A CSV file of at most ${size}, with commas, semicolons, tabs or bars. Nothing is imported before you have looked at it.`,
   upload: 'Upload and look at it',
   noFile: 'Choose a file',
   before: 'Imports of the last days',

@@ -38,7 +38,7 @@ export const suppressions = {
   files: 'Import and export',
   import: 'Import a file',
   importText: (maximum: string) =>
-    `A CSV file of at most ${maximum}, from here or from another product: the columns for the address, the reason, the reply and the time are recognised. The API takes larger files.`,
+    `A CSV file of at most ${maximum}, from here or from another product: the columns for the address, the reason, the reply and the time are recognised.`,
   file: 'File',
   defaultReason: 'Reason of rows that name none',
   export: 'Export to a file',
