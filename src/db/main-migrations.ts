@@ -378,4 +378,9 @@ CREATE INDEX auditByMailbox ON auditEntries (mailboxId, id);
 UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(details) > 1000;
 `,
   },
+  /** A link ends with the right of the person who has made it. */
+  {
+    id: '0110-makers-of-links',
+    sql: 'ALTER TABLE loginLinks ADD COLUMN makerId TEXT;',
+  },
 ];

@@ -98,6 +98,8 @@ export const loginLinks = table({
   createdAt: integer(),
   expiresAt: integer(),
   usedAt: nullable(integer()),
+  /** The person whose right the link has, also when it is used; null for the command line. */
+  makerId: nullable(id('per')),
 }).indexedBy({
   loginLinksByTenant: '(tenantId, id)',
   loginLinksByExpiry: '(expiresAt)',

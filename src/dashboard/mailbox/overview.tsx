@@ -12,7 +12,7 @@ export const mailboxOverviewPage = definePage({
   menu: { group: 'mailbox', label: ({ myMailbox }) => myMailbox.overview },
   async show(context) {
     const { api, texts, formats } = context;
-    const { mailboxes, frame } = texts;
+    const { mailboxes, myMailbox, frame } = texts;
     const mailbox = await api.get<Static<typeof mailboxSchema>>('');
     return {
       title: mailbox.address,
@@ -28,6 +28,9 @@ export const mailboxOverviewPage = definePage({
               [mailboxes.lastLogin, <Time context={context} at={mailbox.lastLoginAt} />],
             ]}
           />
+          <p>
+            {myMailbox.managed} <a href="/mailbox/app-passwords">{texts.appPasswords.title}</a>
+          </p>
           {await mailSettings(context, '')}
         </>
       ),

@@ -1,11 +1,14 @@
 /** The people who operate the installation, and the link that invites another one. */
+import { notFound } from '../../system/errors.ts';
 import { Foreign, Heading } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
+import { OpenLinks } from '../frame/open-links.tsx';
 import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
+import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
 import { endOperator, listOperators } from '../people/store.ts';
 import { newLinkView } from './new-link.tsx';
 
@@ -17,6 +20,7 @@ export const operatorsPage = definePage({
     const { app, texts } = context;
     const { operators, frame } = texts;
     const rows = await listOperators(app.db.read);
+    const open = await listOpenLinks(app.db.read, { tenantId: null, now: app.clock.now() });
     const field = { context, action: 'invite', isRequired: true };
     return {
       title: operators.title,
@@ -53,6 +57,8 @@ export const operatorsPage = definePage({
           <Form context={context} action="invite" submit={operators.invite}>
             <Field {...field} name="email" type="email" label={operators.email} autocomplete="off" />
           </Form>
+          <h2>{texts.team.open}</h2>
+          <OpenLinks context={context} links={open} />
         </>
       ),
     };
@@ -70,8 +76,17 @@ export const operatorsPage = definePage({
           isOperator: 1,
           personId: null,
           madeBy: person.email,
+          makerId: person.id,
         });
         return newLinkView(context, { link, back: texts.operators.title });
+      },
+    },
+    withdraw: {
+      logs: ['id'],
+      async run({ app, path }, form) {
+        const link = { id: fieldOf(form, 'id'), tenantId: null };
+        if (!(await app.db.commit(withdrawLink, link))) throw notFound('Invitation');
+        return { to: path, said: 'withdrawn' };
       },
     },
     remove: {

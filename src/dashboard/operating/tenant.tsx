@@ -73,6 +73,7 @@ export const tenantPage = definePage({
           isOperator: 0,
           personId: null,
           madeBy: person.email,
+          makerId: person.id,
         });
         return { ...newLinkView(context, { link, back: texts.tenants.back }), acted: { tenantId: id } };
       },

@@ -1,6 +1,6 @@
 /** Makes links that let somebody in once. Whoever makes one hands it over; logging in never depends on mail that arrives. */
 import type { App } from '../../app.ts';
-import type { LoginLinkRow } from '../../db/people-tables.ts';
+import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import { MINUTE_MS } from '../../system/clock.ts';
 import { newId } from '../../system/ids.ts';
 import { insertLoginLink } from './links-store.ts';
@@ -13,7 +13,10 @@ export const LINK_MS = 30 * MINUTE_MS;
 export type LinkGrant = Pick<
   LoginLinkRow,
   'kind' | 'email' | 'tenantId' | 'role' | 'isOperator' | 'personId' | 'madeBy'
->;
+> & {
+  /** The person who makes the link, and must still have the right when it is used. Without it, the link has the right of the command line. */
+  makerId?: PersonRow['id'];
+};
 
 /**
  * Makes a link.
@@ -28,6 +31,7 @@ export async function makeLoginLink(
   const token = newToken();
   const tokenHash = hashToken(token) ?? '';
   await db.commit(insertLoginLink, {
+    makerId: null,
     ...grant,
     id: newId('lnk', now),
     tokenHash,

@@ -6,15 +6,27 @@ import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.t
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { LoginLinkRow, PasskeyRow, PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
+import type { TenantRow } from '../../db/tenant-tables.ts';
+import { DAY_MS } from '../../system/clock.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
-import { addMember, requireOwnPerson } from './memberships-store.ts';
+import { addMember, isOwner, requireOwnPerson } from './memberships-store.ts';
 import { type IssuerAccount, insertAccount } from './openid-store.ts';
 import { insertPasskey } from './passkeys-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
-import { findPersonByEmail, hasOperator, insertPerson, makeOperator, resetPassword } from './store.ts';
+import {
+  findPersonByEmail,
+  hasOperator,
+  insertPerson,
+  isOperator,
+  makeOperator,
+  resetPassword,
+} from './store.ts';
 
 /** Maximum number of unused links of a tenant, or of the installation. Our own limit. */
 const MAX_OPEN_LINKS = 100;
+
+/** Maximum number of people who join a tenant within a day, so that no tenant uses up the people of the installation. Our own limit. */
+const MAX_JOINS_PER_DAY = 200;
 
 /**
  * Stores a new link. A new link to set up the installation replaces the one before.
@@ -56,13 +68,20 @@ export function listOpenLinks(tx: Tx, { tenantId, now }: OpenLinks): Promise<Log
     .execute();
 }
 
-/** Returns the link with this token hash while it can be used. */
+/** Returns the link with this token hash while it can be used: once, for a time, and while whoever has made it may make such a link. */
 export async function findOpenLink(
   tx: Tx,
   { tokenHash, now }: { tokenHash: string; now: number },
 ): Promise<LoginLinkRow | undefined> {
   const link = await findRow(tx, 'loginLinks', { tokenHash });
-  return link && link.usedAt === null && link.expiresAt > now ? link : undefined;
+  const isOpen = link && link.usedAt === null && link.expiresAt > now;
+  return isOpen && (await mayMake(tx, link)) ? link : undefined;
+}
+
+/** Returns true while the maker of a link has the right to make it: the operator any link, and an owner those of its tenant. */
+async function mayMake(tx: Tx, { makerId, tenantId }: LoginLinkRow): Promise<boolean> {
+  if (makerId === null || (await isOperator(tx, makerId))) return true;
+  return tenantId !== null && (await isOwner(tx, tenantId, makerId));
 }
 
 /** A person as somebody enters it behind a link. `email` is in lower case. */
@@ -135,7 +154,23 @@ async function joinTenant(
   { tenantId, role }: LoginLinkRow,
   { personId, now }: { personId: PersonRow['id']; now: number },
 ): Promise<void> {
-  if (tenantId !== null && role !== null) await addMember(tx, { tenantId, personId, role, createdAt: now });
+  if (tenantId === null || role === null) return;
+  await requireFewJoins(tx, tenantId, now);
+  await addMember(tx, { tenantId, personId, role, createdAt: now });
+}
+
+/** Checks that few people have joined a tenant within a day, the present one among them. Links are kept for a day. */
+async function requireFewJoins(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<void> {
+  const joined = await tx
+    .selectFrom('loginLinks')
+    .select('id')
+    .where('tenantId', '=', tenantId)
+    .where('role', 'is not', null)
+    .where('usedAt', '>', now - DAY_MS)
+    .limit(MAX_JOINS_PER_DAY + 1)
+    .execute();
+  if (joined.length > MAX_JOINS_PER_DAY)
+    throw new AppError('validation_error', `At most ${MAX_JOINS_PER_DAY} people join a tenant within a day`);
 }
 
 /** Withdraws a link of a tenant, or of the installation. It returns false when there is no such link. */

@@ -124,6 +124,15 @@ export async function requireOwnPerson(
   );
 }
 
+/** Returns true for an owner of the tenant. */
+export async function isOwner(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  personId: PersonRow['id'],
+): Promise<boolean> {
+  return (await findRow(tx, 'memberships', { tenantId, personId, role: 'owner' })) !== undefined;
+}
+
 async function requireMember(
   tx: Tx,
   { tenantId, personId }: Omit<RoleChange, 'role'>,

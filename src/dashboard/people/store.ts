@@ -41,6 +41,11 @@ export async function hasOperator(tx: Tx): Promise<boolean> {
   return (await findRow(tx, 'people', { isOperator: 1 })) !== undefined;
 }
 
+/** Returns true for an operator. */
+export async function isOperator(tx: Tx, id: PersonRow['id']): Promise<boolean> {
+  return (await findRow(tx, 'people', { id, isOperator: 1 })) !== undefined;
+}
+
 /** Returns all operators, in the order in which they came. */
 export function listOperators(tx: Tx): Promise<PersonRow[]> {
   return tx.selectFrom('people').selectAll().where('isOperator', '=', 1).orderBy('id').execute();

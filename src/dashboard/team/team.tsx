@@ -1,9 +1,10 @@
 /** The people of a tenant: its members with their roles, and invitations. Only owners change them. */
 import type { Role } from '../../db/people-tables.ts';
 import { invalid, notFound } from '../../system/errors.ts';
-import { Copyable, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
+import { Copyable, Foreign, Heading, Status } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
+import { OpenLinks } from '../frame/open-links.tsx';
 import { originOf } from '../origin.ts';
 import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
@@ -46,6 +47,7 @@ export const teamPage = definePage({
           isOperator: 0,
           personId: null,
           madeBy: person.email,
+          makerId: person.id,
         });
         return { title: texts.team.linkTitle, body: <NewLink context={context} path={path} /> };
       },
@@ -100,6 +102,7 @@ export const teamPage = definePage({
           isOperator: 0,
           personId: member.id,
           madeBy: person.email,
+          makerId: person.id,
         });
         return { title: texts.team.linkTitle, body: <NewLink context={context} path={path} /> };
       },
@@ -185,24 +188,7 @@ async function invitations(context: TenantContext) {
         <Select {...field} name="role" label={team.role} value="admin" options={roleOptions(context)} />
       </Form>
       <h2>{team.open}</h2>
-      <Table
-        context={context}
-        caption={team.open}
-        rows={open}
-        keyOf={({ id }) => id}
-        columns={[
-          { label: team.email, cell: ({ email }) => <bdi>{email}</bdi> },
-          { label: team.role, cell: ({ role }) => (role === null ? team.recovery : team.roles[role]) },
-          { label: team.madeBy, cell: ({ madeBy }) => <bdi>{madeBy}</bdi> },
-          { label: team.until, cell: ({ expiresAt }) => <Time context={context} at={expiresAt} /> },
-          {
-            label: texts.frame.actions,
-            cell: ({ id }) => (
-              <ActionButton context={context} action="withdraw" submit={team.withdraw} fields={{ id }} />
-            ),
-          },
-        ]}
-      />
+      <OpenLinks context={context} links={open} />
     </section>
   );
 }

@@ -3,6 +3,8 @@ import type { myMailbox as english } from '../en/my-mailbox.ts';
 /** Texts of the pages for the owner of a mailbox. */
 export const myMailbox: typeof english = {
   overview: 'Übersicht',
+  managed:
+    'Wer Ihre Postfächer verwaltet, kann dieses Passwort setzen und App-Passwörter erstellen, mit denen sich Ihre Mail lesen lässt. Alle, die es gibt, stehen unter',
   vacation: 'Automatische Antwort',
   vacationText:
     'Jeder Absender bekommt sie höchstens einmal in 7 Tagen. Mailinglisten, Programme und Spam bekommen keine, ebenso wenig Mail, die Ihre Adresse nicht in An oder Kopie nennt.',

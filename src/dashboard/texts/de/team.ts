@@ -13,6 +13,7 @@ export const team: typeof english = {
   setRole: 'Rolle setzen',
   remove: 'Entfernen',
   recover: 'Link für ein neues Passwort erstellen',
+  operator: 'Betreiber',
   recovery: 'neues Passwort',
   invite: 'Jemanden einladen',
   open: 'Offene Einladungen',

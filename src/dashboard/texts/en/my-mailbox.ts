@@ -1,6 +1,8 @@
 /** Texts of the pages for the owner of a mailbox. */
 export const myMailbox = {
   overview: 'Overview',
+  managed:
+    'The administrators of your mail can set this password and make app passwords, with which your mail can be read. All that exist stand under',
   vacation: 'Automatic reply',
   vacationText:
     'Each sender gets it once in 7 days. Mailing lists, programs and spam get none, and neither does mail that does not name your address in To or Cc.',

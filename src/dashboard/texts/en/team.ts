@@ -11,6 +11,7 @@ export const team = {
   setRole: 'Set the role',
   remove: 'Remove',
   recover: 'Make a link for a new password',
+  operator: 'operator',
   recovery: 'new password',
   invite: 'Invite somebody',
   open: 'Open invitations',
