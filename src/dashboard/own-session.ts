@@ -3,6 +3,6 @@ import type { PersonContext } from './page.ts';
 
 /** Begins the session of this browser anew when the person is the one that is logged in. */
 export async function renewOwnSession(context: PersonContext, personId: string): Promise<void> {
-  const { app, person, session, setSession } = context;
-  if (personId === person.id) setSession(await app.people.renew(session, context, person));
+  const { app, person, setSession } = context;
+  if (personId === person.id) setSession(await app.people.renew(person, context));
 }

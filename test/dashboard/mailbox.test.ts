@@ -132,7 +132,12 @@ test('the owner sets an automatic reply, forwarding and app passwords', async ()
   const { browser, mailbox } = await openMine();
   await browser.open('/mailbox/vacation');
   await browser.submit('set', { from: '2026-12-24T08:00', subject: 'Away', text: 'Back in\r\nJanuary' });
-  const vacation = { from: '2026-12-24T08:00Z', until: null, subject: 'Away', text: 'Back in\nJanuary' };
+  const vacation = {
+    from: '2026-12-24T08:00:00.000Z',
+    until: null,
+    subject: 'Away',
+    text: 'Back in\nJanuary',
+  };
   assert.deepEqual((await shown(mailbox)).vacation, vacation);
   assert.match(browser.page.html, /value="2026-12-24T08:00"/);
   await browser.submit('set', { until: '2026-12-01T08:00' });

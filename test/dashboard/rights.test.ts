@@ -53,7 +53,7 @@ const get = (browser: Browser, path: string) => browser.send(path, { method: 'GE
 const post = (browser: Browser, path: string, body: string) => browser.send(path, { method: 'POST', body });
 
 /** Tables that change because somebody asks: when a session was last used, and the log of requests. */
-const OF_ASKING = ['sessions', 'requestLog', 'requestLogs'];
+const OF_ASKING = ['dashboardSessions', 'requestLog'];
 
 function rows(): Record<string, string> {
   const database = new Sqlite(join(testApp.dataDir, 'postrider.db'), { readonly: true });

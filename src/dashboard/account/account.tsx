@@ -4,13 +4,14 @@ import { invalid, notFound } from '../../system/errors.ts';
 import { isTimeZone } from '../formats.ts';
 import { Facts } from '../frame/elements.tsx';
 import { Field, Form, Select } from '../frame/forms.tsx';
+import { PasswordChange } from '../frame/passwords.tsx';
 import { SessionTable } from '../frame/sessions.tsx';
 import { definePage, fieldOf, type PersonContext } from '../page.ts';
 import { readName } from '../people/fields.ts';
 import { endSession, listSessions } from '../people/sessions-store.ts';
 import { changePerson } from '../people/store.ts';
 import { isLanguage, LANGUAGES } from '../texts/texts.ts';
-import { CurrentPassword } from './confirmation.tsx';
+import { Confirmation } from './confirmation.tsx';
 import { totpActions, totpSection } from './one-time-codes.tsx';
 import { passkeyActions, passkeySection } from './passkeys.tsx';
 import { DeleteAccount, Tenants, tenantActions } from './tenants.tsx';
@@ -30,7 +31,9 @@ export const accountPage = definePage({
         <>
           <h1>{account.title}</h1>
           <Profile context={context} />
-          <Password context={context} />
+          <PasswordChange context={context} name="newPassword" owner={person.email}>
+            <Confirmation context={context} name="currentPassword" />
+          </PasswordChange>
           {await totpSection(context)}
           {await passkeySection(context)}
           <Tenants context={context} />
@@ -114,21 +117,6 @@ function Profile({ context }: { context: PersonContext }) {
           value={person.timeZone ?? ''}
           help={account.timeZoneHelp}
         />
-      </Form>
-    </section>
-  );
-}
-
-function Password({ context }: { context: PersonContext }) {
-  const { account } = context.texts;
-  const field = { context, action: 'password', type: 'password' as const, isRequired: true };
-  return (
-    <section aria-labelledby="password">
-      <h2 id="password">{account.password}</h2>
-      <Form context={context} action="password" submit={account.changePassword}>
-        <input type="hidden" autocomplete="username" value={context.person.email} />
-        <CurrentPassword context={context} name="currentPassword" />
-        <Field {...field} name="newPassword" label={account.newPassword} autocomplete="new-password" />
       </Form>
     </section>
   );

@@ -7,7 +7,7 @@ import { hashRecoveryCode, newRecoveryCodes } from '../people/recovery.ts';
 import { countRecoveryCodes } from '../people/recovery-store.ts';
 import { changePerson } from '../people/store.ts';
 import { newTotpSecret, totpAddress } from '../people/totp.ts';
-import { CurrentPassword } from './confirmation.tsx';
+import { Confirmation } from './confirmation.tsx';
 
 /** Matches what `newTotpSecret` returns. */
 const TOTP_SECRET = /^[A-Z2-7]{32}$/;
@@ -98,13 +98,13 @@ async function totpIsOn(context: PersonContext) {
       <Disclosure label={account.recoveryCodesRenew} isOpen={failed?.action === 'renewRecoveryCodes'}>
         <Form context={context} action="renewRecoveryCodes" submit={account.recoveryCodesRenew}>
           <p>{account.recoveryCodesRenewText}</p>
-          <CurrentPassword context={context} />
+          <Confirmation context={context} />
         </Form>
       </Disclosure>
       <Disclosure label={account.totpEnd} isOpen={failed?.action === 'totpOff'}>
         <Form context={context} action="totpOff" submit={account.totpEnd} isDangerous>
           <p>{account.totpEndText}</p>
-          <CurrentPassword context={context} />
+          <Confirmation context={context} />
         </Form>
       </Disclosure>
     </>
@@ -137,7 +137,7 @@ async function totpBegin(context: PersonContext) {
           isRequired
           autocomplete="one-time-code"
         />
-        <CurrentPassword context={context} />
+        <Confirmation context={context} />
       </Form>
     </Disclosure>
   );

@@ -7,7 +7,7 @@ import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.
 import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
 import { readName } from '../people/fields.ts';
 import { addPasskey, listPasskeys, removePasskey, renamePasskey } from '../people/passkeys-store.ts';
-import { CurrentPassword } from './confirmation.tsx';
+import { Confirmation } from './confirmation.tsx';
 
 type Props = { context: PersonContext };
 
@@ -98,7 +98,7 @@ function Add({ context, existing }: Props & { existing: readonly PasskeyRow[] })
         help={passkeys.nameHelp}
         isRequired
       />
-      <CurrentPassword context={context} />
+      <Confirmation context={context} />
     </PasskeyForm>
   );
 }
@@ -127,7 +127,7 @@ function Change({ context, passkey: { id, name } }: Props & { passkey: PasskeyRo
       >
         <p>{passkeys.removeText}</p>
         <input type="hidden" name="id" value={id} />
-        <CurrentPassword context={context} />
+        <Confirmation context={context} />
       </Form>
     </Disclosure>
   );

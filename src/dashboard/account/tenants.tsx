@@ -10,7 +10,7 @@ import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
 import type { Membership } from '../people/memberships-store.ts';
 import { removeMember } from '../people/memberships-store.ts';
 import { deletePerson } from '../people/store.ts';
-import { CurrentPassword } from './confirmation.tsx';
+import { Confirmation } from './confirmation.tsx';
 
 type Props = { context: PersonContext };
 
@@ -94,7 +94,7 @@ export function DeleteAccount({ context }: Props) {
       <Disclosure label={account.delete} isOpen={context.failed?.action === 'deleteAccount'}>
         <Form context={context} action="deleteAccount" submit={account.delete} isDangerous>
           <p>{account.deleteText}</p>
-          <CurrentPassword context={context} />
+          <Confirmation context={context} />
         </Form>
       </Disclosure>
     </section>

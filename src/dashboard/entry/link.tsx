@@ -2,7 +2,7 @@
  * The page behind a link that lets somebody in once: it makes the first operator, makes an invited person, sets a new password, or lets a
  * person who is logged in accept an invitation. Looking at the page uses nothing, so programs that check links do not use it up.
  */
-import type { LoginLinkRow, PersonRow, SessionRow } from '../../db/people-tables.ts';
+import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import type { Form } from '../../http/pages/form-body.ts';
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { notFound } from '../../system/errors.ts';
@@ -77,11 +77,11 @@ export const linkPage = definePage({
         const { app, setSession } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
-        const [session, person] = [await sessionOf(context), await viewerOf(context)];
-        if (!session || !person) return { to: `/login?to=${encodeURIComponent(context.path)}` };
+        const person = await viewerOf(context);
+        if (!person) return { to: `/login?to=${encodeURIComponent(context.path)}` };
         const { tokenHash } = link;
         await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId: person.id });
-        setSession(await app.people.renew(session, context, person));
+        setSession(await app.people.renew(person, context));
         return { to: await placeOf(context, link), acted: { person, tenantId: link.tenantId } };
       },
     },
@@ -102,15 +102,11 @@ async function enter(context: PublicContext, { link, ...entering }: Entering) {
   return { to: await startOf(app, token), ...(person && { acted: { person, tenantId } }) };
 }
 
-async function sessionOf({ app, sessionToken }: PublicContext): Promise<SessionRow | undefined> {
-  const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
-  return session?.stage === 'complete' ? session : undefined;
-}
-
 /** Returns the person that is logged in. */
-async function viewerOf(context: PublicContext): Promise<PersonRow | undefined> {
-  const session = await sessionOf(context);
-  return session?.personId ? findPerson(context.app.db.read, session.personId) : undefined;
+async function viewerOf({ app, sessionToken }: PublicContext): Promise<PersonRow | undefined> {
+  const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
+  if (session?.stage !== 'complete' || session.personId === null) return undefined;
+  return findPerson(app.db.read, session.personId);
 }
 
 /** Returns the first page of what an invitation has opened. */

@@ -36,11 +36,10 @@ export const loginPage = definePage({
   actions: {
     login: {
       async run(context, form) {
-        const { app, clientAddress, userAgent, setSession } = context;
+        const { app, setSession } = context;
         requireChannel(context);
-        const email = fieldOf(form, 'email');
-        const password = fieldOf(form, 'password');
-        const begun = await app.people.logIn({ email, password, clientAddress, userAgent });
+        const credentials = { email: fieldOf(form, 'email'), password: fieldOf(form, 'password') };
+        const begun = await app.people.logIn(credentials, context);
         setSession(begun.token);
         const to = await placeAfter(app, { ...begun, to: targetOf(context) });
         return { to, acted: { person: begun.person } };

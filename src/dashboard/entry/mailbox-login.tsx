@@ -25,11 +25,12 @@ export const mailboxLoginPage = definePage({
   actions: {
     login: {
       async run(context, form) {
-        const { app, clientAddress, userAgent, setSession } = context;
+        const { app, clientAddress, userAgent, sessionToken, setSession } = context;
         requireChannel(context);
         const address = fieldOf(form, 'address').trim();
         const password = fieldOf(form, 'password');
-        const { token, mailbox } = await logInToMailbox(app, { address, password, clientAddress, userAgent });
+        const client = { clientAddress, userAgent, sessionToken };
+        const { token, mailbox } = await logInToMailbox(app, { address, password, ...client });
         setSession(token);
         const to = targetOf(context);
         return { to: to?.startsWith('/mailbox') ? to : '/mailbox', acted: { mailbox } };

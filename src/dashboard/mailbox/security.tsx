@@ -1,13 +1,11 @@
 /** The password of a mailbox, which its owner changes, and the browsers that are logged in with it. */
 import { notFound } from '../../system/errors.ts';
 import { Heading } from '../frame/elements.tsx';
-import { Field, Form } from '../frame/forms.tsx';
+import { CurrentPassword, PasswordChange } from '../frame/passwords.tsx';
 import { SessionTable } from '../frame/sessions.tsx';
-import { type Contexts, definePage, fieldOf } from '../page.ts';
+import { definePage, fieldOf } from '../page.ts';
 import { renewMailboxSession, requireMailboxPassword } from '../people/mailbox-login.ts';
 import { endSession, listSessions } from '../people/sessions-store.ts';
-
-type MailboxContext = Contexts['mailbox'];
 
 const PAGE = '/mailbox/security';
 
@@ -16,7 +14,7 @@ export const mailboxSecurityPage = definePage({
   path: '/security',
   menu: { group: 'mailbox', label: ({ myMailbox }) => myMailbox.security },
   async show(context) {
-    const { app, session, texts } = context;
+    const { app, mailbox, session, texts } = context;
     const { myMailbox } = texts;
     const sessions = await listSessions(app.db.read, session);
     return {
@@ -24,7 +22,10 @@ export const mailboxSecurityPage = definePage({
       body: (
         <>
           <Heading title={myMailbox.security} />
-          <Password context={context} />
+          <PasswordChange context={context} name="password" owner={mailbox.address}>
+            <p>{myMailbox.passwordText}</p>
+            <CurrentPassword context={context} name="currentPassword" />
+          </PasswordChange>
           <SessionTable context={context} sessions={sessions} />
         </>
       ),
@@ -51,23 +52,3 @@ export const mailboxSecurityPage = definePage({
     },
   },
 });
-
-function Password({ context }: { context: MailboxContext }) {
-  const { account, myMailbox } = context.texts;
-  const field = { context, action: 'password', type: 'password' as const, isRequired: true };
-  return (
-    <section aria-labelledby="password">
-      <h2 id="password">{account.password}</h2>
-      <p>{myMailbox.passwordText}</p>
-      <Form context={context} action="password" submit={account.changePassword}>
-        <Field
-          {...field}
-          name="currentPassword"
-          label={account.currentPassword}
-          autocomplete="current-password"
-        />
-        <Field {...field} name="password" label={account.newPassword} autocomplete="new-password" />
-      </Form>
-    </section>
-  );
-}

@@ -3,7 +3,8 @@ import type { Static } from 'typebox';
 import type { mailboxSchema } from '../../mailboxes/schemas.ts';
 import { Heading, Status } from '../frame/elements.tsx';
 import { ActionButton, Field, Form } from '../frame/forms.tsx';
-import { definePage, fieldOf } from '../page.ts';
+import { isoTimeOf, localTimeOf } from '../local-time.ts';
+import { type Contexts, definePage, fieldOf } from '../page.ts';
 
 const PAGE = '/mailbox/vacation';
 /** Lines of the field of the text. */
@@ -14,7 +15,7 @@ export const vacationPage = definePage({
   path: '/vacation',
   menu: { group: 'mailbox', label: ({ myMailbox }) => myMailbox.vacation },
   async show(context) {
-    const { api, formats, texts } = context;
+    const { api, texts } = context;
     const { myMailbox, frame } = texts;
     const { vacation } = await api.get<Static<typeof mailboxSchema>>('');
     const field = { context, action: 'set' };
@@ -30,22 +31,8 @@ export const vacationPage = definePage({
             </Status>
           </p>
           <Form context={context} action="set" submit={frame.save} keepsDraft>
-            <Field
-              {...field}
-              name="from"
-              type="datetime-local"
-              label={myMailbox.from(formats.timeZone)}
-              value={localTime(vacation?.from)}
-              help={myMailbox.fromHelp}
-            />
-            <Field
-              {...field}
-              name="until"
-              type="datetime-local"
-              label={myMailbox.until(formats.timeZone)}
-              value={localTime(vacation?.until)}
-              help={myMailbox.untilHelp}
-            />
+            <Moment context={context} name="from" at={vacation?.from} help={myMailbox.fromHelp} />
+            <Moment context={context} name="until" at={vacation?.until} help={myMailbox.untilHelp} />
             <Field
               {...field}
               name="subject"
@@ -70,11 +57,11 @@ export const vacationPage = definePage({
   actions: {
     set: {
       logs: ['from', 'until'],
-      async run({ api }, form) {
+      async run({ api, formats: { timeZone } }, form) {
         const subject = fieldOf(form, 'subject').trim();
         const vacation = {
-          from: timeOf(fieldOf(form, 'from')),
-          until: timeOf(fieldOf(form, 'until')),
+          from: timeOf(fieldOf(form, 'from'), timeZone),
+          until: timeOf(fieldOf(form, 'until'), timeZone),
           subject: subject === '' ? null : subject,
           text: fieldOf(form, 'text').replaceAll('\r\n', '\n'),
         };
@@ -91,11 +78,29 @@ export const vacationPage = definePage({
   },
 });
 
-/** Returns a time as the field of a form has it. A mailbox has no zone of its own, so its times are in UTC, which their labels name. */
-function localTime(time: string | null | undefined): string {
-  return time ? new Date(time).toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length) : '';
+type MomentProps = {
+  context: Contexts['mailbox'];
+  name: 'from' | 'until';
+  at: string | null | undefined;
+  help: string;
+};
+
+/** A field with a time. A mailbox has no zone of its own, so its times are in UTC, which their labels name. */
+function Moment({ context, name, at, help }: MomentProps) {
+  const { formats, texts } = context;
+  return (
+    <Field
+      context={context}
+      action="set"
+      name={name}
+      type="datetime-local"
+      label={texts.myMailbox[name](formats.timeZone)}
+      value={at ? localTimeOf(at, formats.timeZone) : ''}
+      help={help}
+    />
+  );
 }
 
-function timeOf(text: string): string | null {
-  return text === '' ? null : `${text}Z`;
+function timeOf(text: string, timeZone: string): string | null {
+  return text === '' ? null : isoTimeOf(text, timeZone);
 }

@@ -11,10 +11,9 @@ import { findMailboxById } from '../../mailboxes/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { findTenantStatus } from '../../tenants/store.ts';
 import { tooManyFailures } from './check-password.ts';
-import type { People } from './people.ts';
+import type { Client, People } from './people.ts';
 
 type LoginApp = Pick<App, 'clock' | 'db'> & { people: Pick<People, 'begin'>; authenticate: Authenticate };
-type Client = { clientAddress: string; userAgent: string };
 type Login = { address: string; password: string } & Client;
 
 /**
@@ -33,7 +32,11 @@ export async function logInToMailbox(app: LoginApp, { address, password, ...clie
  */
 export async function requireMailboxPassword(
   { authenticate }: Pick<LoginApp, 'authenticate'>,
-  { address: username, password, clientAddress: address }: Omit<Login, 'userAgent'>,
+  {
+    address: username,
+    password,
+    clientAddress: address,
+  }: Pick<Login, 'address' | 'password' | 'clientAddress'>,
 ): Promise<MailboxRow> {
   const result = await authenticate({ username, password, address, protocol: 'dashboard' });
   if ('refused' in result) throw refusalOf(result.refused);
@@ -44,21 +47,21 @@ export async function requireMailboxPassword(
 async function beginMailboxSession(
   { people }: Pick<LoginApp, 'people'>,
   mailbox: MailboxRow,
-  { replaces, ...client }: Client & { replaces?: SessionRow['id'] },
+  client: Client,
 ): Promise<string> {
   const { passwordDigest } = markOf({ mailbox, credential: OWN_PASSWORD });
   const owner = { personId: null, mailboxId: mailbox.id, passwordDigest, stage: 'complete' as const };
-  return people.begin(owner, client, replaces);
+  return people.begin(owner, client);
 }
 
 /** Begins the session of the same browser anew, after another password has ended all sessions. It returns the token. */
 export async function renewMailboxSession(
   app: LoginApp,
-  { id, mailboxId }: SessionRow,
-  { clientAddress, userAgent }: Client,
+  { mailboxId }: SessionRow,
+  client: Client,
 ): Promise<string | undefined> {
   const mailbox = mailboxId === null ? undefined : await findMailboxById(app.db.read, mailboxId);
-  return mailbox && beginMailboxSession(app, mailbox, { clientAddress, userAgent, replaces: id });
+  return mailbox && beginMailboxSession(app, mailbox, client);
 }
 
 /** Returns the mailbox of a session; undefined once its password, its state or that of its tenant does not let the owner in any more. */

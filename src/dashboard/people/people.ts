@@ -29,7 +29,8 @@ const USE_RECORDED_EVERY_MS = MINUTE_MS;
 /** Maximum length of a User-Agent that is kept for the list of sessions. */
 const MAX_USER_AGENT_CHARACTERS = 200;
 
-type Client = { clientAddress: string; userAgent: string };
+/** The browser that asks. Its session, if it has one, ends when another one begins, so that nothing of before a login is valid after it. */
+export type Client = { clientAddress: string; userAgent: string; sessionToken: string | undefined };
 
 /** The owner of a session that begins. */
 type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
@@ -48,7 +49,7 @@ export type People = {
    * Checks the password of a person, and begins a session, which still needs the second factor if the person has one.
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
    */
-  logIn(login: { email: string; password: string } & Client): Promise<Begun>;
+  logIn(credentials: { email: string; password: string }, client: Client): Promise<Begun>;
   /**
    * Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one.
    * @throws AppError as `begin`
@@ -73,12 +74,12 @@ export type People = {
    * Begins the session of the same browser anew, after a change of rights has ended all sessions of the person. It returns the token.
    * @throws AppError as `begin`
    */
-  renew(session: SessionRow, client: Client, checked: Factors): Promise<string>;
+  renew(person: PersonRow, client: Client): Promise<string>;
   /**
-   * Begins a session and returns its token. `replaces` is the session of the same browser that ends.
+   * Begins a session and returns its token.
    * @throws AppError invalid_state when what the login has checked is not true any more
    */
-  begin(owner: Owner, client: Client, replaces?: SessionRow['id']): Promise<string>;
+  begin(owner: Owner, client: Client): Promise<string>;
   /** Returns the session of a token while it lasts. */
   find(token: string): Promise<SessionRow | undefined>;
   /** Returns the session of a token while it lasts, without counting this as a use of it. */
@@ -94,16 +95,12 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   const check = createPasswordCheck(app, createLoginFailures(app));
   const { requireCode, ...secondFactor } = createSecondFactor(app);
 
-  async function begin(
-    { checked, ...owner }: Owner,
-    client: Client,
-    replaces: SessionRow['id'] | null = null,
-  ): Promise<string> {
+  async function begin({ checked, ...owner }: Owner, client: Client): Promise<string> {
     const now = clock.now();
     const token = newToken();
     const lastsMs = owner.stage === 'complete' ? SESSION_MS : SECOND_FACTOR_MS;
     await db.commit(openSession, {
-      replaces,
+      replaces: hashToken(client.sessionToken ?? ''),
       checked,
       session: {
         passwordDigest: null,
@@ -134,7 +131,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   }
 
   return {
-    async logIn({ email, password, ...client }) {
+    async logIn({ email, password }, client) {
       const { account, isAddress } = readAccount(email.trim());
       const known = isAddress ? await findPersonByEmail(db.read, account) : undefined;
       const person = await check(known, { account, password, clientAddress: client.clientAddress });
@@ -145,11 +142,11 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       const person = session.personId && (await findPerson(db.read, session.personId));
       if (!person || session.stage !== 'second_factor') throw loginHasEnded();
       await requireCode(person, { code, session, clientAddress: client.clientAddress });
-      return begin({ ...completed(person.id), checked: person }, client, session.id);
+      return begin({ ...completed(person.id), checked: person }, client);
     },
     async enterPasskey(person, client, pending) {
       if (pending && pending.stage !== 'second_factor') throw loginHasEnded();
-      return begin({ ...completed(person.id), checked: person }, client, pending?.id);
+      return begin({ ...completed(person.id), checked: person }, client);
     },
     async confirm({ person, session, clientAddress }, password) {
       if (person.passwordHash !== NO_PASSWORD)
@@ -157,7 +154,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
       else if (clock.now() - session.createdAt > FRESH_LOGIN_MS)
         throw new AppError('invalid_state', 'Log out, log in again, and do this within 15 minutes');
     },
-    renew: ({ id, personId }, client, checked) => begin({ ...completed(personId), checked }, client, id),
+    renew: (person, client) => begin({ ...completed(person.id), checked: person }, client),
     begin,
     async find(token) {
       const session = await peek(token);
@@ -176,6 +173,6 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   };
 }
 
-function completed(personId: SessionRow['personId']) {
+function completed(personId: PersonRow['id']) {
   return { personId, mailboxId: null, stage: 'complete' } as const;
 }

@@ -15,8 +15,8 @@ export type Factors = Pick<PersonRow, 'passwordHash' | 'totpSealed'>;
 
 type Opening = {
   session: SessionRow;
-  /** The session of the same browser that ends. */
-  replaces: SessionRow['id'] | null;
+  /** Hash of the token of the session that the same browser has had, which ends. */
+  replaces: string | undefined;
   /** The factors of the person when they were checked. */
   checked: Factors | undefined;
 };
@@ -31,7 +31,7 @@ export const openSession = defineWrite(
   'people.openSession',
   async (tx, { session, replaces, checked }: Opening) => {
     if (session.personId !== null && checked) await requireUnchanged(tx, session.personId, checked);
-    if (replaces !== null) await deleteRows(tx, 'dashboardSessions', { id: replaces });
+    if (replaces !== undefined) await deleteRows(tx, 'dashboardSessions', { tokenHash: replaces });
     await insertRow(tx, 'dashboardSessions', session);
     const others = await listSessions(tx, session);
     for (const { id } of others.slice(MAX_SESSIONS)) await deleteRows(tx, 'dashboardSessions', { id });
