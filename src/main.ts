@@ -339,7 +339,7 @@ function startWorkers(
       app,
       entriesOf('tasks').map((create) => create(parts)),
     ),
-    { stop: () => backups.stop() },
+    backups,
     startWork(app, createBlobSweep(app)),
     ...entriesOf('works').map((create) => startWork<unknown>(app, create(parts))),
     startWork(app, createRetentionWork(app, steps)),

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
+import { sleep } from '../system/clock.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { createCopies } from './copies.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
@@ -27,8 +28,8 @@ export type Backups = {
   /** The last backup since the daemon has started; null when there was none. */
   readonly lastMade: BackupRun | null;
   readonly verifications: Verifications;
-  /** Ends a verification and the program that copies a backup, and waits until that has ended. */
-  stop(): Promise<void>;
+  /** Ends a verification and the program that copies a backup, and waits for a backup that is made, at most `graceMs`. */
+  stop(graceMs: number): Promise<void>;
 };
 
 /** Returns the backups of a daemon, or of a command when none runs. */
@@ -37,6 +38,8 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
   const stopping = new AbortController();
   const copies = createCopies(app, stopping.signal);
   let lastMade: BackupRun | null = null;
+  /** Resolves when no backup is made. */
+  let making: Promise<unknown> = Promise.resolve();
   metrics.gauge(
     'backup_age_seconds',
     'Age of the newest backup in the configured folder; -1 when there is none that can be read.',
@@ -80,9 +83,10 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
       return lastMade;
     },
     verifications: createVerifications(app, stopping.signal),
-    async stop() {
+    async stop(graceMs) {
       stopping.abort();
       await copies.ended();
+      if (isRunning(lastMade)) await Promise.race([making, sleep(clock, graceMs)]);
     },
     async create(folder = backupFolder(config)) {
       requirePossible(folder);
@@ -91,7 +95,7 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
     begin() {
       const folder = backupFolder(config);
       requirePossible(folder);
-      make(folder).catch((err: unknown) => app.log.error({ err }, 'the backup failed'));
+      making = make(folder).catch((err: unknown) => app.log.error({ err }, 'the backup failed'));
     },
   };
 }

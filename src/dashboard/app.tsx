@@ -30,6 +30,7 @@ import { servePages } from './serve-pages.ts';
 import { textsOf } from './texts/texts.ts';
 import { VERSION_HEADER } from './version-header.ts';
 import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
+import { holderOf, identifyVisitors, sessionOfRequest } from './visitors.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */
 export function createDashboard(base: App & { servers: Servers; authenticate: Authenticate }): HostedApp {
@@ -38,11 +39,16 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
     sendError: (error, reply) => sendError(base, { error, reply, assets }),
     bodies: guards.memory.uploads,
     trustedProxies: config.http.trustedProxies,
-    unauthenticated: { limit: guards.visitors, isAuthenticated: () => false },
+    unauthenticated: {
+      limit: guards.visitors,
+      isAuthenticated: (request) => sessionOfRequest(request) !== undefined,
+    },
+    holderOf,
   });
+  const people = createPeople(base);
+  identifyVisitors(server, { ...base, people });
   compressPages(server);
   const assets = serveAssets(server);
-  const people = createPeople(base);
   const tail = createEventTail(base);
   const served = {
     ...base,

@@ -4,7 +4,7 @@ import type { Calls } from './calls.ts';
 
 /** Media types of images that HTML may show: those without scripts. */
 const SHOWN_IMAGES = ['image/gif', 'image/jpeg', 'image/png', 'image/webp'];
-/** Maximum size of all images of a message that its HTML shows, in bytes. Each becomes text of the page. */
+/** Maximum size of all images of a message that its HTML shows, in bytes, each as often as it is named. Each becomes text of the page. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
 /** Maximum number of images of a message that its HTML shows. Each is read from the message. */
 const MAX_IMAGES = 20;
@@ -26,10 +26,12 @@ export async function withCidImages(
   let left = MAX_IMAGE_BYTES;
   let shown = html;
   for (const { contentId, contentType, size, path } of namedIn(html, files).slice(0, MAX_IMAGES)) {
-    if (size > left) continue;
-    left -= size;
+    const name = `cid:${contentId}`;
+    const shownBytes = size * (shown.split(name).length - 1);
+    if (shownBytes > left) continue;
+    left -= shownBytes;
     const bytes = await buffer((await api.stream(path)).bytes);
-    shown = shown.replaceAll(`cid:${contentId}`, `data:${contentType};base64,${bytes.toString('base64')}`);
+    shown = shown.replaceAll(name, `data:${contentType};base64,${bytes.toString('base64')}`);
   }
   return shown;
 }

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { renderPage } from '../http/pages/render.ts';
+import { inertHtml } from './foreign-html.ts';
 import type { Assets } from './frame/assets.ts';
 import { Layout, type MenuEntry, tenantPath, type Viewer } from './frame/layout.tsx';
 import { type Answer, type Area, type Contexts, MENU_GROUPS, type PageDefinition } from './page.ts';
@@ -29,7 +30,7 @@ export function sendAnswer(
         'x-frame-options': 'SAMEORIGIN',
         'content-type': 'text/html; charset=utf-8',
       })
-      .send(answer.frame);
+      .send(inertHtml(answer.frame));
   }
   const viewer = viewerOf(page.area, context);
   const html = renderPage(

@@ -21,11 +21,11 @@ type ServedApp = DashboardApp & { servers: Servers; assets: Assets };
 /** Registers the routes of all pages. */
 export function servePages(server: FastifyInstance, base: ServedApp, pages: readonly PageDefinition[]): void {
   const app = { ...base, pages };
-  const runOnce = createRunOnce();
+  const runOnce = createRunOnce(app.clock);
   for (const page of pages) {
     const route = routeOf(page);
     server.get(route, async (request, reply) => {
-      const context = await contextFor(app, app.servers, { area: page.area, asked: askedOf(request, reply) });
+      const context = await contextOf(page, request, reply);
       requireRight(context, page.needs ?? 'read');
       return sendAnswer(app, { page, context, reply }, await page.show(context as never));
     });
@@ -35,16 +35,22 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
       ...(bodyLimit !== undefined && { bodyLimit }),
       config: { ...(maxFiles !== undefined && { maxFiles }) },
       // A form of nobody is refused before its body takes memory.
-      onRequest: async (request: FastifyRequest) => {
+      onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
         requireOwnForm(request);
         requireThisVersion(request, app.assets.version());
         if (page.area !== 'public') await requireSession(page.area, request);
+        // Files take memory, which nobody gets without the right to send them.
+        if (page.upload) requireRight(await contextOf(page, request, reply), page.needs ?? 'write');
       },
     };
     server.post<{ Body?: Form }>(route, options, async (request, reply) => {
       if (!request.body) throw notFound('Action');
       return runAction(page, { asked: askedOf(request, reply), form: request.body });
     });
+  }
+
+  function contextOf({ area }: PageDefinition, request: FastifyRequest, reply: FastifyReply) {
+    return contextFor(app, app.servers, { area, asked: askedOf(request, reply) });
   }
 
   function askedOf(request: FastifyRequest, reply: FastifyReply): Asked {
@@ -80,7 +86,8 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     // somebody likes, with the same form.
     const isOnce = 'session' in context && once !== '' && action.isAudited !== false;
     try {
-      const answer = await (isOnce ? runOnce(`${context.session.id} ${once}`, run) : run());
+      const sent = isOnce && { session: context.session.id, once, formBytes: sizeOf(asked.request) };
+      const answer = await (sent ? runOnce(sent, run) : run());
       return sendAnswer(app, { page, context, reply }, answer);
     } catch (refusal) {
       if (!(refusal instanceof AppError)) throw refusal;
@@ -89,4 +96,9 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
       return sendAnswer(app, { page, context: failed as never, reply }, await page.show(failed as never));
     }
   }
+}
+
+/** Returns the size of a form as its header says it; infinite for one that does not. */
+function sizeOf({ headers }: FastifyRequest): number {
+  return Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
 }

@@ -18,6 +18,7 @@ import { LOGIN_MS } from './people/openid.ts';
 import { SESSION_MS } from './people/people.ts';
 import { findPerson } from './people/store.ts';
 import { isLanguage, isSaid, type Language, textsOf } from './texts/texts.ts';
+import { sessionOfRequest } from './visitors.ts';
 
 /** Servers that pages are clients of. They are made after the dashboard, so they are asked for when they are needed. */
 export type Servers = { api: Server; operator: Server };
@@ -123,15 +124,14 @@ async function publicContext(app: DashboardApp, asked: Asked): Promise<Contexts[
   return { ...baseContext(app, asked), ...exchangeOf(asked), isPlain: asked.channel === 'plain' };
 }
 
-async function sessionOf(app: DashboardApp, { request, channel }: Asked, area: Area): Promise<SessionRow> {
-  const token = channel === 'plain' ? undefined : readCookie(request, channel, 'session');
-  const session = token === undefined ? undefined : await app.people.find(token);
-  if (session?.stage !== 'complete') throw new LoginNeeded(area);
+function sessionOf({ request }: Asked, area: Area): SessionRow {
+  const session = sessionOfRequest(request);
+  if (!session) throw new LoginNeeded(area);
   return session;
 }
 
 async function personContext(app: DashboardApp, asked: Asked, area: Area): Promise<Contexts['account']> {
-  const session = await sessionOf(app, asked, area);
+  const session = sessionOf(asked, area);
   const person = session.personId && (await findPerson(app.db.read, session.personId));
   if (!person) throw new LoginNeeded(area);
   const memberships = await listMemberships(app.db.read, person.id);
@@ -185,7 +185,7 @@ async function mailboxContext(
   servers: Servers,
   asked: Asked,
 ): Promise<Contexts['mailbox']> {
-  const session = await sessionOf(app, asked, 'mailbox');
+  const session = sessionOf(asked, 'mailbox');
   const mailbox = await findMailboxOf(app, session);
   if (!mailbox) throw new LoginNeeded('mailbox');
   const base = baseContext(app, asked);

@@ -331,6 +331,13 @@ CREATE TABLE recoveryCodes (
     id: '0103-passwords-of-sessions',
     sql: 'ALTER TABLE dashboardSessions ADD COLUMN passwordDigest TEXT;',
   },
+  /** The number of held recipients follows from the index alone, also of those that do not wait for an approval. */
+  {
+    id: '0104-reasons-of-held-mail',
+    sql: `
+DROP INDEX recipientsHeld;
+CREATE INDEX recipientsHeld ON recipients (queue, messageId, holdReason) WHERE state = 'held';`,
+  },
   /** Passkeys. The secrets of one-time codes leave the audit log, which had them for a time. */
   {
     id: '0105-passkeys',

@@ -87,7 +87,7 @@ export const attemptsSchema = Type.Object(
 );
 
 /** Registers the route. */
-export function registerAttemptsApi(server: FastifyInstance, app: Pick<App, 'db'>): void {
+export function registerAttemptsApi(server: FastifyInstance, app: Pick<App, 'db' | 'targets'>): void {
   server.get<{ Params: { id: string } }>(
     PATH,
     {
@@ -105,7 +105,25 @@ export function registerAttemptsApi(server: FastifyInstance, app: Pick<App, 'db'
     async (request) => {
       const { id, tenantId } = await getEmailHead(app, callerOf(request), request.params.id);
       const recipients = await listRecipients(app.db.read, id);
-      return readHistory(app.db.read, { id, tenantId, recipients });
+      return withoutPrivate(app, await readHistory(app.db.read, { id, tenantId, recipients }));
     },
   );
+}
+
+type History = Awaited<ReturnType<typeof readHistory>>;
+
+/**
+ * Leaves out the servers of the operator's own network, such as a relay with a private address: their names and sessions say how that
+ * network is built. What a server replied stays, because it explains the outcome.
+ */
+function withoutPrivate({ targets }: Pick<App, 'targets'>, { attempts, conversations }: History): History {
+  const isPrivate = ({ address }: History['attempts'][number]) =>
+    address !== null && !targets.allows(address);
+  const hidden = new Set(attempts.filter(isPrivate).map(({ at }) => at));
+  return {
+    attempts: attempts.map((attempt) =>
+      isPrivate(attempt) ? { ...attempt, mx: null, address: null, tls: null } : attempt,
+    ),
+    conversations: conversations.filter(({ at }) => !hidden.has(at)),
+  };
 }

@@ -27,7 +27,7 @@ export const MAX_KEPT_BYTES = MAX_KEPT_GIB * 1024 ** 3;
  */
 export const insertExport = defineWrite('exports.insert', async (tx, job: JobRow) => {
   const { tenantId } = job;
-  await requireFewWaiting(tx, tenantId, 'export');
+  await requireFewWaiting(tx, job);
   const kept = await countRows(tx, 'jobs', { tenantId, type: 'export' });
   if (kept >= MAX_KEPT) {
     throw limitReached('exports', kept, 'delete one, or wait: each is deleted 7 days after it ended');

@@ -13,7 +13,7 @@ import { isAddress } from './headings.ts';
 import type { FileOptions } from './options.ts';
 import { NO_PROGRESS } from './progress.ts';
 import { type CsvRecord, readRecords } from './records.ts';
-import { readFirstRecord } from './run.ts';
+import { readFirstRecord, requireFewColumns } from './run.ts';
 import { insertImport } from './store.ts';
 
 export type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
@@ -33,7 +33,9 @@ export async function createImport(
   const encoding = options.encoding ?? (await findEncoding(file));
   const asked = { ...wanted, options: JSON.stringify({ ...options, encoding }) };
   const { cells } = await findFirstRecord(file, encoding);
-  await readFirstRecord(app, { handler, job: asked }, cells);
+  // Whoever looks at the file before it is imported can say which column is which.
+  if (options.waits) requireFewColumns(cells);
+  else await readFirstRecord(app, { handler, job: asked }, cells);
   if (cells.length > 1 || !isAddress(cells[0] ?? '')) requireLines(file);
   const now = app.clock.now();
   const blob = await app.blobs.prepare([file]);

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { AppError } from '../system/errors.ts';
+import { trimText } from './cells.ts';
 import type { WantedImport } from './create.ts';
 import { findEncoding } from './encoding.ts';
 import type { ImportHandler, RowReader } from './handler.ts';
@@ -92,20 +93,22 @@ export async function previewImport<Row>(
 }
 
 /**
- * Returns the preview of an import that waits, with other options than it has if the request names them.
+ * Returns the preview of an import that waits, with other options than it has if the request names them. When `isLenient`, a heading line that
+ * cannot be used as it is gives columns without fields, and a warning.
  * @throws AppError validation_error; invalid_state when the import does not wait any more
  */
 export async function previewWaiting<Row>(
   app: Pick<App, 'db' | 'clock' | 'blobs'>,
   handler: ImportHandler<Row>,
-  { job, options }: { job: JobRow; options: FileOptions },
+  { job, options, isLenient = false }: { job: JobRow; options: FileOptions; isLenient?: boolean },
 ): Promise<Preview> {
   if (job.status !== 'waiting' || job.blobId === null)
     throw new AppError('invalid_state', `The import is ${job.status}, and was started before`);
   const file = await app.blobs.open(job.blobId);
   const asked = { tenantId: job.tenantId, options: JSON.stringify({ ...readFileOptions(job), ...options }) };
   const source = { chunks: file.chunks(), sizeBytes: file.sizeBytes };
-  return preview(app, handler, { job: asked, source, isGuessed: options.encoding === undefined });
+  const isGuessed = options.encoding === undefined;
+  return preview(app, handler, { job: asked, source, isGuessed, isLenient });
 }
 
 type FirstJob = Parameters<typeof readFirstRecord>[1]['job'];
@@ -115,16 +118,18 @@ type Previewed = {
   source: Source;
   /** True when the encoding was found out from the file. */
   isGuessed: boolean;
+  /** True to show a heading line that cannot be used. */
+  isLenient?: boolean;
 };
 
 async function preview<Row>(
   app: Pick<App, 'db' | 'clock'>,
   handler: ImportHandler<Row>,
-  { job, source, isGuessed }: Previewed,
+  { job, source, isGuessed, isLenient = false }: Previewed,
 ): Promise<Preview> {
   const { encoding } = readFileOptions(job);
-  const beginning = await readBeginning(app, handler, { job, source });
-  const { reader, rows, errors, isComplete, fault, isUtf16 } = beginning;
+  const beginning = await readBeginning(app, handler, { job, source, isLenient });
+  const { reader, rows, errors, isComplete, fault, isUtf16, refusal } = beginning;
   const checkedRows = rows.length + errors.length;
   return {
     encoding: encoding ?? (isUtf16 ? 'utf-16' : 'utf-8'),
@@ -138,6 +143,7 @@ async function preview<Row>(
       .slice(0, MAX_SHOWN_ROWS)
       .map(({ line, email, message }) => ({ line, email, error: message })),
     warnings: [
+      ...(refusal === undefined ? [] : [refusal]),
       ...(fault === undefined ? [] : [`The file cannot be read to its end. ${fault}`]),
       ...(encoding !== undefined && isGuessed
         ? [`The file is not UTF-8, so it is read as ${encoding}; if letters are wrong, name its \`encoding\``]
@@ -148,7 +154,7 @@ async function preview<Row>(
       ...(errors.length > 0
         ? [`${errors.length} of ${checkedRows} rows would be refused; see \`errors\``]
         : []),
-      ...handler.warn(reader, rows),
+      ...(refusal === undefined ? handler.warn(reader, rows) : []),
       ...(isComplete ? [] : [`Only the first ${checkedRows} rows were checked`]),
     ],
   };
@@ -160,13 +166,15 @@ type Beginning<Row> = {
   errors: { line: number; email: string; message: string }[];
   isComplete: boolean;
   fault: string | undefined;
+  /** Why the heading line cannot be used. */
+  refusal: string | undefined;
   isUtf16: boolean;
 };
 
 async function readBeginning<Row>(
   app: Pick<App, 'db' | 'clock'>,
   handler: ImportHandler<Row>,
-  { job, source: { chunks, sizeBytes } }: Pick<Previewed, 'job' | 'source'>,
+  { job, source: { chunks, sizeBytes }, isLenient }: Pick<Previewed, 'job' | 'source' | 'isLenient'>,
 ): Promise<Beginning<Row>> {
   const { encoding } = readFileOptions(job);
   let reader: RowReader<Row> | undefined;
@@ -175,6 +183,7 @@ async function readBeginning<Row>(
     errors: [],
     isComplete: true,
     fault: undefined,
+    refusal: undefined,
     isUtf16: false,
   };
   let isFirst = true;
@@ -189,9 +198,12 @@ async function readBeginning<Row>(
     found.fault = fault?.message;
     for (const record of records) {
       if (!reader) {
-        reader = (await readFirstRecord(app, { handler, job }, record.cells)) as RowReader<Row>;
+        const first = await readFirst(app, handler, { job, cells: record.cells, isLenient });
+        ({ reader } = first);
+        found.refusal = first.refusal;
         if (!reader.isHeadless) continue;
       }
+      if (found.refusal !== undefined) break;
       if (found.rows.length + found.errors.length === MAX_CHECKED_ROWS) {
         found.isComplete = false;
         break;
@@ -201,8 +213,30 @@ async function readBeginning<Row>(
       else found.rows.push(row.value as Row);
     }
     if (readBytes >= MAX_READ_BYTES && readBytes < sizeBytes) found.isComplete = false;
-    if (!found.isComplete) break;
+    if (!found.isComplete || found.refusal !== undefined) break;
   }
   if (!reader) throw new AppError('validation_error', found.fault ?? 'The file is empty');
   return { reader, ...found };
+}
+
+type First<Row> = { reader: RowReader<Row>; refusal: string | undefined };
+
+async function readFirst<Row>(
+  app: Pick<App, 'db' | 'clock'>,
+  handler: ImportHandler<Row>,
+  { job, cells, isLenient }: { job: FirstJob; cells: readonly string[]; isLenient: boolean | undefined },
+): Promise<First<Row>> {
+  try {
+    const reader = (await readFirstRecord(app, { handler, job }, cells)) as RowReader<Row>;
+    return { reader, refusal: undefined };
+  } catch (error) {
+    if (!isLenient || !(error instanceof AppError) || error.code !== 'validation_error') throw error;
+    const columns = cells.map((cell) => ({ heading: trimText(cell), field: null }));
+    const reader = { emailColumn: 0, isHeadless: false, columns, readRow: () => unreachable() };
+    return { reader, refusal: error.message };
+  }
+}
+
+function unreachable(): never {
+  throw new Error('no row is read without headings');
 }

@@ -113,13 +113,20 @@ export async function readFirstRecord(
   { handler, job }: { handler: ImportHandler; job: Pick<JobRow, 'tenantId' | 'options'> },
   cells: readonly string[],
 ): Promise<RowReader<unknown>> {
-  if (cells.length > MAX_COLUMNS) {
-    throw new AppError(
-      'validation_error',
-      `The file has ${cells.length} columns; at most ${MAX_COLUMNS} are allowed`,
-    );
-  }
+  requireFewColumns(cells);
   return handler.readHeadings(app, job, cells);
+}
+
+/**
+ * Checks the number of columns.
+ * @throws AppError validation_error
+ */
+export function requireFewColumns({ length }: readonly string[]): void {
+  if (length <= MAX_COLUMNS) return;
+  throw new AppError(
+    'validation_error',
+    `The file has ${length} columns; at most ${MAX_COLUMNS} are allowed`,
+  );
 }
 
 type Batch = { rows: BatchRow<unknown>[]; errors: RowError[]; size: number; cells: number; bytes: number };

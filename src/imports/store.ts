@@ -23,7 +23,7 @@ import { type ImportProgress, type RowCounts, readProgress } from './progress.ts
 export const insertImport = defineWrite(
   'imports.insert',
   async (tx, { job, blob }: { job: JobRow; blob: BlobRow }) => {
-    await requireFewWaiting(tx, job.tenantId, 'import');
+    await requireFewWaiting(tx, job);
     await insertBlob(tx, blob);
     await insertJob(tx, job);
   },

@@ -17,7 +17,6 @@ import { cancelTask, completeTask, type Lease, scheduleTask } from '../tasks/sto
 import type { Reach } from '../tenants/authenticate.ts';
 import { removeErrors } from './errors/store.ts';
 
-type TenantId = JobRow['tenantId'];
 type JobType = JobRow['type'];
 
 /** Maximum number of jobs of a type per tenant that have not ended. An import keeps a file of up to 50 MiB. */
@@ -26,20 +25,25 @@ export const MAX_WAITING_JOBS = 10;
 const MAX_WAIT_MS = DAY_MS;
 
 /**
- * Checks that a tenant may start another job.
+ * Checks that a tenant may have another job. Jobs that wait to be started have a limit of their own, so that forgotten ones stop no other.
  * @throws AppError validation_error when the maximum number of jobs waits
  */
-export async function requireFewWaiting(tx: Tx, tenantId: TenantId, type: JobType): Promise<void> {
+export async function requireFewWaiting(
+  tx: Tx,
+  { tenantId, type, status }: Pick<JobRow, 'tenantId' | 'type' | 'status'>,
+): Promise<void> {
+  const isUnstarted = status === 'waiting';
   const { count } = await tx
     .selectFrom('jobs')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', tenantId)
     .where('type', '=', type)
-    .where('status', 'in', ['waiting', 'queued', 'running'])
+    .where('status', 'in', isUnstarted ? ['waiting'] : ['queued', 'running'])
     .executeTakeFirstOrThrow();
-  if (count >= MAX_WAITING_JOBS) {
-    throw limitReached(`unfinished ${type}s`, count, 'try again when one has ended');
-  }
+  if (count < MAX_WAITING_JOBS) return;
+  if (isUnstarted)
+    throw limitReached(`${type}s that wait to be started`, count, 'start or delete one of them');
+  throw limitReached(`unfinished ${type}s`, count, 'try again when one has ended');
 }
 
 /** Name of the kind of task that runs the jobs of a type. */
@@ -69,6 +73,7 @@ export const startJob = defineWrite(
     if (job.status !== 'waiting')
       throw new AppError('invalid_state', `The ${type} is ${job.status}, and was started before`);
     const change = { status: 'queued', options } as const;
+    await requireFewWaiting(tx, { ...job, ...change });
     await updateRows(tx, 'jobs', { set: change, where: { id: job.id } });
     await scheduleJob(tx, job, now);
     return { ...job, ...change };

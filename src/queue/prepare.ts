@@ -50,11 +50,14 @@ type PreparedMessage = {
  */
 export type PrepareMessage = (delivery: Delivery) => Promise<PreparedMessage>;
 
-/** Returns the function that prepares messages. It remembers a result for as long as the message is in memory. */
-export function createPreparer(signingApp: SigningApp): PrepareMessage {
+/**
+ * Returns the function that prepares messages. It remembers a result for as long as the message is in memory. `maxLargeBytes` bounds the
+ * texts whose messages it keeps in files.
+ */
+export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): PrepareMessage {
   const app = { ...signingApp, returnAddressKey: returnAddressKeyOf(signingApp) };
   const prepared = new WeakMap<SpooledMessage, Promise<PreparedMessage>>();
-  const composed = rememberComposed();
+  const composed = rememberComposed(maxLargeBytes);
   return (delivery) => {
     const { message } = delivery;
     const known = prepared.get(message);

@@ -17,6 +17,8 @@ const MAX_WAITING = 4_000;
 const MAX_WAITING_PER_TENANT = 2_000;
 /** Number of stored requests of one owner after which the oldest are deleted again. */
 const TRIM_EVERY = 500;
+/** Time in which one request of a key is kept of those that were refused because there are too many. */
+const REFUSAL_KEPT_EVERY_MS = 1_000;
 /** Maximum number of owners whose stored requests are counted. One beyond it is trimmed more often. */
 const MAX_COUNTED_OWNERS = 10_000;
 
@@ -26,6 +28,8 @@ export class RequestRecorder {
   readonly #app: RecorderApp;
   readonly #dropped: Pick<ReturnType<App['metrics']['counter']>, 'inc'>;
   readonly #untrimmed = new LRUCache<string, number>({ max: MAX_COUNTED_OWNERS });
+  /** Time of the last refusal of each key that was kept. */
+  readonly #refusedAt = new LRUCache<string, number>({ max: MAX_COUNTED_OWNERS });
   #waiting: RequestLogRow[] = [];
   #waitingOf = new Map<string, number>();
   #timer: Timer | undefined;
@@ -39,8 +43,9 @@ export class RequestRecorder {
     );
   }
 
-  /** Takes a request that was answered. */
+  /** Takes a request that was answered. Of those that a limit of the rate refuses, one a second of each key is kept: they would push out all others. */
   record(row: RequestLogRow): void {
+    if (row.status === 429 && this.#isRepeated(row)) return;
     const ofTenant = this.#waitingOf.get(row.tenantId) ?? 0;
     if (this.#waiting.length >= MAX_WAITING || ofTenant >= MAX_WAITING_PER_TENANT) {
       this.#dropped.inc();
@@ -50,6 +55,14 @@ export class RequestRecorder {
     this.#waitingOf.set(row.tenantId, ofTenant + 1);
     if (this.#waiting.length === FULL_BATCH) void this.flush();
     else this.#timer ??= this.#app.clock.after(FLUSH_MS, () => void this.flush());
+  }
+
+  #isRepeated({ keyId }: RequestLogRow): boolean {
+    const { clock } = this.#app;
+    const [lastAt, now] = [this.#refusedAt.get(keyId), clock.elapsed()];
+    if (lastAt !== undefined && now - lastAt < REFUSAL_KEPT_EVERY_MS) return true;
+    this.#refusedAt.set(keyId, now);
+    return false;
   }
 
   /** Resolves when each request that was recorded before is stored or left out. */

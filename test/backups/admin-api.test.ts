@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { ShownBackups } from '../../src/backups/admin-api.ts';
+import { createBackups } from '../../src/backups/backups.ts';
 import { createControlServer } from '../../src/control-socket.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -40,6 +41,18 @@ test('a backup begins without anybody waiting, one at a time, and is in the list
     [made?.backup],
   );
   assert.ok((backups[0]?.bytes ?? 0) > 0);
+});
+
+test('a daemon that stops waits for a backup that is made, and not for ever', async () => {
+  const backups = createBackups({ ...testApp.app, copyAccount: () => assert.fail('there is no mailbox') });
+  backups.begin();
+  await backups.stop(60_000);
+  assert.deepEqual([backups.lastMade?.endedAt === null, backups.lastMade?.problems], [false, []]);
+  const others = createBackups({ ...testApp.app, copyAccount: () => assert.fail('there is no mailbox') });
+  others.begin();
+  await others.stop(0);
+  assert.equal(others.lastMade?.endedAt, null);
+  await waitUntil(async () => others.lastMade?.endedAt !== null);
 });
 
 test('a backup is verified in a thread, and its damage is shown', async () => {

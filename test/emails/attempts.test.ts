@@ -1,14 +1,23 @@
 /** A tenant sees what was tried for its email, what servers said, and when it is tried again. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { openRoutedSpool } from '../queue/routed-spool.ts';
+import { openWriting } from '../../src/db/connection.ts';
+import type { TargetGuard } from '../../src/system/blocklist.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { startCommandServer } from '../support/command-server.ts';
-import type { Hosts } from '../support/loopback.ts';
+import { dialHosts, type Hosts } from '../support/loopback.ts';
+import { openSpool } from '../support/spool.ts';
 
 const closing = closeAfterTests();
 const hosts: Hosts = {};
-const spool = closing(await openRoutedSpool(hosts));
+/** An address of the operator's own network, which tenants do not reach. */
+const PRIVATE = 'fd00::5';
+const targets: TargetGuard = {
+  allows: (address) => address !== PRIVATE,
+  keepAllowed: (_host, addresses) => [...addresses],
+};
+const spool = closing(await openSpool({ system: { dial: dialHosts(hosts), targets } }));
 const server = closing(
   await startCommandServer((line) => {
     if (line.startsWith('EHLO')) return '250 mx.one.example';
@@ -72,4 +81,17 @@ test('the attempts of an email of another tenant or mode are those of none', asy
     const { status, body } = await attemptsOf(id, key);
     assert.deepEqual([status, body.error.type], [404, 'not_found']);
   }
+});
+
+test("a relay in the operator's own network is not shown to tenants, and its reply is", async () => {
+  const id = await spool.accept('gone4@one.example');
+  await spool.deliverDue();
+  const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+  const relay = [PRIVATE, 'relay.corp.internal', id];
+  database.prepare('UPDATE attempts SET address = ?, mx = ? WHERE messageId = ?').run(relay);
+  database.close();
+  const { body } = await attemptsOf(id);
+  const [{ mx, address, tls, reply }] = body.attempts;
+  assert.deepEqual([mx, address, tls, reply], [null, null, null, '550 5.1.1 No such user here']);
+  assert.deepEqual(body.conversations, []);
 });

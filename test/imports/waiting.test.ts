@@ -49,6 +49,38 @@ test('nothing is imported before the start, and then with the mapping that was c
   assert.equal((await ask('POST', `${path}/preview`)).body.error.type, 'invalid_state');
 });
 
+test('a file whose headings say nothing waits, shows its columns, and starts once a mapping names the address', async () => {
+  const { id, path } = await waiting('Contact,Level\nada@example.com,pro\n');
+  const { status, body } = await ask('POST', `${path}/preview`);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.deepEqual(
+    body.columns.map(({ heading, field }: Record<string, unknown>) => [heading, field]),
+    [
+      ['Contact', null],
+      ['Level', null],
+    ],
+  );
+  assert.match(body.warnings[0], /The heading line has no `email`/);
+  assert.equal((await ask('POST', `${path}/start`)).status, 400, 'nothing starts without an address');
+  const mapping = '{"1":"email"}';
+  assert.equal((await ask('POST', `${path}/preview`, { mapping })).body.columns[0].field, 'email');
+  assert.equal((await ask('POST', `${path}/start`, { mapping })).status, 200);
+  await run();
+  assert.equal((await ask('GET', `/v1/imports/${id}`)).body.created, 1);
+});
+
+test('imports that nobody starts leave room for those that run', async () => {
+  const left = [];
+  for (let count = 0; count < 10; count++) left.push(await waiting());
+  const [first] = left;
+  const imports = `/v1/audiences/${first?.audienceId}/contacts/imports`;
+  const refused = await sendCsv(open, `${imports}?wait=true`, FILE);
+  assert.match(refused.body.error.message, /start or delete one of them/);
+  assert.equal((await sendCsv(open, imports, FILE)).status, 202);
+  await run();
+  for (const { id } of left) assert.equal((await ask('DELETE', `/v1/imports/${id}`)).status, 204);
+});
+
 test('a mapping that cannot be used is refused, and the import still waits', async () => {
   const { id, path } = await waiting();
   const refused = await ask('POST', `${path}/start`, { mapping: '{"Mail":null,"Level":null}' });

@@ -92,6 +92,21 @@ test('while the writer is slow, memory holds a bounded number of requests, and o
   assert.equal((await dropped()) - before, 600);
 });
 
+test('a flood of requests that a limit refuses leaves room for the others', async () => {
+  const owner = await newOwner('flood');
+  const { recorder, letThrough } = slowRecorder();
+  letThrough();
+  const row = rowOf(owner);
+  const refused = (keyId = row.keyId) => ({ ...rowOf(owner), keyId, status: 429 });
+  for (let count = 0; count < 100; count++) recorder.record(refused());
+  recorder.record(refused(newId('key', 1)));
+  recorder.record(row);
+  await clock.advance(1_000);
+  recorder.record(refused());
+  await recorder.flush();
+  assert.equal((await stored(owner)).length, 4);
+});
+
 test('nothing is written while the disk is below its reserve', async () => {
   const owner = await newOwner('full disk');
   const before = await dropped();

@@ -39,17 +39,19 @@ export function registerWaitingImports(server: FastifyInstance, app: App): void 
   const preview = {
     operationId: 'previewWaitingImport',
     summary: 'Preview an import that waits',
-    description: 'Returns how the file would be read with a mapping. Nothing is imported or stored.',
+    description:
+      'Returns how the file would be read with a mapping. Nothing is imported or stored. Without a mapping, a heading line that cannot be used gives columns without fields, and a warning.',
     tags,
     ...paramsOf(PREVIEW),
     body: previewBody,
     response: { 200: previewOfContacts },
   };
   const config = { refuses: ['invalid_state'] as const, bodyOptional: true };
-  server.post<PreviewRequest>(PREVIEW, { config, schema: preview }, async (request) => {
+  const reading = { ...config, needs: 'read', worksOnLowDisk: true } as const;
+  server.post<PreviewRequest>(PREVIEW, { config: reading, schema: preview }, async (request) => {
     const job = await findImport(app, request);
     const options = readFileParameters(request.body, isContactField, CONTACT_FIELDS);
-    return previewWaiting(app, contactImport, { job, options });
+    return previewWaiting(app, contactImport, { job, options, isLenient: options.mapping === undefined });
   });
   const start = {
     operationId: 'startImport',

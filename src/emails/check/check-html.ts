@@ -4,6 +4,7 @@ import { checkCss } from './check-css.ts';
 import { checkImage, checkLink } from './check-link.ts';
 import { ELEMENTS, SCRIPT_FEATURE, STYLE_IN_BODY, STYLESHEET_LINK } from './client-support.ts';
 import { type Findings, MAX_PLACE_CHARACTERS } from './findings.ts';
+import { LineCounter } from './lines.ts';
 
 /** A link as a reader sees it. */
 type Link = { url: string; text: string; line: number };
@@ -40,8 +41,7 @@ class HtmlReader {
   readonly #html: string;
   readonly #ownUrl: string | null;
   readonly #links: Links = { listed: [], omitted: 0 };
-  #line = 1;
-  #position = 0;
+  readonly #lines: LineCounter;
   #unshown = 0;
   #textCharacters = 0;
   #images = 0;
@@ -53,10 +53,11 @@ class HtmlReader {
     this.#findings = findings;
     this.#html = html;
     this.#ownUrl = ownUrl;
+    this.#lines = new LineCounter(html);
   }
 
   open(name: string, attributes: Attributes, position: number): void {
-    const line = this.#lineOf(position);
+    const line = this.#lines.lineOf(position);
     const place = {
       line,
       text: this.#tagAt(position),
@@ -150,15 +151,5 @@ class HtmlReader {
         line,
       });
     else this.#links.omitted++;
-  }
-
-  /** Returns the line of a position. Positions come in their order, so that all of them together take linear time. */
-  #lineOf(position: number): number {
-    for (;;) {
-      const next = this.#html.indexOf('\n', this.#position);
-      if (next < 0 || next >= position) return this.#line;
-      this.#position = next + 1;
-      this.#line++;
-    }
   }
 }

@@ -3,6 +3,7 @@ import type { HeaderField } from '../../mail/message/parse/header-fields.ts';
 import { checkHeader } from './check-header.ts';
 import { checkHtml, type Links } from './check-html.ts';
 import { type Finding, Findings } from './findings.ts';
+import { LineCounter } from './lines.ts';
 
 export type CheckInput = {
   /** The header as it is sent. */
@@ -51,16 +52,7 @@ export function checkMessage(input: CheckInput): CheckResult {
 
 /** Finds placeholders of a text whose lines are counted from `firstLine`, if they are. */
 function checkPlaceholders(findings: Findings, text: string, firstLine: number | null): void {
-  let [line, position] = [firstLine, 0];
-  for (const match of text.matchAll(PLACEHOLDERS)) {
-    if (line !== null) line += countLines(text, position, match.index);
-    position = match.index;
-    findings.add('placeholder_left', { line, text: match[0] });
-  }
-}
-
-function countLines(text: string, from: number, to: number): number {
-  let lines = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines++;
-  return lines;
+  const lines = firstLine === null ? undefined : new LineCounter(text, firstLine);
+  for (const match of text.matchAll(PLACEHOLDERS))
+    findings.add('placeholder_left', { line: lines?.lineOf(match.index) ?? null, text: match[0] });
 }

@@ -33,10 +33,13 @@ export type RawMessages = {
 
 type RawApp = App & { links: Links };
 
+/** Maximum size of the texts whose messages are kept in files for those who ask again. Deliveries have more, and need it sooner. */
+const MAX_LARGE_BYTES = 64 * 1024 * 1024;
+
 /** Returns the function that opens messages. It composes large ones as deliveries do, in files and few at a time. */
 export function createRawMessages(app: RawApp): RawMessages {
   const signingKeys = createSigningKeys(app);
-  const prepare = createPreparer({ ...app, signingKeys });
+  const prepare = createPreparer({ ...app, signingKeys }, MAX_LARGE_BYTES);
   return {
     async open(email, address) {
       if (email.contentDeletedAt !== null)

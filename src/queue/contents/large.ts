@@ -47,14 +47,18 @@ type Cached = { message: Promise<LargeMessage>; timer: Timer | undefined };
 
 export class LargeMessages {
   readonly #limiter = new ConcurrencyLimiter({ maxRunning: MAX_COMPOSING, perFree: 1 });
-  readonly #cached = new LRUCache<string, Cached>({
-    maxSize: MAX_CACHED_BYTES,
-    dispose: ({ message, timer }) => {
-      timer?.cancel();
-      // A file that cannot be removed is left to the sweep.
-      message.then(({ file }) => file.remove()).catch(() => {});
-    },
-  });
+  readonly #cached: LRUCache<string, Cached>;
+
+  constructor(maxSize = MAX_CACHED_BYTES) {
+    this.#cached = new LRUCache<string, Cached>({
+      maxSize,
+      dispose: ({ message, timer }) => {
+        timer?.cancel();
+        // A file that cannot be removed is left to the sweep.
+        message.then(({ file }) => file.remove()).catch(() => {});
+      },
+    });
+  }
 
   /** Returns a message that was composed a moment ago, or composes it. */
   open(app: Pick<App, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {

@@ -64,11 +64,11 @@ const LARGE_BYTES = INLINE_BYTES / 2;
  */
 const WAIT_TIMEOUT_MS = 60_000;
 
-/** Returns an empty memory. */
-export function rememberComposed(): ComposedMessages {
+/** Returns an empty memory. `maxLargeBytes` bounds the texts whose messages are kept in files. */
+export function rememberComposed(maxLargeBytes?: number): ComposedMessages {
   return {
     messages: new LRUCache({ max: MAX_COMPOSED }),
-    large: new LargeMessages(),
+    large: new LargeMessages(maxLargeBytes),
     sources: new LRUCache({ max: MAX_SOURCES, maxSize: MAX_SOURCE_BYTES }),
   };
 }
