@@ -3,6 +3,7 @@
  * each of them. A few messages are in memory at the same time, which tenants share.
  */
 import { cleanFilename } from '../mail/message/filename.ts';
+import type { WantedContent } from '../mail/message/parse/files.ts';
 import { type MessageParser, MessagesWaitError } from '../mail/message/parse/parser.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../system/errors.ts';
@@ -36,14 +37,23 @@ export function createAttachmentFiles(parser: MessageParser): AttachmentFiles {
   });
 
   async function readFile(message: Bytes, email: EmailWithContent, index: number): Promise<Buffer> {
-    const parsing = { owner: email.tenantId };
-    const listed = await parser.parse(message, { ...parsing, content: { upToBytes: 0 } });
-    const file = listed.kind === 'parsed' ? numberOf(listed.files, listAttachments(email), index) : undefined;
+    const listed = await parse(message, email, { upToBytes: 0 });
+    const file = numberOf(listed, listAttachments(email), index);
     if (file === undefined) throw notFound('Attachment');
-    const parsed = await parser.parse(message, { ...parsing, content: { file } });
-    const content = parsed.kind === 'parsed' ? parsed.files[file - 1]?.content : undefined;
+    const content = (await parse(message, email, { file }))[file - 1]?.content;
     if (!content) throw notFound('Attachment');
     return Buffer.from(content.buffer, content.byteOffset, content.length);
+  }
+
+  /** Returns the files of a message. One that was composed here can be parsed, unless the machine is too busy to do it in time. */
+  async function parse(
+    message: Bytes,
+    { tenantId: owner }: EmailWithContent,
+    content: WantedContent,
+  ): Promise<Files> {
+    const parsed = await parser.parse(message, { owner, content });
+    if (parsed.kind === 'opaque') throw busy();
+    return parsed.files;
   }
 
   return {

@@ -69,12 +69,12 @@ function MessageTable({
       empty={context.query.size > 0 ? frame.noMatch : undefined}
       columns={[
         { label: queue.emailId, cell: ({ id }) => <a href={`/operator/queue/emails/${id}`}>{id}</a> },
+        { label: queue.accepted, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
         { label: queue.sender, cell: ({ sender }) => <Foreign text={sender} /> },
         { label: queue.status, cell: ({ status }) => texts.statuses[status] },
         { label: queue.kind, cell: ({ kind }) => queue.kinds[kind] },
         { label: queue.mode, cell: ({ mode }) => frame[mode] },
         { label: queue.tenant, cell: ({ tenantId }) => <code>{tenantId}</code> },
-        { label: queue.accepted, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
       ]}
     />
   );

@@ -45,6 +45,7 @@ export const dnsPage = definePage({
           </Heading>
           <p>{dns.text}</p>
           <Warnings warnings={listed.warnings} />
+          <h2>{dns.records}</h2>
           <Records context={context} records={listed.records} />
           <p>
             {dns.keys} <code>postrider domain records --zone</code>
@@ -72,6 +73,7 @@ export const dnsPage = definePage({
                 <a href={context.path}>{dns.back}</a>
               </Heading>
               <Warnings warnings={warnings} />
+              <h2>{dns.records}</h2>
               <Records context={context} records={records} />
             </>
           ),
