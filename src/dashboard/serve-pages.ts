@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Form } from '../http/pages/form-body.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import { shownValues } from './audit/before.tsx';
 import { recordAct } from './audit/record.ts';
 import type { Assets } from './frame/assets.ts';
 import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
@@ -76,10 +77,12 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     const context = await contextFor(app, app.servers, { area: page.area, asked: keyed });
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
     const run = async () => {
+      const { logs, isAudited = true } = action;
+      const hasBefore = isAudited && logs !== undefined && 'session' in context;
+      const before = hasBefore ? await shownValues(page, context, form) : {};
       const answer = await action.run(context as never, form);
       const { acted } = answer;
-      if (action.isAudited !== false)
-        await recordAct(app, { page, name, context, acted, form, logs: action.logs });
+      if (isAudited) await recordAct(app, { page, name, context, acted, form, logs, before });
       return answer;
     };
     // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as

@@ -42,9 +42,13 @@ test('a form logs the fields that its action declares, each of them cut, and non
     [`x${'y'.repeat(10_000)}`]: 'z'.repeat(500_000),
     empty: '',
   });
+  await clock.advance(1);
   await browser.submit('profile', { name: 'Ada', language: `de${'x'.repeat(100_000)}` });
   const details = (await rowsOf(email)).filter(({ action }) => action === 'account profile');
-  assert.deepEqual(JSON.parse(details[0]?.details ?? ''), { name: 'Ada' });
+  assert.deepEqual(JSON.parse(details[0]?.details ?? ''), {
+    name: 'Ada',
+    before: { name: `Ann of ${email}` },
+  });
   assert.equal(JSON.parse(details[1]?.details ?? '').language.length, 201);
 });
 
@@ -182,4 +186,30 @@ test('beyond 300 lines in a day, each action of a person has one line, which cou
   await record();
   const [last] = (await rowsOf(email)).slice(-1);
   assert.equal(last?.details, row.details);
+});
+
+test('a change is logged with what the fields were before, without those that have stayed', async () => {
+  const email = 'olive@people.example';
+  const browser = await logIn(testApp, { email });
+  await browser.open('/account');
+  await browser.submit('profile', { name: 'Olive', language: 'en', timeZone: 'Europe/Berlin' });
+  await browser.submit('profile', { name: 'Olive the Second', timeZone: '' });
+  const rows = (await rowsOf(email)).filter(({ action }) => action === 'account profile');
+  const lines = rows.map(({ details }) => JSON.parse(details));
+  assert.deepEqual(
+    lines.find(({ name }) => name === 'Olive the Second'),
+    { name: 'Olive the Second', language: 'en', before: { name: 'Olive', timeZone: 'Europe/Berlin' } },
+  );
+});
+
+test('a change to one of several things of a page is logged with what that one was before', async () => {
+  const email = 'orla@people.example';
+  const owner = await logIn(testApp, { email });
+  await logIn(testApp, { email: 'first@people.example', role: 'viewer' });
+  await logIn(testApp, { email: 'second@people.example', role: 'admin' });
+  const { id = '' } = (await findPersonByEmail(app.db.read, 'second@people.example')) ?? {};
+  const body = String(new URLSearchParams({ _action: 'role', id, role: 'owner' }));
+  assert.equal((await owner.send('/t/default/live/team', { method: 'POST', body })).status, 303);
+  const [row] = (await rowsOf(email)).filter(({ action }) => action === 'tenant/team role');
+  assert.deepEqual(JSON.parse(row?.details ?? ''), { id, role: 'owner', before: { role: 'admin' } });
 });

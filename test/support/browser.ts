@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Parser } from 'htmlparser2';
+import { formsIn } from '../../src/dashboard/audit/forms-in.ts';
 import { makeLoginLink } from '../../src/dashboard/people/invite.ts';
 import type { Role } from '../../src/db/people-tables.ts';
 import type { Id } from '../../src/system/ids.ts';
@@ -124,57 +124,8 @@ export function browserAt(port: number): Browser {
   };
 }
 
-type FoundForm = { target: string; values: URLSearchParams };
-
 /** Returns the forms of a page with the values that a browser would send. */
-export function formsOf(html: string): FoundForm[] {
-  const forms: FoundForm[] = [];
-  let field: { name: string; text: string } | undefined;
-  let select: { name: string; chosen: string | undefined; first: string | undefined } | undefined;
-  const add = (name: string | undefined, value: string) => {
-    if (name !== undefined) forms.at(-1)?.values.append(name, value);
-  };
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        const { name: field_ } = attributes;
-        if (name === 'form')
-          forms.push({ target: attributes['action'] ?? '', values: new URLSearchParams() });
-        else if (name === 'textarea' && field_ !== undefined) field = { name: field_, text: '' };
-        else if (name === 'select' && field_ !== undefined)
-          select = { name: field_, chosen: undefined, first: undefined };
-        else if (name === 'option' && select) {
-          select.first ??= attributes['value'];
-          if ('selected' in attributes) select.chosen = attributes['value'];
-        } else if (name === 'input') {
-          const isChoice = attributes['type'] === 'checkbox' || attributes['type'] === 'radio';
-          if (!isChoice || 'checked' in attributes) add(field_, attributes['value'] ?? '');
-        }
-      },
-      ontext(text) {
-        if (field) field.text += text;
-      },
-      onclosetag(name) {
-        if (name === 'textarea' && field) {
-          add(field.name, textOf(field.text));
-          field = undefined;
-        } else if (name === 'select' && select) {
-          add(select.name, select.chosen ?? select.first ?? '');
-          select = undefined;
-        }
-      },
-    },
-    { decodeEntities: true },
-  );
-  parser.end(html);
-  return forms;
-}
-
-/** Returns the text of a textarea, in which the parser decodes no entities: Preact writes these three. A first line end is left out. */
-function textOf(source: string): string {
-  const text = source.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
-  return text.replace(/^\n/, '');
-}
+export const formsOf = formsIn;
 
 export const PASSWORD = 'correct horse battery';
 

@@ -4,6 +4,7 @@ import type { Form } from '../../http/pages/form-body.ts';
 import { newId } from '../../system/ids.ts';
 import type { Acted, Area, Contexts, DashboardApp, PageDefinition } from '../page.ts';
 import { listMemberships, soleTenant } from '../people/memberships-store.ts';
+import type { Values } from './before.tsx';
 import { recordAudit } from './store.ts';
 
 /** Maximum length of a value that is kept. */
@@ -20,13 +21,15 @@ type Act = {
   /** The fields of the form that are logged. */
   logs?: readonly string[] | undefined;
   form?: Form;
+  /** Values that the page has shown before. Those of logged fields that were different are kept. */
+  before?: Values;
 };
 
 /** Writes the line. Strangers have none: an action before a login is logged once it has found out who acts. */
 export async function recordAct(app: Pick<DashboardApp, 'clock' | 'db'>, act: Act): Promise<void> {
   const who = await whoActs(app, act);
   if (!who) return;
-  const { page, name, context, logs = [], form } = act;
+  const { page, name, context, logs = [], form, before = {} } = act;
   const now = app.clock.now();
   await app.db.commit(recordAudit, {
     id: newId('adt', now),
@@ -36,7 +39,7 @@ export async function recordAct(app: Pick<DashboardApp, 'clock' | 'db'>, act: Ac
     action: `${page.area}${page.path} ${name}`,
     target: targetOf(context),
     mode: 'mode' in context ? context.mode : null,
-    details: form ? detailsOf(form, logs) : '{}',
+    details: form ? detailsOf(form, logs, before) : '{}',
     times: 1,
   });
 }
@@ -77,18 +80,28 @@ function targetOf(context: Contexts[Area]): string {
   return Object.values(params).join(' ');
 }
 
-/** Returns the fields that are logged as JSON. Long values are cut, and what does not fit is left out. */
-function detailsOf(form: Form, logs: readonly string[]): string {
-  const details: Record<string, string> = {};
-  let json = '{}';
-  for (const name of logs) {
-    const text = form.values(name).join(', ');
-    if (text === '') continue;
-    const value = text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
-    details[name] = value.toWellFormed();
-    const longer = JSON.stringify(details);
-    if (Buffer.byteLength(longer) > MAX_DETAILS_BYTES) return json;
-    json = longer;
-  }
-  return json;
+/** Returns the fields that are logged as JSON, with what they were before. Long values are cut, and what does not fit is left out. */
+function detailsOf(form: Form, logs: readonly string[], before: Values): string {
+  const after = Object.fromEntries(logs.map((name) => [name, form.values(name).join(', ')]));
+  const earlier = logs.map((name) => [name, before[name] ?? ''] as const);
+  const changed = earlier.filter(([name, value]) => value !== after[name]);
+  const details = addFitting({}, Object.entries(after), (all) => all);
+  const whole = addFitting({}, changed, (some) => ({ ...details, before: some }));
+  return JSON.stringify(Object.keys(whole).length > 0 ? { ...details, before: whole } : details);
+}
+
+/** Returns the values with those that are not empty, up to the one with which the line would be too long. */
+function addFitting(
+  values: Values,
+  more: readonly (readonly [string, string])[],
+  lineWith: (values: Values) => object,
+): Values {
+  const [first, ...others] = more;
+  if (!first) return values;
+  const [name, text] = first;
+  if (text === '') return addFitting(values, others, lineWith);
+  const value = text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
+  const longer = { ...values, [name]: value.toWellFormed() };
+  const isFitting = Buffer.byteLength(JSON.stringify(lineWith(longer))) <= MAX_DETAILS_BYTES;
+  return isFitting ? addFitting(longer, others, lineWith) : values;
 }
