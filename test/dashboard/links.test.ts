@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { insertLoginLink } from '../../src/dashboard/people/links-store.ts';
-import { removeMember, setRole } from '../../src/dashboard/people/memberships-store.ts';
-import { endOperator, findPersonByEmail } from '../../src/dashboard/people/store.ts';
+import { setRole } from '../../src/dashboard/people/memberships-store.ts';
+import { endOperator, findPersonByEmail, removeMember } from '../../src/dashboard/people/store.ts';
 import type { LoginLinkRow } from '../../src/db/people-tables.ts';
 import { newId } from '../../src/system/ids.ts';
 import { type Browser, formsOf, logIn, openBrowser, PASSWORD } from '../support/browser.ts';

@@ -50,7 +50,7 @@ test('a person who exists accepts an invitation after logging in, and lands in t
   const link = await invite(owner, email, 'admin', 'other');
   const browser = await openBrowser(testApp);
   await browser.open(link);
-  assert.match(browser.page.html, /A person with this address exists/);
+  assert.match(browser.page.html, /Do you have an account here\?/);
   await browser.open(`/login?to=${encodeURIComponent(link)}`);
   await browser.submit('login', { email, password: PASSWORD });
   assert.match(browser.page.html, /You are logged in as ida@people\.example/);
@@ -101,6 +101,9 @@ test('whoever changes its own role or leaves stays logged in, under a new sessio
   const email = 'otto@people.example';
   const browser = await logIn(testApp, { email });
   await logIn(testApp, { role: 'owner' });
+  const host = await logIn(testApp, { tenantId: other.tenantId });
+  await browser.open(await invite(host, email, 'viewer', 'other'));
+  await browser.submit('accept');
   const { id = '' } = (await find(email)) ?? {};
   const before = browser.cookie();
   await post(browser, '/t/default/live/team', { action: 'role', id, role: 'viewer' });
@@ -110,7 +113,53 @@ test('whoever changes its own role or leaves stays logged in, under a new sessio
   const left = await post(browser, '/account', { action: 'leave', tenant: testApp.tenantId });
   assert.equal(left.status, 303);
   assert.equal(await opens(browser, '/t/default/live'), false);
-  assert.match((await browser.open('/account')).html, /You belong to no tenant/);
+  assert.equal(await opens(browser, '/t/other/live'), true);
+});
+
+test('whoever belongs to nothing any more is deleted: who leaves, who is removed, and who was an operator alone', async () => {
+  const owner = await logIn(testApp);
+  const email = 'gone@people.example';
+  const leaving = await logIn(testApp, { email, role: 'viewer' });
+  assert.match((await leaving.open('/account')).html, /your account is deleted/);
+  await leaving.submit('leave');
+  assert.equal(leaving.page.url, '/login?said=left');
+  assert.equal(await find(email), undefined);
+
+  await logIn(testApp, { email, role: 'viewer' });
+  const { id = '' } = (await find(email)) ?? {};
+  await post(owner, '/t/default/live/team', { action: 'remove', id });
+  assert.equal(await find(email), undefined);
+
+  const operators = ['op1@people.example', 'op2@people.example'];
+  for (const one of operators) await logIn(testApp, { email: one, tenantId: null, isOperator: true });
+  const person = await find('op2@people.example');
+  assert.ok(person);
+  await app.db.commit(endOperator, person.id);
+  assert.equal(await find('op2@people.example'), undefined);
+});
+
+test('the page of an invitation does not say whether its person has an account', async () => {
+  const owner = await logIn(testApp, { tenantId: other.tenantId });
+  await logIn(testApp, { email: 'known@people.example' });
+  const pages: string[] = [];
+  for (const email of ['known@people.example', 'fresh@people.example']) {
+    const link = await invite(owner, email, 'viewer', 'other');
+    const guest = await openBrowser(testApp);
+    for (const browser of [guest, owner]) {
+      const { html } = await browser.open(link);
+      pages.push(
+        html.replaceAll(link, 'LINK').replaceAll(encodeURIComponent(link), 'LINK').replaceAll(email, 'EMAIL'),
+      );
+    }
+    if (email === 'known@people.example') {
+      await guest.submit('enter', { name: 'Thief', password: PASSWORD });
+      assert.match(guest.page.html, /exists already; log in/);
+      assert.equal(await opens(guest, '/account'), false);
+    }
+  }
+  const neutral = pages.map((html) => html.replace(/(?:value|data-options)="[^"]*"/g, ''));
+  assert.equal(neutral[0], neutral[2]);
+  assert.equal(neutral[1], neutral[3]);
 });
 
 test('the cookie of a person who was removed opens nothing any more', async () => {

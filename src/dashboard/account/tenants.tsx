@@ -8,8 +8,8 @@ import { Table } from '../frame/lists.tsx';
 import { renewOwnSession } from '../own-session.ts';
 import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
 import type { Membership } from '../people/memberships-store.ts';
-import { removeMember } from '../people/memberships-store.ts';
-import { deletePerson } from '../people/store.ts';
+import { soleTenant } from '../people/memberships-store.ts';
+import { deletePerson, removeMember } from '../people/store.ts';
 import { Confirmation } from './confirmation.tsx';
 
 type Props = { context: PersonContext };
@@ -22,8 +22,8 @@ export const tenantActions = {
       const left = memberships.find(({ tenantId }) => tenantId === fieldOf(form, 'tenant'));
       if (!left) throw notFound('Tenant');
       await app.db.commit(removeMember, { tenantId: left.tenantId, personId: person.id });
-      await renewOwnSession(context, person.id);
-      return { to: '/account', said: 'left', acted: { tenantId: left.tenantId } };
+      const isThere = await renewOwnSession(context, person.id);
+      return { to: isThere ? '/account' : '/login', said: 'left', acted: { tenantId: left.tenantId } };
     },
   },
   deleteAccount: {
@@ -69,10 +69,12 @@ export function Tenants({ context }: Props) {
 function Leave({ context, membership }: Props & { membership: Membership }) {
   const { account } = context.texts;
   const { tenantId, tenantName } = membership;
+  const { person, memberships } = context;
   const isOpen = context.failed?.action === 'leave' && fieldOf(context.failed.form, 'tenant') === tenantId;
   return (
     <Disclosure label={account.leave} isOpen={isOpen}>
       <p>{account.leaveText(tenantName)}</p>
+      {soleTenant(person, memberships) !== null && <p>{account.leaveLast}</p>}
       <ActionButton
         context={context}
         action="leave"

@@ -7,12 +7,20 @@ import { OpenIdLink } from './openid-link.tsx';
 
 type Props = { context: PublicContext };
 
-/** The fields of a person who is new, or who sets a new password. A person who is invited may choose a passkey instead. */
+/**
+ * The fields of a person who is new, or who sets a new password. A person who is invited may choose a passkey instead, or logs in if it has an
+ * account. The page does not say whether it has one.
+ */
 export function NewPerson({ context, link }: Props & { link: LoginLinkRow }) {
   const { login } = context.texts;
   const field = { context, action: 'enter', isRequired: true };
   return (
     <>
+      {link.email !== null && (
+        <p>
+          {login.knownText} <a href={`/login?to=${encodeURIComponent(context.path)}`}>{login.title}</a>
+        </p>
+      )}
       <Form context={context} action="enter" submit={login.linkSubmit}>
         {link.personId === null && <Field {...field} name="name" label={login.name} autocomplete="name" />}
         {link.personId === null && link.email === null && (
@@ -59,41 +67,27 @@ function NewPasskey({ context, link: { id, email } }: Props & { link: LoginLinkR
   );
 }
 
-type KnownProps = Props & {
-  /** The person to whose address the invitation is. */
-  invited: PersonRow;
-  /** The person that is logged in. */
-  viewer: PersonRow | undefined;
-};
-
-/** An invitation for a person who exists. It is accepted by that person alone, logged in. */
-export function KnownPerson({ context, invited, viewer }: KnownProps) {
+/**
+ * An invitation as somebody sees it who is logged in. It is accepted by the person to whose address it is, and nobody else learns whether there
+ * is one.
+ */
+export function LoggedIn({ context, link, viewer }: Props & { link: LoginLinkRow; viewer: PersonRow }) {
   const { login, frame } = context.texts;
-  if (!viewer) {
+  if (viewer.email === link.email) {
     return (
       <>
-        <p>{login.knownText}</p>
-        <p>
-          <a href={`/login?to=${encodeURIComponent(context.path)}`}>{login.title}</a>
-        </p>
-      </>
-    );
-  }
-  if (viewer.id !== invited.id) {
-    return (
-      <>
-        <p>{login.otherPerson(viewer.email, invited.email)}</p>
-        <form method="post" action="/logout">
-          <input type="hidden" name={ACTION_FIELD} value="logout" />
-          <button type="submit">{frame.logOut}</button>
-        </form>
+        <p>{login.acceptText(viewer.email)}</p>
+        <ActionButton context={context} action="accept" submit={login.accept} />
       </>
     );
   }
   return (
     <>
-      <p>{login.acceptText(viewer.email)}</p>
-      <ActionButton context={context} action="accept" submit={login.accept} />
+      <p>{login.otherPerson(viewer.email, link.email ?? '')}</p>
+      <form method="post" action="/logout">
+        <input type="hidden" name={ACTION_FIELD} value="logout" />
+        <button type="submit">{frame.logOut}</button>
+      </form>
     </>
   );
 }

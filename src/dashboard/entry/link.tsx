@@ -14,10 +14,10 @@ import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { readEmail, readName } from '../people/fields.ts';
 import { acceptInvitation, findOpenLink, type LinkUse, redeemLink } from '../people/links-store.ts';
 import { NO_PASSWORD } from '../people/passkeys-store.ts';
-import { findPerson, findPersonByEmail } from '../people/store.ts';
+import { findPerson } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
 import { requireChannel } from './channel.ts';
-import { KnownPerson, NewPerson, WrongLink } from './link-forms.tsx';
+import { LoggedIn, NewPerson, WrongLink } from './link-forms.tsx';
 import { startOf } from './start.ts';
 
 export const linkPage = definePage({
@@ -27,14 +27,8 @@ export const linkPage = definePage({
     const { login } = context.texts;
     const link = await findLink(context);
     if (!link) return { title: login.wrongLink, body: <WrongLink context={context} /> };
-    const { app } = context;
-    const known = link.email === null ? undefined : await findPersonByEmail(app.db.read, link.email);
     const title = titleOf(context, link);
-    const body = known ? (
-      <KnownPerson context={context} invited={known} viewer={await viewerOf(context)} />
-    ) : (
-      <NewPerson context={context} link={link} />
-    );
+    const viewer = link.email === null ? undefined : await viewerOf(context);
     return {
       title,
       hasPasskeys: true,
@@ -42,7 +36,11 @@ export const linkPage = definePage({
         <>
           <h1>{title}</h1>
           <p>{await introductionOf(context, link)}</p>
-          {body}
+          {viewer ? (
+            <LoggedIn context={context} link={link} viewer={viewer} />
+          ) : (
+            <NewPerson context={context} link={link} />
+          )}
         </>
       ),
     };

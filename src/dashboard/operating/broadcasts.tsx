@@ -53,9 +53,9 @@ export const operatorBroadcastsPage = definePage({
     };
   },
   actions: {
-    pause: { run: (context, form) => change(context, 'pause', fieldOf(form, 'id')) },
-    resume: { run: (context, form) => change(context, 'resume', fieldOf(form, 'id')) },
-    cancel: { run: (context, form) => change(context, 'cancel', fieldOf(form, 'id')) },
+    pause: { logs: ['id'], run: (context, form) => change(context, 'pause', fieldOf(form, 'id')) },
+    resume: { logs: ['id'], run: (context, form) => change(context, 'resume', fieldOf(form, 'id')) },
+    cancel: { logs: ['id'], run: (context, form) => change(context, 'cancel', fieldOf(form, 'id')) },
   },
 });
 

@@ -31,6 +31,7 @@ export const deliverTestPage = definePage({
   },
   actions: {
     test: {
+      logs: ['address', 'tenant'],
       async run(context, form) {
         const address = fieldOf(form, 'address').trim();
         const tenant = fieldOf(form, 'tenant').trim();

@@ -75,7 +75,9 @@ export async function addMember(tx: Tx, membership: MembershipRow): Promise<void
   await insertRow(tx, 'memberships', membership);
 }
 
-type RoleChange = Pick<MembershipRow, 'tenantId' | 'role'> & { personId: string };
+/** A member as pages name it. */
+export type MemberKey = Pick<MembershipRow, 'tenantId'> & { personId: string };
+type RoleChange = MemberKey & Pick<MembershipRow, 'role'>;
 
 /**
  * Changes the role of a member, and ends its sessions, because its rights have changed.
@@ -90,19 +92,16 @@ export const setRole = defineWrite('people.setRole', async (tx, change: RoleChan
 });
 
 /**
- * Removes a member from a tenant, and ends its sessions.
+ * Takes a member out of a tenant, as part of a write, and returns the person.
  * @throws AppError not_found, invalid_state for the last owner
  */
-export const removeMember = defineWrite(
-  'people.removeMember',
-  async (tx, member: Omit<RoleChange, 'role'>) => {
-    const { tenantId } = member;
-    const personId = await requireMember(tx, member);
-    await requireOtherOwner(tx, tenantId, personId);
-    await deleteRows(tx, 'memberships', { tenantId, personId });
-    await endSessionsOf(tx, { personId });
-  },
-);
+export async function deleteMember(tx: Tx, member: MemberKey): Promise<PersonRow['id']> {
+  const { tenantId } = member;
+  const personId = await requireMember(tx, member);
+  await requireOtherOwner(tx, tenantId, personId);
+  await deleteRows(tx, 'memberships', { tenantId, personId });
+  return personId;
+}
 
 /**
  * Checks that a person belongs to this tenant alone. A link that sets a new password lets its holder in as the person everywhere, so an
@@ -133,10 +132,7 @@ export async function isOwner(
   return (await findRow(tx, 'memberships', { tenantId, personId, role: 'owner' })) !== undefined;
 }
 
-async function requireMember(
-  tx: Tx,
-  { tenantId, personId }: Omit<RoleChange, 'role'>,
-): Promise<PersonRow['id']> {
+async function requireMember(tx: Tx, { tenantId, personId }: MemberKey): Promise<PersonRow['id']> {
   const id = personId as PersonRow['id'];
   if (!(await findRow(tx, 'memberships', { tenantId, personId: id }))) throw notFound('Member');
   return id;

@@ -3,7 +3,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { PersonRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, orNotFound } from '../../system/errors.ts';
-import { listMemberships, requireOtherOwner } from './memberships-store.ts';
+import { deleteMember, listMemberships, type MemberKey, requireOtherOwner } from './memberships-store.ts';
 import { removePasskeysOf } from './passkeys-store.ts';
 import { setRecoveryCodes } from './recovery-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
@@ -17,7 +17,11 @@ const MAX_PEOPLE = 10_000;
  */
 export async function insertPerson(tx: Tx, person: PersonRow): Promise<void> {
   if (await findPersonByEmail(tx, person.email))
-    throw new AppError('already_exists', 'A person with this address exists already', { param: 'email' });
+    throw new AppError(
+      'already_exists',
+      'A person with this address exists already; log in, and open the link again',
+      { param: 'email' },
+    );
   const { count } = await tx
     .selectFrom('people')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -97,7 +101,8 @@ export async function makeOperator(tx: Tx, id: PersonRow['id']): Promise<void> {
 }
 
 /**
- * Ends the right of a person to operate the installation. Its sessions end, because its rights have changed.
+ * Ends the right of a person to operate the installation. Its sessions end, because its rights have changed. A person without a tenant is
+ * deleted.
  * @throws AppError not_found, invalid_state for the last operator
  */
 export const endOperator = defineWrite('people.endOperator', async (tx, personId: string) => {
@@ -106,7 +111,24 @@ export const endOperator = defineWrite('people.endOperator', async (tx, personId
   await requireOtherOperator(tx, id);
   await updateRows(tx, 'people', { set: { isOperator: 0 }, where: { id } });
   await endSessionsOf(tx, { personId: id });
+  await deleteUnattached(tx, id);
 });
+
+/**
+ * Removes a member from a tenant, and ends its sessions.
+ * @throws AppError not_found, invalid_state for the last owner
+ */
+export const removeMember = defineWrite('people.removeMember', async (tx, member: MemberKey) => {
+  const personId = await deleteMember(tx, member);
+  await endSessionsOf(tx, { personId });
+  await deleteUnattached(tx, personId);
+});
+
+/** Deletes a person who belongs to no tenant and is no operator. Otherwise a tenant could invite and remove people until there is no place. */
+async function deleteUnattached(tx: Tx, id: PersonRow['id']): Promise<void> {
+  const { length } = await listMemberships(tx, id);
+  if (length === 0 && !(await isOperator(tx, id))) await deleteRows(tx, 'people', { id });
+}
 
 /**
  * Accepts the time step of a one-time code. Returns false when this step or a later one was accepted before: a code works once (RFC 6238

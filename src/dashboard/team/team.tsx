@@ -11,7 +11,8 @@ import { definePage, fieldOf, type TenantContext } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
 import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
-import { listMembers, type Member, removeMember, setRole } from '../people/memberships-store.ts';
+import { listMembers, type Member, setRole } from '../people/memberships-store.ts';
+import { removeMember } from '../people/store.ts';
 
 const ROLES: readonly Role[] = ['owner', 'admin', 'viewer'];
 
@@ -80,9 +81,9 @@ export const teamPage = definePage({
         const { app, tenant, at, person } = context;
         const member = { tenantId: tenant.tenantId, personId: fieldOf(form, 'id') };
         await app.db.commit(removeMember, member);
-        await renewOwnSession(context, member.personId);
+        const isThere = await renewOwnSession(context, member.personId);
         return member.personId === person.id
-          ? { to: '/account', said: 'left' }
+          ? { to: isThere ? '/account' : '/login', said: 'left' }
           : { to: at('/team'), said: 'removed' };
       },
     },

@@ -45,6 +45,7 @@ export const account: typeof english = {
   role: 'Rolle',
   noTenants: 'Sie gehören zu keinem Mandanten.',
   leave: 'Verlassen',
+  leaveLast: 'Sie gehören sonst zu nichts; Ihr Konto wird deshalb gelöscht.',
   leaveText: (tenant) => `Sie sehen ${tenant} nicht mehr, bis ein Inhaber Sie wieder einlädt.`,
   delete: 'Konto löschen',
   deleteText:

@@ -29,7 +29,7 @@ export const login: typeof english = {
   newPassword: 'Neues Passwort (mindestens 8 Zeichen)',
   linkSubmit: 'Weiter',
   knownText:
-    'Eine Person mit dieser Adresse gibt es bereits. Melden Sie sich an, dann können Sie die Einladung annehmen.',
+    'Haben Sie hier schon ein Konto? Dann melden Sie sich zuerst an; danach können Sie die Einladung annehmen.',
   acceptText: (email) => `Sie sind als ${email} angemeldet; die Einladung ist für Sie.`,
   otherPerson: (viewer, invited) =>
     `Sie sind als ${viewer} angemeldet, aber die Einladung ist für ${invited}. Melden Sie sich ab, und öffnen Sie den Link noch einmal.`,

@@ -3,7 +3,7 @@ import type { operators as english } from '../en/operators.ts';
 /** Texts of the page about the people who operate the installation. */
 export const operators: typeof english = {
   title: 'Betreiber',
-  text: 'Betreiber sehen und steuern die ganze Installation. Wer hier entfernt wird, bleibt Mitglied seiner Mandanten.',
+  text: 'Betreiber sehen und steuern die ganze Installation. Wer hier entfernt wird, bleibt Mitglied seiner Mandanten und wird gelöscht, wenn es keine gibt.',
   name: 'Name',
   email: 'E-Mail-Adresse',
   remove: 'Entfernen',

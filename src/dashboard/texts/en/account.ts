@@ -42,6 +42,7 @@ export const account = {
   role: 'Role',
   noTenants: 'You belong to no tenant.',
   leave: 'Leave',
+  leaveLast: 'You belong to nothing else, so your account is deleted.',
   leaveText: (tenant: string) =>
     `You do not see ${tenant} any more, until one of its owners invites you again.`,
   delete: 'Delete your account',

@@ -26,7 +26,7 @@ export const login = {
   name: 'Your name',
   newPassword: 'New password (at least 8 characters)',
   linkSubmit: 'Continue',
-  knownText: 'A person with this address exists. Log in, and the invitation is yours to accept.',
+  knownText: 'Do you have an account here? Then log in first, and the invitation is yours to accept.',
   acceptText: (email: string) => `You are logged in as ${email}, whom the invitation is for.`,
   otherPerson: (viewer: string, invited: string) =>
     `You are logged in as ${viewer}, and the invitation is for ${invited}. Log out, and open the link again.`,
