@@ -12,6 +12,7 @@ import type { HostedApp } from '../http/transport/host-names.ts';
 import { asTransportRefusal, startRefusal } from '../http/transport/refusal.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
+import { createDrafts } from './drafts/drafts.ts';
 import { formatsOf } from './formats.ts';
 import { type Assets, serveAssets } from './frame/assets.ts';
 import { compressPages } from './frame/compress.ts';
@@ -29,7 +30,7 @@ import { sendRedirect } from './send-answer.tsx';
 import { servePages } from './serve-pages.ts';
 import { textsOf } from './texts/texts.ts';
 import { VERSION_HEADER } from './version-header.ts';
-import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
+import { LoginNeeded, languageOf, SAID, type Servers } from './viewer.ts';
 import { holderOf, identifyVisitors, sessionOfRequest } from './visitors.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */
@@ -50,11 +51,13 @@ export function createDashboard(base: App & { servers: Servers; authenticate: Au
   compressPages(server);
   const assets = serveAssets(server);
   const tail = createEventTail(base);
+  const drafts = createDrafts(base);
   const served = {
     ...base,
     assets,
     people,
     tail,
+    drafts,
     passkeys: createPasskeys(base),
     openId: createOpenId(base),
   };
@@ -88,14 +91,15 @@ function sendError(
   void reply.headers({ ...pageHeaders(request, config), [VERSION_HEADER]: assets.version() });
   if (error instanceof LoginNeeded) {
     const login = error.area === 'mailbox' ? '/mailbox/login' : '/login';
-    const to = request.method === 'GET' ? `?to=${encodeURIComponent(request.url)}` : '';
+    const to = request.method === 'GET' ? request.url : error.draftAt;
+    const query = new URLSearchParams();
+    if (to !== undefined) query.set('to', to);
+    if (error.draftAt !== undefined) query.set(SAID, 'draftKept');
+    const address = query.size > 0 ? `${login}?${query}` : login;
     // htmx would show the page to log in as the part that it has asked for.
     if (request.headers['hx-request'] !== undefined)
-      return reply
-        .code(204)
-        .header('hx-redirect', login + to)
-        .send();
-    return sendRedirect(reply, login + to);
+      return reply.code(204).header('hx-redirect', address).send();
+    return sendRedirect(reply, address);
   }
   const refusal = asTransportRefusal(error, 'a form');
   if (refusal) startRefusal(reply, refusal);

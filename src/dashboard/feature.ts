@@ -5,6 +5,7 @@ import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { createDashboard } from './app.tsx';
 import { expireAudit } from './audit/store.ts';
+import { expireDrafts } from './drafts/store.ts';
 import { registerPeopleAdmin } from './people/admin-api.ts';
 import { expireLinks } from './people/links-store.ts';
 import { SESSION_MS } from './people/people.ts';
@@ -15,10 +16,12 @@ const AUDIT_DAYS = 400;
 /** Times after which a session and a link have ended for certain, in days. */
 const SESSION_DAYS = SESSION_MS / DAY_MS;
 const LINK_DAYS = 1;
+/** Time for which a draft waits for its author, in days. */
+const DRAFT_DAYS = 7;
 
 export const dashboard = {
   name: 'dashboard',
-  ids: ['per', 'ses', 'lnk', 'adt', 'psk'],
+  ids: ['per', 'ses', 'lnk', 'adt', 'psk', 'dft'],
   pages: [createDashboard],
   operatorRoutes: [registerPeopleAdmin],
   retention: ({ db }: Pick<App, 'db'>) => [
@@ -33,6 +36,12 @@ export const dashboard = {
       size: new SliceSize(),
       expire: (now, slice) =>
         db.commit(expireSessions, { ...slice, before: firstKeptId('ses', now, SESSION_DAYS) }),
+    },
+    {
+      kind: 'drafts of the dashboard',
+      size: new SliceSize(),
+      expire: (now, slice) =>
+        db.commit(expireDrafts, { ...slice, before: firstKeptId('dft', now, DRAFT_DAYS) }),
     },
     {
       kind: 'login links',

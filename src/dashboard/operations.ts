@@ -1,5 +1,6 @@
 /** Imports what defines the operations of the dashboard, which run in the threads of the database. */
 import './audit/store.ts';
+import './drafts/store.ts';
 import './people/links-store.ts';
 import './people/memberships-store.ts';
 import './people/openid-store.ts';

@@ -14,6 +14,7 @@ import type { Form } from '../http/pages/form-body.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
+import type { Draft, Drafts } from './drafts/drafts.ts';
 import type { Formats } from './formats.ts';
 import type { Membership } from './people/memberships-store.ts';
 import type { OpenId } from './people/openid.ts';
@@ -55,6 +56,8 @@ export type BaseContext = {
   userAgent: string;
   /** The action that was just refused, whose form shows why, with the values that were entered. */
   failed?: Failed;
+  /** What the person has entered here before, and has not sent. */
+  drafts?: readonly Draft[];
 };
 
 type Failed = { action: string; refusal: AppError; form: Form };
@@ -180,6 +183,7 @@ export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   /** Undefined when the configuration names no provider. */
   openId: OpenId | undefined;
   authenticate: Authenticate;
+  drafts: Drafts;
   /** The event log as it grows. */
   tail: EventTail;
 };

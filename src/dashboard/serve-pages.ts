@@ -7,8 +7,10 @@ import type { Form } from '../http/pages/form-body.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { shownValues } from './audit/before.tsx';
 import { recordAct } from './audit/record.ts';
+import { ACTION_FIELD, ONCE_FIELD } from './field-names.ts';
+import { createFormDrafts, isDraftAction } from './form-drafts.ts';
 import type { Assets } from './frame/assets.ts';
-import { ACTION_FIELD, actionOf, ONCE_FIELD } from './frame/forms.tsx';
+import { actionOf, addressOf } from './frame/forms.tsx';
 import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
 import { channelOf, readCookie } from './people/cookie.ts';
@@ -23,12 +25,14 @@ type ServedApp = DashboardApp & { servers: Servers; assets: Assets };
 export function servePages(server: FastifyInstance, base: ServedApp, pages: readonly PageDefinition[]): void {
   const app = { ...base, pages };
   const runOnce = createRunOnce(app.clock);
+  const drafts = createFormDrafts(app);
   for (const page of pages) {
     const route = routeOf(page);
     server.get(route, async (request, reply) => {
       const context = await contextOf(page, request, reply);
       requireRight(context, page.needs ?? 'read');
-      return sendAnswer(app, { page, context, reply }, await page.show(context as never));
+      const shown = page.actions ? await drafts.added(context) : context;
+      return sendAnswer(app, { page, context: shown, reply }, await page.show(shown as never));
     });
     if (!page.actions) continue;
     const { maxBytes: bodyLimit, maxFiles } = page.upload ?? {};
@@ -41,7 +45,8 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
         requireThisVersion(request, app.assets.version());
         if (page.area !== 'public') await requireSession(page.area, request);
         // Files take memory, which nobody gets without the right to send them.
-        if (page.upload) requireRight(await contextOf(page, request, reply), page.needs ?? 'write');
+        if (page.upload && !(await drafts.mayKeep(askedOf(request, reply))))
+          requireRight(await contextOf(page, request, reply), page.needs ?? 'write');
       },
     };
     server.post<{ Body?: Form }>(route, options, async (request, reply) => {
@@ -69,20 +74,23 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
   ): Promise<FastifyReply> {
     const { reply } = asked;
     const { name } = actionOf(form);
+    if (isDraftAction(name)) return drafts.run(page, { asked, form, name });
     const action = page.actions && Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
     if (!action) throw notFound('Action');
     // An action that changes nothing may run as often as somebody likes, with the same form.
     const once = action.isAudited === false ? '' : fieldOf(form, ONCE_FIELD);
     const keyed = { ...asked, ...(once !== '' && { once }) };
-    const context = await contextFor(app, app.servers, { area: page.area, asked: keyed });
+    const context = await drafts.contextOf(page, { asked: keyed, form });
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
     const run = async () => {
       const { logs, isAudited = true } = action;
       const hasBefore = isAudited && logs !== undefined && 'session' in context;
       const before = hasBefore ? await shownValues(page, context, form) : {};
       const answer = await action.run(context as never, form);
+      if (!isAudited) return answer;
       const { acted } = answer;
-      if (isAudited) await recordAct(app, { page, name, context, acted, form, logs, before });
+      await recordAct(app, { page, name, context, acted, form, logs, before });
+      if ('session' in context) await app.drafts.drop(context.session, addressOf(context), form);
       return answer;
     };
     // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as

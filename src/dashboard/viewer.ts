@@ -37,10 +37,13 @@ export type Asked = {
 export class LoginNeeded extends Error {
   override readonly name = 'LoginNeeded';
   readonly area: Area;
+  /** Address of the page whose form was kept as a draft, to which the login leads. */
+  readonly draftAt: string | undefined;
 
-  constructor(area: Area) {
+  constructor(area: Area, draftAt?: string) {
     super('nobody is logged in');
     this.area = area;
+    this.draftAt = draftAt;
   }
 }
 

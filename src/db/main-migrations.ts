@@ -1,5 +1,6 @@
 /** The migrations of the main database. A migration that a database has had is not run again, so none is ever changed. */
 
+import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import type { Migration } from './migrate.ts';
 
@@ -368,6 +369,7 @@ UPDATE auditEntries SET details = '{}' WHERE action = 'account totpOn';
 CREATE UNIQUE INDEX issuerSubjectsBySubject ON issuerSubjects (issuer, subject);
 `,
   },
+  DRAFTS,
   /** Messages are found by the Message-IDs that others have made. */
   {
     id: '0107-message-ids',

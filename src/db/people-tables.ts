@@ -141,6 +141,27 @@ export const issuerSubjects = clusteredTable({
 }).indexedBy({ issuerSubjectsBySubject: 'UNIQUE (issuer, subject)' });
 export type IssuerSubjectRow = Row<typeof issuerSubjects>;
 
+/**
+ * Written by dashboard/drafts/store.ts: what people have entered in forms that were not sent. A draft is of a person, or of the owner of a
+ * mailbox.
+ */
+export const drafts = table({
+  id: key(id('dft')),
+  personId: nullable(belongsTo('people', id('per'))),
+  mailboxId: nullable(belongsTo('mailboxes', id('mbx'))),
+  /** Address of the page, with its query. */
+  address: text(),
+  /** Name of the form's action. */
+  action: text(),
+  /** Sealed fields of the form, as JSON. */
+  sealed: text(),
+  createdAt: integer(),
+}).indexedBy({
+  draftsByPerson: '(personId, address)',
+  draftsByMailbox: '(mailboxId, address)',
+});
+export type DraftRow = Row<typeof drafts>;
+
 /** Written by dashboard/audit/store.ts, which only appends. Rows stay when the person is deleted. */
 export const auditEntries = table({
   id: key(id('adt')),

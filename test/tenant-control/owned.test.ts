@@ -23,6 +23,7 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   doctorChecks: 'checks of the operator',
   doctorFindings: 'checks of the operator, which forget a domain when they run again',
   domainSites: 'sites of the domains of recipients',
+  drafts: 'forms that people have not sent',
   greylistEntries: 'networks of clients',
   installation: 'the installation itself',
   installationKeys: 'keys of the installation',

@@ -2,7 +2,7 @@
 import type { Form } from '../../http/pages/form-body.ts';
 import { renderPage } from '../../http/pages/render.ts';
 import { AppError } from '../../system/errors.ts';
-import { ACTION_FIELD } from '../frame/forms.tsx';
+import { ACTION_FIELD } from '../field-names.ts';
 import type { Area, Contexts, PageDefinition } from '../page.ts';
 import { fieldOf } from '../page.ts';
 import { formsIn, type ShownForm } from './forms-in.ts';

@@ -6,11 +6,13 @@
 /// <reference lib="dom.iterable" />
 import { prepareEach } from './content.ts';
 import { prepareCopying } from './copy.ts';
+import { prepareDrafts } from './drafts.ts';
 import { followWithPreview } from './preview.ts';
 import { sendForms } from './send-form.ts';
 import { watchSwaps } from './swaps.ts';
 
 prepareEach(prepareCopying);
+prepareEach(prepareDrafts);
 prepareEach((part) => {
   for (const form of part.querySelectorAll('form')) followWithPreview(form);
 });

@@ -6,6 +6,7 @@
 /// <reference lib="dom.iterable" />
 import { VERSION_HEADER } from '../version-header.ts';
 import { content, isOtherVersion, pageVersion, say, showContent } from './content.ts';
+import { endDraft } from './drafts.ts';
 
 /** Sends every form of the page, now and after its content has changed, but previews, whose answer is shown in a frame. */
 export function sendForms(): void {
@@ -23,6 +24,7 @@ async function send(form: HTMLFormElement, submitter: HTMLElement | null): Promi
   // A second click would send the form again. The server also recognises the second form by its key.
   const buttons = [...form.querySelectorAll('button')].filter(({ disabled }) => !disabled);
   for (const button of buttons) button.disabled = true;
+  await endDraft(form);
   const hasLeft = await post(form, data).catch(() => {
     say(form, content().dataset['offline'], { takesFocus: true });
     return false;

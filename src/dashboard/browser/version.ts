@@ -4,19 +4,21 @@
  */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+
 import { content, isOtherVersion } from './content.ts';
+import { keepDrafts } from './drafts.ts';
 
 /** Looks at the version that an answer or a stream names. */
 export function followVersion(version: string | null): void {
   if (!isOtherVersion(version) || document.querySelector('#outdated')) return;
   if (hasEntries()) askToReload();
-  else location.reload();
+  else void keepDrafts().then(() => location.reload());
 }
 
 /** Returns true when a field has another value than the one with which the page came. */
 function hasEntries(): boolean {
   const fields = document.querySelectorAll(
-    'form[method="post"] :is(input:not([type="hidden"]), textarea, select)',
+    'form[method="post"]:not([data-draft]) :is(input:not([type="hidden"]), textarea, select)',
   );
   return [...fields].some((field) => {
     if (field instanceof HTMLSelectElement) return [...field.options].some(isChosenNow);

@@ -1,6 +1,7 @@
 /** The forms behind a link that lets somebody in once. */
 import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
-import { ACTION_FIELD, ActionButton, Field, Form } from '../frame/forms.tsx';
+import { ACTION_FIELD } from '../field-names.ts';
+import { ActionButton, Field, Form } from '../frame/forms.tsx';
 import { PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
 import type { PublicContext } from '../page.ts';
 import { OpenIdLink } from './openid-link.tsx';

@@ -4,12 +4,10 @@
  */
 import type { ComponentChildren } from 'preact';
 import type { Form as FormBody } from '../../http/pages/form-body.ts';
+import { ACTION_FIELD, DISCARD_ACTION, DRAFT_FIELD, ONCE_FIELD } from '../field-names.ts';
 import type { BaseContext } from '../page.ts';
 import { newToken } from '../people/tokens.ts';
-
-/** Names of the fields that every form sends besides its own. */
-export const ACTION_FIELD = '_action';
-export const ONCE_FIELD = '_once';
+import { Time } from './elements.tsx';
 
 /**
  * Returns the action of a form. The form names its own one first, and the button that was pressed may name another one, with a word behind it
@@ -51,7 +49,8 @@ type OtherButton = {
 export function Form(props: FormProps) {
   const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, others = [], children } = props;
   const refusal = context.failed?.action === action ? context.failed.refusal : undefined;
-  return (
+  const draft = refusal ? undefined : draftOf(context, action);
+  const form = (
     <form
       method="post"
       action={addressOf(context)}
@@ -61,6 +60,7 @@ export function Form(props: FormProps) {
     >
       <input type="hidden" name={ACTION_FIELD} value={action} />
       <input type="hidden" name={ONCE_FIELD} value={newToken()} />
+      {keepsDraft && <input type="hidden" name={DRAFT_FIELD} value="1" />}
       {children}
       {refusal && (
         <div class="refused" role="alert" id={`${action}-refused`} tabIndex={-1}>
@@ -96,10 +96,43 @@ export function Form(props: FormProps) {
       </div>
     </form>
   );
+  return draft ? (
+    <>
+      <DraftNotice context={context} action={action} keptAt={draft.keptAt} />
+      {form}
+    </>
+  ) : (
+    form
+  );
+}
+
+type DraftNoticeProps = { context: BaseContext; action: string; keptAt: number };
+
+/** Says that a form shows what was entered before, and lets that be thrown away. */
+function DraftNotice({ context, action, keptAt }: DraftNoticeProps) {
+  const { draft, discardDraft } = context.texts.frame;
+  return (
+    <div class="notice">
+      <p>
+        {draft} <Time context={context} at={keptAt} />
+      </p>
+      <form method="post" action={addressOf(context)}>
+        <input type="hidden" name={ACTION_FIELD} value={action} />
+        <input type="hidden" name={DRAFT_FIELD} value="1" />
+        <button type="submit" class="secondary outline" name={ACTION_FIELD} value={DISCARD_ACTION}>
+          {discardDraft}
+        </button>
+      </form>
+    </div>
+  );
+}
+
+function draftOf({ drafts = [] }: BaseContext, action: string) {
+  return drafts.find((draft) => draft.action === action);
 }
 
 /** Returns the address of the page, to which its forms are sent. */
-function addressOf({ path, query }: BaseContext): string {
+export function addressOf({ path, query }: Pick<BaseContext, 'path' | 'query'>): string {
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
@@ -224,8 +257,8 @@ export function Checkbox({
   value?: string;
 }) {
   const { context, action, name, value = 'on' } = props;
-  const failed = context.failed?.action === action ? context.failed : undefined;
-  const checked = failed ? failed.form.values(name).includes(value) : isChecked;
+  const entered = context.failed?.action === action ? context.failed : draftOf(context, action);
+  const checked = entered ? entered.form.values(name).includes(value) : isChecked;
   return (
     <div class="field">
       <label>
@@ -277,8 +310,9 @@ function enteredIn({
   value,
 }: Pick<FieldProps, 'context' | 'action' | 'name' | 'value'>) {
   const failed = context.failed?.action === action ? context.failed : undefined;
+  const entered = failed ?? draftOf(context, action);
   const { param } = failed?.refusal.options ?? {};
-  return { value: failed ? failed.form.values(name)[0] : value, isInvalid: isAbout(param, name) };
+  return { value: entered ? entered.form.values(name)[0] : value, isInvalid: isAbout(param, name) };
 }
 
 /** Returns true when a parameter of the API, such as `allowedIps[0]`, is a field or a part of it. */

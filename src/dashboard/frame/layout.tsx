@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { Page } from '../../http/pages/page.tsx';
 import { VERSION } from '../../version.ts';
+import { ACTION_FIELD } from '../field-names.ts';
 import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
 import type { Assets } from './assets.ts';
-import { ACTION_FIELD } from './forms.tsx';
 
 /** An entry of the navigation. */
 export type MenuEntry = { group: MenuGroup; label: string; path: string };

@@ -11,21 +11,19 @@ import { DAY_MS, MINUTE_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { createPasswordCheck } from './check-password.ts';
+import { createSessionSearch, type SessionSearch } from './find-session.ts';
 import { NO_PASSWORD } from './passkeys-store.ts';
 import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
-import { type Factors, findSession, openSession, recordSessionUse } from './sessions-store.ts';
+import { type Factors, openSession } from './sessions-store.ts';
 import { findPerson, findPersonByEmail } from './store.ts';
 import { hashToken, newToken } from './tokens.ts';
 
-/** Time after which a session ends, and the time without use after which it ends earlier. */
+/** Time after which a session ends. */
 export const SESSION_MS = 30 * DAY_MS;
-const IDLE_MS = 7 * DAY_MS;
 /** Time that a login waits for its second factor. */
 const SECOND_FACTOR_MS = 10 * MINUTE_MS;
 /** Time after a login in which a person without a password may make changes that others confirm with their password. */
 const FRESH_LOGIN_MS = 15 * MINUTE_MS;
-/** Minimum time between two writes of the time at which a session was last used. */
-const USE_RECORDED_EVERY_MS = MINUTE_MS;
 /** Maximum length of a User-Agent that is kept for the list of sessions. */
 const MAX_USER_AGENT_CHARACTERS = 200;
 
@@ -44,7 +42,7 @@ type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
 /** A login that has begun. It still needs the second factor when its stage says so. */
 type Begun = { person: PersonRow; token: string; stage: SessionStage };
 
-export type People = {
+export type People = SessionSearch & {
   /**
    * Checks the password of a person, and begins a session, which still needs the second factor if the person has one.
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
@@ -80,12 +78,6 @@ export type People = {
    * @throws AppError invalid_state when what the login has checked is not true any more
    */
   begin(owner: Owner, client: Client): Promise<string>;
-  /** Returns the session of a token while it lasts. */
-  find(token: string): Promise<SessionRow | undefined>;
-  /** Returns the session of a token while it lasts, without counting this as a use of it. */
-  peek(token: string): Promise<SessionRow | undefined>;
-  /** Returns true for the token of a session, also of one that has expired. */
-  knows(token: string): Promise<boolean>;
   hashPassword(password: string, person: Pick<PersonRow, 'id'>): Promise<string>;
 } & Omit<SecondFactor, 'requireCode'>;
 
@@ -123,13 +115,6 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return { person, stage, token: await begin(owner, client) } as const;
   }
 
-  async function peek(token: string): Promise<SessionRow | undefined> {
-    const tokenHash = hashToken(token);
-    const session = tokenHash === undefined ? undefined : await findSession(db.read, tokenHash);
-    const now = clock.now();
-    return session && session.expiresAt > now && session.lastUsedAt + IDLE_MS > now ? session : undefined;
-  }
-
   return {
     async logIn({ email, password }, client) {
       const { account, isAddress } = readAccount(email.trim());
@@ -156,18 +141,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     },
     renew: (person, client) => begin({ ...completed(person.id), checked: person }, client),
     begin,
-    async find(token) {
-      const session = await peek(token);
-      const now = clock.now();
-      if (session && now - session.lastUsedAt >= USE_RECORDED_EVERY_MS)
-        db.commitInBackground(recordSessionUse, { id: session.id, now });
-      return session;
-    },
-    peek,
-    async knows(token) {
-      const tokenHash = hashToken(token);
-      return tokenHash !== undefined && (await findSession(db.read, tokenHash)) !== undefined;
-    },
+    ...createSessionSearch(app),
     ...secondFactor,
     hashPassword: (password, { id }) => hashPassword(password, id),
   };

@@ -93,7 +93,8 @@ function partsOf(bytes: Buffer, boundary: string): FormPart[] {
   }
 }
 
-function formOf(fields: readonly (readonly [string, string])[], files: readonly FormFile[]): Form {
+/** Returns a form of fields and files. */
+export function formOf(fields: readonly (readonly [string, string])[], files: readonly FormFile[]): Form {
   const byName = Map.groupBy(fields, ([name]) => name);
   return {
     values: (name) => (byName.get(name) ?? []).map(([, value]) => value),

@@ -1,6 +1,7 @@
 /** The form of a segment: its name and its rules, with the number of contacts for whom they hold. */
 import { COLUMN_FIELDS, COMPARISONS_OF, type Comparison } from '../../../audiences/segments/field.ts';
-import { ACTION_FIELD, Field, Form, type Option, Select } from '../../frame/forms.tsx';
+import { ACTION_FIELD } from '../../field-names.ts';
+import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
 import type { TenantContext } from '../../page.ts';
 import { type FilterState, kindOf, NO_RULE, PROPERTY, type RuleState } from './rules.ts';
 

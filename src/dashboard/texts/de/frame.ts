@@ -45,6 +45,8 @@ export const frame: typeof english = {
   delete: 'Löschen',
   create: 'Anlegen',
   confirm: 'Bestätigen',
+  draft: 'Das Formular zeigt, was Sie zuvor eingegeben haben und was nicht gesendet wurde. Aufbewahrt:',
+  discardDraft: 'Entwurf verwerfen',
   reload: 'Neu laden',
   counting: 'Wird gezählt …',
   showAll: 'Jetzt zeigen',

@@ -27,6 +27,9 @@ export const said: Record<Said, string> = {
   postedAgain: 'Der Aufruf wird wiederholt.',
   allowedAgain: 'An die Adresse wird wieder Mail gesendet.',
   testSent: 'Der Test ist gesendet. Diese Seite zeigt, was aus ihm wird.',
+  draftKept:
+    'Die Sitzung ist zu Ende. Ihre Eingaben sind aufbewahrt: Melden Sie sich erneut an, um weiterzumachen.',
+  draftDiscarded: 'Der Entwurf ist verworfen.',
   approved: 'Freigegeben.',
   declined: 'Abgelehnt.',
   restored: 'Die Version ist wiederhergestellt.',

@@ -44,6 +44,8 @@ export const frame = {
   create: 'Create',
   confirm: 'Confirm',
   reload: 'Reload',
+  draft: 'The form shows what you entered before, which was not sent. Kept:',
+  discardDraft: 'Throw the draft away',
   counting: 'Counting…',
   showAll: 'Show it now',
   actions: 'Actions',

@@ -25,6 +25,8 @@ export const said = {
   postedAgain: 'It is posted again.',
   allowedAgain: 'Mail is sent to the address again.',
   testSent: 'The test is sent. This page shows what becomes of it.',
+  draftKept: 'The session has ended. What you entered is kept: log in again to go on.',
+  draftDiscarded: 'The draft is thrown away.',
   approved: 'Approved.',
   declined: 'Declined.',
   restored: 'The version is restored.',
