@@ -93,6 +93,18 @@ test('the check lists what is good and what is not, and schedules in the zone of
   assert.equal((await testApp.request('GET', `/v1/broadcasts/${id}`)).status, 404);
 });
 
+test('what was changed after somebody looked at it is not sent', async () => {
+  const id = await newDraft('Seen');
+  await browser.open(`${AT}/broadcasts/${id}/check?whole=1`);
+  await api('PATCH', `/broadcasts/${id}`, { subject: 'Something else' });
+  await browser.submit('send');
+  assert.equal(browser.page.status, 422);
+  assert.match(browser.page.html, /was changed after this page was opened/);
+  assert.equal((await api('GET', `/broadcasts/${id}`)).status, 'draft');
+  await browser.submit('send');
+  assert.notEqual((await api('GET', `/broadcasts/${id}`)).status, 'draft');
+});
+
 test('a broadcast is sent once for a double click, then paused, paced, resumed and canceled', async () => {
   const id = await newDraft('Sent');
   await browser.open(`${AT}/broadcasts/${id}/check?whole=1`);

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { WARNING_CODES } from '../../../broadcasts/preflight/warnings.ts';
 import type { preflightSchema } from '../../../broadcasts/preview-schemas.ts';
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
+import type { Form as FormBody } from '../../../http/pages/form-body.ts';
 import { AppError } from '../../../system/errors.ts';
 import { Foreign, Heading, Status } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../../frame/forms.tsx';
@@ -54,7 +55,8 @@ export const checkBroadcastPage = definePage({
   },
   actions: {
     send: {
-      async run(context) {
+      async run(context, form) {
+        await requireSeen(context, form);
         await context.api.post(`${broadcastPath(context)}/send`);
         return { to: context.at(`/broadcasts/${context.params['broadcastId']}`), said: 'saved' };
       },
@@ -62,6 +64,7 @@ export const checkBroadcastPage = definePage({
     schedule: {
       logs: ['scheduleAt', 'pace', 'paceNumber', 'pace.finishBy'],
       async run(context, form) {
+        await requireSeen(context, form);
         const { timeZone } = context.formats;
         const scheduleAt = readMoment(fieldOf(form, 'scheduleAt'), 'scheduleAt', timeZone);
         const change = { scheduleAt, pace: readPaceOf(context, form) };
@@ -71,6 +74,19 @@ export const checkBroadcastPage = definePage({
     },
   },
 });
+
+/** Name of the field with the time of the last change that the page has shown. */
+const SEEN = 'seen';
+
+/**
+ * Checks that what is sent is what the person has looked at: somebody else, or a program, may have changed it meanwhile.
+ * @throws AppError invalid_state
+ */
+async function requireSeen(context: TenantContext, form: FormBody): Promise<void> {
+  const { updatedAt } = await getBroadcast(context);
+  if (fieldOf(form, SEEN) !== updatedAt)
+    throw new AppError('invalid_state', context.texts.broadcasts.changedMeanwhile);
+}
 
 /** Returns the preflight, or why the broadcast cannot be sent. */
 async function findPreflight(context: TenantContext): Promise<Preflight | string> {
@@ -158,6 +174,7 @@ function Sending({ context, broadcast }: { context: TenantContext; broadcast: Sh
       <section aria-labelledby="schedule">
         <h2 id="schedule">{broadcasts.schedule}</h2>
         <Form context={context} action="schedule" submit={broadcasts.schedule}>
+          <input type="hidden" name={SEEN} value={broadcast.updatedAt} />
           <Field
             context={context}
             action="schedule"
@@ -174,7 +191,12 @@ function Sending({ context, broadcast }: { context: TenantContext; broadcast: Sh
         <h2 id="send">{broadcasts.sendNow}</h2>
         <Disclosure label={broadcasts.sendNow} isOpen={failed?.action === 'send'}>
           <p>{broadcasts.sendNowText}</p>
-          <ActionButton context={context} action="send" submit={broadcasts.sendNow} />
+          <ActionButton
+            context={context}
+            action="send"
+            submit={broadcasts.sendNow}
+            fields={{ [SEEN]: broadcast.updatedAt }}
+          />
         </Disclosure>
       </section>
     </>
