@@ -20,7 +20,8 @@ export async function openTails(daemon: DaemonProcess, tenantId: string, count: 
   const tails = { open: 0, frames: 0 };
   for (let person = 0; person < count / PER_PERSON; person++) {
     const { cookie, path } = await newViewer(daemon, tenantId);
-    for (let tail = 0; tail < PER_PERSON; tail++) requests.push(await openTail(daemon, { cookie, path }, tails));
+    for (let tail = 0; tail < PER_PERSON; tail++)
+      requests.push(await openTail(daemon, { cookie, path }, tails));
   }
   return {
     get open() {
@@ -67,7 +68,7 @@ function openTail(
       }
       tails.open++;
       response.on('data', (part: Buffer) => {
-        if (part.includes('event: lines') || part.includes('event: tail')) tails.frames++;
+        if (part.includes('event: tail')) tails.frames++;
       });
       response.on('close', () => tails.open--);
       resolve(asked);
