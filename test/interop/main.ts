@@ -1,6 +1,10 @@
-/** `npm run test:interop`: installs the real peers where they are missing, then runs every test beside this file, or those that are named. */
+/**
+ * `npm run test:interop`: installs the real peers where they are missing, then runs every test beside this file, or those that are named.
+ * With `--full` the pages of the dashboard are seen in every look.
+ */
 import { globSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { havePassed, runFiles } from '../support/run-files.ts';
 import { installPeers } from './debian.ts';
 
@@ -9,6 +13,8 @@ const FILES_AT_A_TIME = 3;
 /** A test starts several daemons and peers; on a calm machine a file takes a minute at most. */
 const TEST_MS = 3 * 60_000;
 const FILE_MS = 5 * 60_000;
+/** The pages of the dashboard in every look take a quarter of an hour. */
+const FULL_MS = 30 * 60_000;
 
 try {
   installPeers();
@@ -16,7 +22,12 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-const named = process.argv.slice(2).map((file) => resolve(file));
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { full: { type: 'boolean', default: false } },
+});
+if (values.full) process.env['POSTRIDER_FULL'] = '1';
+const named = positionals.map((file) => resolve(file));
 const all = globSync('*.test.ts', { cwd: import.meta.dirname })
   .sort()
   .map((file) => join(import.meta.dirname, file));
@@ -24,7 +35,7 @@ const files = named.length > 0 ? named : all;
 const options = {
   nodeArguments: ['--import', new URL('../../bin/typescript.ts', import.meta.url).href],
   filesAtATime: FILES_AT_A_TIME,
-  testMs: TEST_MS,
-  fileMs: FILE_MS,
+  testMs: values.full ? FULL_MS : TEST_MS,
+  fileMs: values.full ? FULL_MS : FILE_MS,
 };
 process.exitCode = havePassed(await runFiles(files, options)) ? 0 : 1;

@@ -19,8 +19,7 @@ export type Visit = { browser: Browser; paths: readonly string[] };
  */
 export async function visitFull(
   world: Populated,
-  party: Party = world.owner,
-  modes: readonly Mode[] = ['test', 'live'],
+  { party = world.owner, modes = ['test', 'live'] }: { party?: Party; modes?: readonly Mode[] } = {},
 ): Promise<Visit[]> {
   const shown: Shown[] = [];
   for (const mode of modes) shown.push(await fillMode(world, party, { tenantName: 'default', mode }));
