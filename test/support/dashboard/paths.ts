@@ -72,12 +72,13 @@ export async function fillMode(
   if (mode === 'live')
     for (const prefix of MODAL) ids[prefix] = await world.make(party, prefix, { ids, mode });
   const wanted = world.wanted(party, { ids, mode });
-  const email = { ...rowOf('em').body?.(wanted), html: '<p>Hello Bob</p>' };
+  const email = { ...rowOf('em').body?.(wanted), html: '<p>Hello Bob</p>', attachments: [FILE] };
   ids.em = (await wanted.post('/v1/emails', email)).id;
   ids.in = await addReceived(world.testApp, { tenantId: party.tenantId, text: WITH_HTML_AND_FILE });
   return { ids, tenantId: party.tenantId, tenantName, mode, files: await addFiles(world, party) };
 }
 
+const FILE = { filename: 'list.csv', content: Buffer.from('a,b').toString('base64') };
 const WITH_HTML_AND_FILE = WITH_FILE.replace(
   '\r\n\r\nHi\r\n',
   '\r\nContent-Type: text/html\r\n\r\n<p>Hi</p>\r\n',
