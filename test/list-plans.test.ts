@@ -148,6 +148,16 @@ const LISTS: readonly [what: string, list: List, walk: string][] = [
     (tx, page) => listApprovals(tx, owner, { ...page, state: 'pending' }),
     'approvals USING INDEX approvalsByState (tenantId=? AND mode=? AND state=?',
   ],
+  [
+    'approvals of one domain',
+    (tx, page) => listApprovals(tx, { ...owner, domainId: 'dom_1' }, page),
+    'approvals USING INDEX approvalsByDomain (tenantId=? AND mode=? AND domainId=?',
+  ],
+  [
+    'approvals of one domain that were declined',
+    (tx, page) => listApprovals(tx, { ...owner, domainId: 'dom_1' }, { ...page, state: 'declined' }),
+    'approvals USING INDEX approvalsByDomainAndState (tenantId=? AND mode=? AND domainId=? AND state=?',
+  ],
 ];
 
 for (const [what, list, walk] of LISTS) {

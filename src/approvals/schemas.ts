@@ -23,16 +23,17 @@ const KINDS = ['email', 'broadcast'] as const satisfies readonly ApprovalRow['ki
 const state = {
   state: Type.Enum([...STATES], {
     description:
-      '`pending`: a person has to decide. `expired`: nobody has decided in time. `withdrawn`: the mail has changed, was canceled, or was ' +
-      'sent by a key that needs no approval.',
+      '`pending`: a person has to decide. `expired`: nobody has decided in time. `withdrawn`: the mail was approved and has changed since, ' +
+      'was canceled, or was sent by a key that needs no approval.',
   }),
   hash: Type.String({
     description:
-      'Hash of the content, the audience and the time. A decision names it, so that nothing else is approved than what was read.',
+      'Hash of the content, the audience and the time. A decision names it, so that nothing else is approved than what was read. It changes ' +
+      'with the mail.',
   }),
   expiresAt: Type.String({
     description:
-      'Time until which a person can decide. Then the email is canceled, and the broadcast is a draft.',
+      'Time until which a person can decide. Then the email is canceled, and the broadcast is a draft, unless it is scheduled for a time that needs no approval.',
   }),
   decidedAt: orNull(Type.String(), 'Time of the decision, or of the end without one.'),
   reason: orNull(Type.String(), 'Words of the one who has declined.'),
@@ -52,7 +53,7 @@ const approval = {
     'Time at which the mail is to be sent; null means as soon as it is approved.',
   ),
   decidedBy: orNull(Type.String(), 'Id of the key or of the person that has approved or declined.'),
-  createdAt: Type.String({ description: 'Time at which approval was asked for.' }),
+  createdAt: Type.String({ description: 'Time at which approval was asked for first.' }),
 };
 
 const EXAMPLE_STATE = {
@@ -81,10 +82,13 @@ export const approvalSchema = Type.Object(approval, { title: 'Approval', example
 export type ShownApproval = Static<typeof approvalSchema>;
 
 /** Fields of an approval that its email or its broadcast shows. */
-export const approvalStateSchema = Type.Object(state, {
-  description: 'Present when the email waits for approval.',
-});
+const approvalStateSchema = Type.Object(state);
 export type ShownApprovalState = Static<typeof approvalStateSchema>;
+
+/** The approval of an email that was just accepted. */
+export const approvalOfAccepted = Type.Optional(
+  Type.Object(state, { description: 'Present when the email waits for approval.' }),
+);
 
 /** The approval of an email or a broadcast; null when it needs none. */
 export const approvalOrNull = orNull(

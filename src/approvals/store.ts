@@ -1,4 +1,5 @@
 /** Stores what asks for the approval of a person, and the decisions. All SQL of this table is here, and nothing else writes it. */
+import { sql } from 'kysely';
 import type { ApprovalRow } from '../db/approval-tables.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -6,8 +7,8 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { insertRow, updateRows } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { isIdWithin } from '../domains/reach.ts';
-import { type EventType, recordEvent } from '../events/store.ts';
-import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { type EventType, isAboutOpenMail, recordEvent } from '../events/store.ts';
+import { AppError, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { cancelTask, scheduleTask } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
@@ -24,6 +25,9 @@ const DECISION_MS = 3 * 24 * 3_600_000;
  * sends in a loop must not fill the queue with mail that nobody wants.
  */
 export const MAX_PENDING = 1_000;
+
+/** Time after which a retry may find that somebody has decided, in seconds. */
+const RETRY_WHEN_FULL_SECONDS = 3_600;
 
 /** Kinds of the tasks that end an approval which nobody has decided in time. The reference of a task is the approval. */
 export const EXPIRY_TASKS = {
@@ -69,13 +73,14 @@ export function isInForce(approval: Pick<ApprovalRow, 'state'> | undefined): app
 }
 
 /**
- * Asks for approval, as part of the write that makes the mail wait. An approval of the same mail that is pending or approved is withdrawn.
- * @throws AppError validation_error when too many wait already
+ * Asks for approval, as part of the write that makes the mail wait. An approval of the same mail that is still pending asks for the mail as it
+ * is now, without another row or event, so that a program that changes it in a loop adds nothing. One that was given is withdrawn. The caller
+ * has checked with `requireRoom` that one more can wait.
  */
 export async function askForApproval(tx: Tx, asking: Asking, now: number): Promise<ApprovalRow> {
   const before = await findApproval(tx, asking.reference);
-  if (!isInForce(before)) await requireRoom(tx, asking);
-  if (isInForce(before)) await settleApproval(tx, before, { state: 'withdrawn', now });
+  if (before?.state === 'pending') return askAnew(tx, { before, asking, now });
+  if (before?.state === 'approved') await settleApproval(tx, before, { state: 'withdrawn', now });
   // The newest row counts, so its id must be behind that of the row before, also when the clock was set back.
   const createdAt = Math.max(now, (before?.createdAt ?? 0) + 1);
   const approval: ApprovalRow = {
@@ -83,15 +88,37 @@ export async function askForApproval(tx: Tx, asking: Asking, now: number): Promi
     id: newId('apr', createdAt),
     state: 'pending',
     createdAt,
-    expiresAt: Math.max(createdAt, asking.sendAt ?? 0) + DECISION_MS,
+    expiresAt: endOfDecision(asking, createdAt),
     decidedAt: null,
     decidedBy: null,
     reason: null,
   };
   await insertRow(tx, 'approvals', approval);
-  await scheduleTask(tx, { ...expiryTaskOf(approval), queueKey: asking.tenantId, dueAt: approval.expiresAt });
+  await scheduleExpiry(tx, approval);
   await recordApprovalEvent(tx, approval, now);
   return approval;
+}
+
+type Again = { before: ApprovalRow; asking: Asking; now: number };
+
+/** Asks for the present state of mail whose approval is pending. Whoever decides gets the whole time again. */
+async function askAnew(tx: Tx, { before, asking, now }: Again): Promise<ApprovalRow> {
+  const { domainId, hash, keyId, fromHeader, subject, sendAt } = asking;
+  const expiresAt = endOfDecision(asking, now);
+  const asked = { domainId, hash, keyId, fromHeader, subject, sendAt, expiresAt };
+  await updateRows(tx, 'approvals', { set: asked, where: { id: before.id } });
+  const approval = { ...before, ...asked };
+  await scheduleExpiry(tx, approval);
+  return approval;
+}
+
+function endOfDecision({ sendAt }: Pick<ApprovalRow, 'sendAt'>, askedAt: number): number {
+  return Math.max(askedAt, sendAt ?? 0) + DECISION_MS;
+}
+
+function scheduleExpiry(tx: Tx, approval: ApprovalRow): Promise<void> {
+  const { tenantId, expiresAt } = approval;
+  return scheduleTask(tx, { ...expiryTaskOf(approval), queueKey: tenantId, dueAt: expiresAt });
 }
 
 function expiryTaskOf({ kind, id, tenantId }: ApprovalRow) {
@@ -100,27 +127,30 @@ function expiryTaskOf({ kind, id, tenantId }: ApprovalRow) {
 
 type Owner = Pick<ApprovalRow, 'tenantId' | 'mode'>;
 
-const somePending = statement((db, param: Param<Owner & { limit: number }>) =>
+const pendingBeyond = statement((db, param: Param<Owner & { count: number }>) =>
   db
     .selectFrom('approvals')
     .select('id')
     .where('tenantId', '=', constant(param('tenantId')))
     .where('mode', '=', constant(param('mode')))
     .where('state', '=', 'pending')
-    .limit(constant(param('limit'))),
+    .limit(1)
+    .offset(constant(param('count'))),
 );
 
 /**
  * Checks that one more can wait for approval.
- * @throws AppError validation_error
+ * @throws AppError quota_exceeded, because time ends the refusal
  */
 export async function requireRoom(tx: Tx, { tenantId, mode }: Owner): Promise<void> {
-  const pending = await somePending.all(tx, { tenantId, mode, limit: MAX_PENDING });
-  if (pending.length >= MAX_PENDING)
-    throw limitReached(
-      'emails and broadcasts that wait for approval',
-      pending.length,
-      'they have to be approved, declined or canceled before another can be sent',
+  // SQLite skips the rows of the index itself, and no more than the maximum.
+  const isFull = await pendingBeyond.first(tx, { tenantId, mode, count: MAX_PENDING - 1 });
+  if (isFull)
+    throw new AppError(
+      'quota_exceeded',
+      `You have ${MAX_PENDING} emails and broadcasts that wait for approval, which is the maximum; they have to be approved, declined or ` +
+        'canceled before another can be sent',
+      { retryAfterSeconds: RETRY_WHEN_FULL_SECONDS },
     );
 }
 
@@ -233,7 +263,11 @@ export function findApprovalById(tx: Tx, id: string): Promise<ApprovalRow | unde
     .executeTakeFirst();
 }
 
-/** Deletes approvals of the range that have ended. */
+/** True for an approval of a broadcast that has not ended. */
+const isAboutOpenBroadcast = sql<boolean>`EXISTS (SELECT 1 FROM broadcasts
+  WHERE broadcasts.id = approvals.reference AND broadcasts.status NOT IN ('sent', 'canceled', 'failed'))`;
+
+/** Deletes approvals of the range that have ended. One that was given is kept while its mail is open: without it, nobody would have to approve. */
 export const expireApprovals = defineWrite(
   'approvals.expire',
   async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
@@ -242,6 +276,9 @@ export const expireApprovals = defineWrite(
       .deleteFrom('approvals')
       .where(isInSlice)
       .where('state', '!=', 'pending')
+      .where(
+        sql<boolean>`NOT (state = 'approved' AND (${isAboutOpenBroadcast} OR ${isAboutOpenMail('approvals.reference')}))`,
+      )
       .executeTakeFirst();
     return { next, deleted: Number(numDeletedRows) };
   },

@@ -8,7 +8,7 @@ import { callerOf } from '../tenants/authenticate.ts';
 import { deleteAudience } from './delete.ts';
 import { readOptIn } from './opt-in/settings.ts';
 import { audienceChangeSchema, audienceSchema, newAudienceSchema, showAudience } from './schemas.ts';
-import { changeAudience, getAudience, insertAudience, listAudiences } from './store.ts';
+import { changeAudience, getAudience, insertAudience, listAudiences, requireMayConfirm } from './store.ts';
 
 /** Setting the sender of confirmation mail is checked as sending from it is. */
 const refuses = ['domain_not_verified', 'restricted_api_key'] as const;
@@ -26,6 +26,7 @@ export function registerAudiencesApi(server: FastifyInstance, app: App): void {
   audiences.create({ body: newAudienceSchema, refuses }, async (request) => {
     const caller = callerOf(request);
     const { name, optIn: given = null } = request.body;
+    if (given !== null) requireMayConfirm(caller);
     const optIn = await readOptIn(app, caller, given);
     const audience = newAudience({ tenantId: caller.tenantId, name, optIn }, app.clock.now());
     await app.db.commit(insertAudience, audience);
@@ -40,9 +41,9 @@ export function registerAudiencesApi(server: FastifyInstance, app: App): void {
       ...(name !== undefined && { name }),
       ...(optIn !== undefined && { optIn: await readOptIn(app, caller, optIn) }),
     };
-    const { tenantId } = caller;
+    const { tenantId, approval } = caller;
     const { id } = request.params;
-    return app.db.commit(changeAudience, { tenantId, id, change, now: app.clock.now() });
+    return app.db.commit(changeAudience, { tenantId, approval, id, change, now: app.clock.now() });
   });
   audiences.delete(
     {

@@ -9,6 +9,8 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
+import { requireNoAsker } from '../tenants/approval-need.ts';
+import type { Changer } from '../tenants/planned-mail-store.ts';
 import type { AudienceChange } from './schemas.ts';
 
 /** Maximum number of audiences per tenant. */
@@ -65,19 +67,28 @@ export function listAudiences(tx: Tx, tenantId: TenantId, page: PageRequest): Pr
   return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }
 
-type ById = { tenantId: TenantId; id: string };
+/**
+ * Checks that the caller may set what confirmation mail is made of: nobody approves the mail of the contacts that others add.
+ * @throws AppError restricted_api_key
+ */
+export function requireMayConfirm(caller: Pick<Changer, 'approval'>): void {
+  requireNoAsker(caller, { kind: 'transactional', what: 'set the `optIn` of an audience' });
+}
+
+type Changing = Changer & { id: string; change: AudienceChange; now: number };
 
 /**
  * Changes an audience and returns it. Fields that the change does not name stay. A change to the present values leaves
  * `updatedAt` as it is.
- * @throws AppError not_found
+ * @throws AppError not_found; restricted_api_key for settings of confirmation mail that the caller may not set
  */
 export const changeAudience = defineWrite(
   'audiences.change',
-  async (tx, { tenantId, id, change, now }: ById & { change: AudienceChange; now: number }) => {
+  async (tx, { tenantId, approval, id, change, now }: Changing) => {
     const before = await getAudience(tx, tenantId, id);
     const { name = before.name, optIn = before.optIn } = change;
     if (name === before.name && optIn === before.optIn) return before;
+    if (optIn !== before.optIn) requireMayConfirm({ approval });
     await updateRows(tx, 'audiences', { set: { name, optIn, updatedAt: now }, where: { id: before.id } });
     return { ...before, name, optIn, updatedAt: now };
   },

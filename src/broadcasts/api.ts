@@ -52,7 +52,7 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
       body: newBroadcastSchema,
       description:
         'Creates a draft, which nobody receives until it is sent, or with `scheduleAt` a broadcast that is sent at that time.',
-      refuses: ['domain_not_verified'],
+      refuses: ['domain_not_verified', 'quota_exceeded'],
     },
     (request) => createBroadcast(app, callerOf(request), request.body),
   );
@@ -72,7 +72,7 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
         'Changes a draft or a scheduled broadcast. Fields that are left out stay as they are; null clears a field. The broadcast is ' +
         'checked as a whole, so everything that it names must still exist. Of a broadcast that is being sent or paused, `pace` alone can ' +
         'be changed.',
-      refuses: ['domain_not_verified', 'invalid_state'],
+      refuses: ['domain_not_verified', 'invalid_state', 'quota_exceeded'],
       // A broadcast consists of HTML and text.
       responseBytes: 2 * MAX_SOURCE_BYTES,
     },
@@ -100,8 +100,14 @@ function registerControlApi(server: FastifyInstance, app: App): void {
       name: 'send',
       summary: 'Send a broadcast',
       description:
-        'Starts a draft, or a scheduled broadcast before its time. It is checked once more, and its content is frozen: later changes of templates, topics and segments do not matter to it. For a key that requires approval, the broadcast stays as it is, and its `approval` waits for a person.',
-      refuses: ['invalid_state', 'validation_error', 'restricted_api_key', 'domain_not_verified'],
+        'Starts a draft, or a scheduled broadcast before its time. It is checked once more, and its content is frozen: later changes of templates, topics and segments do not matter to it. For a key that requires approval, it does not start, and its `approval` waits for a person; it is a draft then, unless it is scheduled for a time that needs no approval.',
+      refuses: [
+        'invalid_state',
+        'validation_error',
+        'restricted_api_key',
+        'domain_not_verified',
+        'quota_exceeded',
+      ],
       run: (request) => sendBroadcast(app, callerOf(request), request.params.id),
     },
     {

@@ -13,7 +13,7 @@ export function registerBroadcastApprovalApi(server: FastifyInstance, app: App):
     effects: {
       approved: 'Starts a broadcast that waits for approval, now or at its `scheduleAt`.',
       declined:
-        'Declines a broadcast that waits for approval. It is a draft again, and can be changed and sent again.',
+        'Declines a broadcast that waits for approval. It is a draft again, unless it is scheduled for a time that needs no approval, and can be changed and sent again.',
     },
     approve: (caller, id, given) => decideBroadcast(app, caller, { ...given, id, decision: 'approved' }),
     decline: (caller, id, given) => decideBroadcast(app, caller, { ...given, id, decision: 'declined' }),

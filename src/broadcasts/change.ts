@@ -8,7 +8,7 @@ import { requireSender } from '../emails/sender.ts';
 import type { RunPlan } from '../ledger/run-store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
-import { findAsker } from '../tenants/approval-need.ts';
+import { findAsker, requireNoAsker } from '../tenants/approval-need.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { changePace, isOfPaceAlone } from './change-pace.ts';
 import { type DraftFields, draftFieldsOf, readDraft } from './draft.ts';
@@ -62,7 +62,8 @@ export async function updateBroadcast(
   for (;;) {
     const before = await withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
     if (hasStarted(before) && isOfPaceAlone(given)) {
-      requireUnchangedPace(caller);
+      // A person has approved the pace with the rest.
+      requireNoAsker(caller, { kind: 'broadcast', what: 'change the pace of a broadcast that has started' });
       await changePace(app, caller, { id, given });
       return withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
     }
@@ -90,18 +91,6 @@ async function askingOf({ db }: Pick<App, 'db'>, caller: Caller, broadcast: Broa
     contentHash: await readContentHash(db.read, broadcast),
     askedBy: findAsker(caller, 'broadcast'),
   };
-}
-
-/**
- * Refuses another pace for a broadcast that has started, by a key that requires approval: a person has approved the pace with the rest.
- * @throws AppError restricted_api_key
- */
-function requireUnchangedPace(caller: Caller): void {
-  if (findAsker(caller, 'broadcast') === null) return;
-  throw new AppError(
-    'restricted_api_key',
-    'The mail of this API key requires approval, so it cannot change the pace of a broadcast that has started',
-  );
 }
 
 function hasStarted({ status }: BroadcastRow): boolean {

@@ -26,6 +26,6 @@ export async function requestSending(
     const request = { read: { id: read.id, tenantId, mode, updatedAt }, contentHash, keyId };
     if (!(await app.db.commit(storeRequest, { ...request, now: app.clock.now() }))) continue;
     app.wakeups.notify('events');
-    return read;
+    return getBroadcast(app.db.read, caller, id);
   }
 }

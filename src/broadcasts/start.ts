@@ -18,6 +18,7 @@ import { usesIn } from '../templates/tags.ts';
 import { findAsker } from '../tenants/approval-need.ts';
 import { findTopic } from '../topics/store.ts';
 import { maxGrowth } from '../tracking/links/instrument.ts';
+import { isPlanFree } from './ask.ts';
 import { hashContent } from './bound.ts';
 import { requireTracking } from './content-links.ts';
 import { control } from './control.ts';
@@ -123,7 +124,9 @@ export async function startScheduled(app: App, id: BroadcastRow['id']): Promise<
   const { tenantId, mode } = broadcast;
   const author = { tenantId, mode, domainId: null, approval: null };
   try {
-    await startBroadcast(app, author, { id, from: start.from, starter: 'daemon' });
+    const started = await startBroadcast(app, author, { id, from: start.from, starter: 'daemon' });
+    // One that was to be sent now and asks again may be scheduled for later.
+    if (started === 'waits') return await startScheduled(app, id);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (FATAL.includes(error.code)) await settle(app, { ...broadcast, failure: error.message });
@@ -134,23 +137,22 @@ export async function startScheduled(app: App, id: BroadcastRow['id']): Promise<
 }
 
 /**
- * Returns when the daemon starts a broadcast, and from which states; undefined when it does not. What waits for approval is not started, and
- * what was approved is late only from the decision on.
+ * Returns when the daemon starts a broadcast, and from which states; undefined when it does not. What waits for approval is not started before
+ * the time for which it was scheduled without one, and what was approved is late only from the decision on.
  */
 function findStart(
-  { status }: Pick<BroadcastRow, 'status'>,
+  broadcast: Pick<BroadcastRow, 'status'>,
   { scheduleAt }: Pick<BroadcastRunRow, 'scheduleAt'>,
   approval: ApprovalRow | undefined,
 ): { at: number; from: StartedFrom } | undefined {
-  if (approval?.state === 'pending') return undefined;
-  if (status === 'draft' || status === 'scheduled') {
-    if (approval?.state === 'approved') {
-      const { sendAt, decidedAt } = approval;
-      const at = Math.max(sendAt ?? 0, decidedAt ?? 0);
-      return { at, from: sendAt === null ? ['draft', 'scheduled'] : ['scheduled'] };
-    }
-    if (status === 'scheduled' && scheduleAt !== null) return { at: scheduleAt, from: ['scheduled'] };
+  const { status } = broadcast;
+  const mayStart = status === 'draft' || status === 'scheduled';
+  if (mayStart && approval?.state === 'approved') {
+    const { sendAt, decidedAt } = approval;
+    const at = Math.max(sendAt ?? 0, decidedAt ?? 0);
+    return { at, from: sendAt === null ? ['draft', 'scheduled'] : ['scheduled'] };
   }
+  if (isPlanFree(broadcast, approval) && scheduleAt !== null) return { at: scheduleAt, from: ['scheduled'] };
   return undefined;
 }
 

@@ -30,14 +30,15 @@ type Asking = {
 
 /**
  * Stores a new broadcast with its plan.
- * @throws AppError validation_error when too many wait for approval
+ * @throws AppError quota_exceeded when too many wait for approval
  */
 export const insertBroadcast = defineWrite(
   'broadcasts.insert',
   async (tx, { broadcast, plan, ...asking }: { broadcast: BroadcastRow; plan: RunPlan } & Asking) => {
     await insertRow(tx, 'broadcasts', broadcast);
     await putPlan(tx, plan);
-    await askAfterChange(tx, { broadcast, run: plan, ...asking, now: broadcast.updatedAt });
+    const changed = { statusBefore: 'draft', now: broadcast.updatedAt } as const;
+    await askAfterChange(tx, { broadcast, run: plan, ...asking, ...changed });
   },
 );
 
@@ -177,7 +178,7 @@ type Replacing = Asking & {
 /**
  * Replaces a broadcast that has not started, and its plan. Returns false when it is no longer as the caller has seen it: it
  * was changed, started or deleted meanwhile.
- * @throws AppError validation_error when too many wait for approval
+ * @throws AppError quota_exceeded when too many wait for approval
  */
 export const replaceBroadcast = defineWrite(
   'broadcasts.replace',
@@ -194,7 +195,8 @@ export const replaceBroadcast = defineWrite(
       .executeTakeFirst();
     if (!replaced) return false;
     await putPlan(tx, plan);
-    await askAfterChange(tx, { broadcast: after, run: plan, ...asking, now: after.updatedAt });
+    const changed = { statusBefore: before.status, now: after.updatedAt };
+    await askAfterChange(tx, { broadcast: after, run: plan, ...asking, ...changed });
     return true;
   },
 );

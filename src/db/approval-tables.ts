@@ -8,13 +8,14 @@ import { id, integer, key, nullable, type Row, references, table, text } from '.
  * - `pending`: somebody has to decide.
  * - `approved`, `declined`: somebody has decided.
  * - `expired`: nobody has decided in time.
- * - `withdrawn`: what it was about has changed or was canceled. A change asks again, with another row.
+ * - `withdrawn`: what it was about was approved and has changed since, or was canceled. Such a change asks again, with another row; a change
+ *   of what is still pending changes the row.
  */
 export type ApprovalState = 'pending' | 'approved' | 'declined' | 'expired' | 'withdrawn';
 
 /**
- * Written by approvals/store.ts: one row each time that an email or a broadcast asks for approval. The newest row of an email or a
- * broadcast is the one that counts.
+ * Written by approvals/store.ts: one row each time that an email or a broadcast asks for approval and does not wait for one already. The
+ * newest row of an email or a broadcast is the one that counts.
  */
 export const approvals = table({
   id: key(id('apr')),
@@ -34,6 +35,7 @@ export const approvals = table({
   subject: text(),
   /** Time at which the mail is to be sent; null means as soon as it is approved. */
   sendAt: nullable(integer()),
+  /** Time at which approval was asked for first. */
   createdAt: integer(),
   expiresAt: integer(),
   /** Time of the decision, or of the end without one. Null while the row is pending. */
@@ -46,5 +48,7 @@ export const approvals = table({
   approvalsByReference: '(reference, id)',
   approvalsByTenant: '(tenantId, mode, id)',
   approvalsByState: '(tenantId, mode, state, id)',
+  approvalsByDomain: '(tenantId, mode, domainId, id)',
+  approvalsByDomainAndState: '(tenantId, mode, domainId, state, id)',
 });
 export type ApprovalRow = Row<typeof approvals>;

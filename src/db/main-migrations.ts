@@ -1,5 +1,6 @@
 /** The migrations of the main database. A migration that a database has had is not run again, so none is ever changed. */
 
+import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import type { Migration } from './migrate.ts';
@@ -377,6 +378,7 @@ CREATE UNIQUE INDEX issuerSubjectsBySubject ON issuerSubjects (issuer, subject);
 CREATE INDEX receivedMessagesByMessageId ON receivedMessages (tenantId, messageId, id) WHERE isForRoute = 1;
 `,
   },
+  APPROVALS_BY_DOMAIN,
   /** Lines of the audit log count what is done again and again, and have no contents of mail any more. */
   {
     id: '0110-audit-log',

@@ -83,8 +83,11 @@ export const listUnneeded = defineRead(
   },
 );
 
-/** Conditions of the indexes recipientsPutBack, recipientsByState and recipientsInFlight: mail that was attempted, and waits or is being sent. */
-const ATTEMPTED = [
+/**
+ * Conditions of the indexes recipientsPutBack, recipientsByState and recipientsInFlight: mail that was attempted and waits, mail that is held,
+ * and mail that is being sent. Mail that was held before its first attempt, for example until a person approves it, has no signature yet.
+ */
+const MAYBE_SIGNED = [
   sql<boolean>`recipients.state = 'ready' AND recipients.attempts > 0`,
   sql<boolean>`recipients.state NOT IN ('ready', 'in_flight', 'delivered') AND recipients.state IN ('deferred', 'held')`,
   sql<boolean>`recipients.state = 'in_flight'`,
@@ -108,7 +111,7 @@ async function listDomainsWithOpenMail(
   tenantId: DomainRow['tenantId'],
 ): Promise<Set<DomainRow['id'] | null>> {
   const found = new Set<DomainRow['id'] | null>();
-  for (const state of [UNTRIED, ...ATTEMPTED]) {
+  for (const state of [UNTRIED, ...MAYBE_SIGNED]) {
     const rows = await openMail(tx, tenantId, state).select('messages.domainId').distinct().execute();
     for (const { domainId } of rows) found.add(domainId);
   }
@@ -124,7 +127,7 @@ type SignedMail = { tenantId: DomainRow['tenantId']; domainId: DomainRow['id']; 
 export const hasMailSignedWith = defineRead(
   'domains.hasMailSignedWith',
   async (tx, { tenantId, domainId, selector }: SignedMail): Promise<boolean> => {
-    for (const state of ATTEMPTED) {
+    for (const state of MAYBE_SIGNED) {
       const row = await openMail(tx, tenantId, state)
         .select('messages.id')
         .where('messages.domainId', '=', domainId)

@@ -153,7 +153,7 @@ const SUPPRESSED_AT_ONCE: RecipientEvent = {
 
 /**
  * Accepts one email. All checks precede the first write, so a refused email leaves no rows and counts nothing.
- * @throws AppError suppressed_recipient, quota_exceeded; validation_error when too many emails wait for approval
+ * @throws AppError suppressed_recipient; quota_exceeded, also when too many emails wait for approval
  */
 async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   const { email, message } = rows;

@@ -226,7 +226,7 @@ function registerReschedule(server: FastifyInstance, app: ShowApp): void {
   server.patch<{ Params: { id: string }; Body: RescheduleBody }>(
     ONE,
     {
-      config: { needs: 'send', refuses: ['invalid_state'] },
+      config: { needs: 'send', refuses: ['invalid_state', 'quota_exceeded'] },
       preValidation: refuseImmutable([sendSchema, emailSchema], rescheduleSchema),
       schema: {
         operationId: 'rescheduleEmail',

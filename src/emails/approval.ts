@@ -10,6 +10,7 @@ import {
   findApproval,
   getDecidable,
   isInForce,
+  requireRoom,
   settleApproval,
 } from '../approvals/store.ts';
 import type { ApprovalRow } from '../db/approval-tables.ts';
@@ -22,8 +23,8 @@ import { type Change, getBound, moveEmail, type NewDate } from './store.ts';
 type Asking = { id: EmailRow['id']; askedBy: ApprovalRow['keyId']; now: number };
 
 /**
- * Holds the recipients of an email that was accepted, and asks for its approval, as part of a write.
- * @throws AppError validation_error when too many wait already
+ * Holds the recipients of an email that was accepted, and asks for its approval, as part of a write. The caller has checked with
+ * `requireRoom` that one more can wait.
  */
 export async function askForEmail(tx: Tx, { id, askedBy, now }: Asking): Promise<ApprovalRow> {
   const mail = await getMail(tx, id);
@@ -46,6 +47,7 @@ async function hashEmail(tx: Tx, id: EmailRow['id']): Promise<string> {
 /**
  * Asks again for an email whose time has changed, as part of the write that changes it, when it has asked before or when the key that
  * changes it requires approval.
+ * @throws AppError quota_exceeded when too many wait already
  */
 async function askAfterChange(
   tx: Tx,
@@ -54,8 +56,9 @@ async function askAfterChange(
   const before = await findApproval(tx, id);
   const keyId = askedBy ?? (isInForce(before) ? before.keyId : null);
   if (keyId === null) return;
-  const isSame = isInForce(before) && before.hash === (await hashEmail(tx, id));
-  if (!isSame) await askForEmail(tx, { id, askedBy: keyId, now });
+  if (!isInForce(before)) await requireRoom(tx, (await getMail(tx, id)).message);
+  else if (before.hash === (await hashEmail(tx, id))) return;
+  await askForEmail(tx, { id, askedBy: keyId, now });
 }
 
 type Rescheduling = Change & NewDate & { askedBy: ApprovalRow['keyId'] | null };
@@ -63,7 +66,7 @@ type Rescheduling = Change & NewDate & { askedBy: ApprovalRow['keyId'] | null };
 /**
  * Reschedules an email, which asks for approval again when it has asked before. `askedBy` is the key that reschedules it, when it requires
  * approval. The caller has checked that the email belongs to the tenant.
- * @throws AppError invalid_state
+ * @throws AppError invalid_state; quota_exceeded when too many emails wait for approval
  */
 export const rescheduleStoredEmail = defineWrite(
   'emails.reschedule',

@@ -1,6 +1,6 @@
 /** Answers of the emails API (specification 2.1). */
 import { type TSchema, Type } from 'typebox';
-import { approvalOrNull, approvalStateSchema } from '../approvals/schemas.ts';
+import { approvalOfAccepted, approvalOrNull } from '../approvals/schemas.ts';
 import { showApprovalState } from '../approvals/show.ts';
 import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
@@ -16,13 +16,11 @@ import { HOLD_REASONS, RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from
 const EXAMPLE_ID = 'em_01khq3z5vgxw1r8t6n2m4c9b7d';
 const EXAMPLE_SENT = { id: EXAMPLE_ID, status: 'queued' };
 
-const waits = Type.Optional(approvalStateSchema);
-
 export const sentSchema = Type.Object(
   {
     id: Type.String({ description: 'Id of the email; starts with `em_`.' }),
     status: Type.Literal('queued'),
-    approval: waits,
+    approval: approvalOfAccepted,
   },
   { title: 'SentEmail', examples: [EXAMPLE_SENT] },
 );
@@ -33,7 +31,7 @@ const batchItemSchema = Type.Object(
       description: 'Id of the email; starts with `em_`. Null when the email was refused.',
     }),
     status: Type.Enum(['queued', 'failed']),
-    approval: waits,
+    approval: approvalOfAccepted,
     error: Type.Optional(
       Type.Object(
         {
@@ -120,7 +118,7 @@ const recipientSchema = Type.Object({
   ),
   holdReason: nullable(
     Type.Enum([...HOLD_REASONS]),
-    'Why the recipient is held, such as `approval`; null when it is not.',
+    'Why the recipient is held, such as `approval`; null when it is not, or when an early version has held it, which kept no reasons.',
   ),
   class: nullable(
     Type.String(),

@@ -45,7 +45,8 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   );
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
   const description =
-    'Fields that are left out stay as they are. Mail that was accepted before does not change. A change of the content makes a new version.';
+    'Fields that are left out stay as they are. Mail that was accepted before does not change. A change of the content makes a new version. A key ' +
+    'that requires approval cannot change the content that mail is planned with which needs none.';
   // A template consists of HTML and text.
   const responseBytes = 2 * MAX_SOURCE_BYTES;
   templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
@@ -53,8 +54,10 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   );
   templates.delete(
     { description: 'Mail that was accepted before is still sent with the content of the template.' },
-    (request) =>
-      app.db.commit(deleteTemplate, { tenantId: callerOf(request).tenantId, id: request.params.id }),
+    (request) => {
+      const { tenantId, approval } = callerOf(request);
+      return app.db.commit(deleteTemplate, { tenantId, approval, id: request.params.id });
+    },
   );
 }
 
@@ -64,17 +67,17 @@ function newTemplate(tenantId: TemplateRow['tenantId'], body: NewTemplate, now: 
 }
 
 /** The template that somebody changes. */
-type Edited = Pick<Caller, 'tenantId' | 'keyId' | 'personId'> & { id: string };
+type Edited = Pick<Caller, 'tenantId' | 'keyId' | 'personId' | 'approval'> & { id: string };
 
 /**
  * Changes a template. The check runs here and not in the write, because searching two mebibytes for placeholders
  * would block the only writer. A concurrent change makes the update start again.
  *
- * @throws AppError not_found, validation_error
+ * @throws AppError not_found, validation_error, restricted_api_key
  */
 export async function updateTemplate(
   app: Pick<App, 'db' | 'clock'>,
-  { tenantId, id, ...author }: Edited,
+  { tenantId, id, approval, ...author }: Edited,
   change: TemplateChange,
 ): Promise<TemplateRow> {
   for (;;) {
@@ -89,7 +92,7 @@ export async function updateTemplate(
     const versions = isRenamed
       ? undefined
       : { former: versionOf(before, NOBODY), made: versionOf(after, author) };
-    if (await app.db.commit(replaceTemplate, { after, versions, updatedBefore: before.updatedAt }))
+    if (await app.db.commit(replaceTemplate, { after, versions, approval, updatedBefore: before.updatedAt }))
       return after;
   }
 }

@@ -5,6 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { countRows, deleteRows, findColumns, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
+import { type Changer, requireTemplateUnplanned } from '../tenants/planned-mail-store.ts';
 import type { TemplateSummary } from './schemas.ts';
 import { recordFirstVersion, recordVersion, type VersionChange } from './versions-store.ts';
 
@@ -78,20 +79,24 @@ export function listTemplates(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-type Replacement = {
+type Replacement = Pick<Changer, 'approval'> & {
   after: TemplateRow;
   updatedBefore: number;
   /** The contents before and after; undefined when the name alone changes. */
   versions?: VersionChange | undefined;
 };
 
-/** Replaces a template. Returns false when it was changed after `updatedBefore`, or deleted. */
+/**
+ * Replaces a template. Returns false when it was changed after `updatedBefore`, or deleted.
+ * @throws AppError restricted_api_key for another content that the caller may not set
+ */
 export const replaceTemplate = defineWrite(
   'templates.replace',
-  async (tx, { after, updatedBefore, versions }: Replacement): Promise<boolean> => {
+  async (tx, { after, updatedBefore, versions, approval }: Replacement): Promise<boolean> => {
     const { id, tenantId, createdAt: _, ...columns } = after;
     const before = await findRow(tx, 'templates', { id, tenantId, updatedAt: updatedBefore });
     if (!before) return false;
+    if (versions) await requireTemplateUnplanned(tx, { tenantId, approval }, id);
     await updateRows(tx, 'templates', { set: columns, where: { id, tenantId } });
     if (versions) await recordVersion(tx, before, versions);
     return true;
@@ -100,12 +105,13 @@ export const replaceTemplate = defineWrite(
 
 /**
  * Deletes a template with its versions. Mail made from it has its own copy of the text.
- * @throws AppError not_found
+ * @throws AppError not_found, restricted_api_key
  */
 export const deleteTemplate = defineWrite(
   'templates.delete',
-  async (tx, { tenantId, id }: Pick<TemplateRow, 'tenantId'> & { id: string }) => {
-    const template = await getTemplate(tx, tenantId, id);
+  async (tx, { id, ...changer }: Changer & { id: string }) => {
+    const template = await getTemplate(tx, changer.tenantId, id);
+    await requireTemplateUnplanned(tx, changer, template.id);
     await deleteRows(tx, 'templates', { id: template.id });
   },
 );

@@ -39,7 +39,7 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'approval.declined': 'An email or a broadcast was declined',
   'approval.expired': 'Nobody has decided about an email or a broadcast in time',
   'approval.withdrawn':
-    'An email or a broadcast that asked for approval was changed, canceled or sent without it',
+    'An email or a broadcast was changed after its approval, or was canceled or sent without one',
 };
 
 /** Returns the description of every event for the API document. */

@@ -1,12 +1,16 @@
 /** Keys that require approval, and the decisions of a key that does not, as tests of emails and broadcasts need them. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { createExpiryKind } from '../../src/approvals/expiry.ts';
+import { MAX_PENDING } from '../../src/approvals/store.ts';
 import { expireBroadcastApproval } from '../../src/broadcasts/approval/decide.ts';
+import type { Mode } from '../../src/db/tables.ts';
 import type { RequiredApproval } from '../../src/db/tenant-tables.ts';
 import { expireEmailApproval } from '../../src/emails/approval.ts';
 import type { Spool } from '../support/spool.ts';
 import { runDueTasks } from '../support/tasks.ts';
-import type { TestResponse } from '../support/test-app.ts';
+import type { TestApp, TestResponse } from '../support/test-app.ts';
 
 export const HOUR_MS = 3_600_000;
 /** Time that a person has for a decision. */
@@ -63,5 +67,31 @@ export function approvingIn({ app, request, liveKey }: Spool): Approving {
       await runDueTasks(app, createExpiryKind(app, 'email', expireEmailApproval));
       await runDueTasks(app, createExpiryKind(app, 'broadcast', expireBroadcastApproval));
     },
+  };
+}
+
+/** Makes as much mail wait for approval as may. Another connection than the daemon's stores it, as another process would. */
+export function fillApprovals(
+  { dataDir }: Pick<TestApp, 'dataDir'>,
+  owner: { tenantId: string; mode: Mode },
+): { empty(): void } {
+  const run = (sql: string, parameters: object = {}) => {
+    const database = new Sqlite(join(dataDir, 'postrider.db'));
+    try {
+      database.prepare(sql).run({ ...owner, ...parameters });
+    } finally {
+      database.close();
+    }
+  };
+  run(
+    `WITH RECURSIVE rows(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM rows WHERE value < @count)
+     INSERT INTO approvals (id, tenantId, mode, kind, reference, hash, state, keyId, fromHeader, subject, createdAt, expiresAt)
+     SELECT 'apr_full' || value, @tenantId, @mode, 'email', 'em_full' || value, '', 'pending', 'key_1', '', '', 0, 0
+       FROM rows`,
+    { count: MAX_PENDING },
+  );
+  return {
+    empty: () =>
+      run(`DELETE FROM approvals WHERE id LIKE 'apr_full%' AND tenantId = @tenantId AND mode = @mode`),
   };
 }

@@ -145,7 +145,7 @@ test('what has changed since it was read is not approved, but asks again', async
   const { hash } = (await campaign.show(id)).approval;
   await ask('PATCH', `/templates/${template.body.id}`, { html: `${HTML}!` });
   assert.equal((await approve(id, { hash })).status, 409);
-  assert.deepEqual(await states(id), ['withdrawn', 'pending']);
+  assert.deepEqual(await states(id), ['pending']);
   assert.deepEqual(await rest(id), ['draft', 'pending']);
   assert.equal((await approve(id)).status, 200);
   assert.deepEqual(await rest(id), ['sending', 'approved']);
@@ -241,6 +241,84 @@ test('a test of such a broadcast is mail of the type broadcast, and waits too', 
   const answer = await ask('POST', `/broadcasts/${id}/test`, { to: ['ada@readers.example'] });
   const [{ id: emailId }] = answer.body.data;
   assert.equal((await spool.email(emailId)).approval.state, 'pending');
+});
+
+/** Creates a broadcast that is scheduled by a key that needs no approval, and asks with the other key to send it now. */
+async function hurried(ms: number, more: object = {}): Promise<string> {
+  const id = await draft({ scheduleAt: inMs(ms), ...more }, liveKey);
+  const { body } = await ask('POST', `/broadcasts/${id}/send`);
+  assert.deepEqual([body.status, body.approval.state], ['scheduled', 'pending']);
+  return id;
+}
+
+test('a request to send now leaves the schedule of another key, whether it is declined, expires or waits', async () => {
+  const [declined, expired, waiting] = [
+    await hurried(DECISION_MS + HOUR_MS),
+    await hurried(DECISION_MS + HOUR_MS),
+    await hurried(HOUR_MS),
+  ];
+  assert.equal((await decline(declined)).status, 200);
+  await clock.advance(HOUR_MS);
+  assert.deepEqual([await rest(waiting), await states(waiting)], [['sending', undefined], ['withdrawn']]);
+  await clock.advance(DECISION_MS - HOUR_MS);
+  await expire();
+  assert.deepEqual([await states(declined), await states(expired)], [['declined'], ['expired']]);
+  const statuses = async () => [(await rest(declined))[0], (await rest(expired))[0]];
+  assert.deepEqual(await statuses(), ['scheduled', 'scheduled']);
+  assert.equal((await campaign.show(declined)).scheduleAt, inMs(HOUR_MS));
+  await clock.advance(HOUR_MS);
+  assert.deepEqual(await statuses(), ['sending', 'sending']);
+});
+
+test('a request to send now is approved before the schedule, and one that is late ends with it', async () => {
+  const [approved, late] = [await hurried(HOUR_MS), await hurried(HOUR_MS)];
+  await approve(approved);
+  assert.deepEqual(await rest(approved), ['sending', 'approved']);
+  await clock.advance(3 * HOUR_MS);
+  assert.deepEqual(await rest(late), ['paused', undefined]);
+  assert.equal((await campaign.show(approved)).counts.recipients, 1);
+});
+
+test('a schedule that needs no approval stays when its owner changes the broadcast, and not when such a key does', async () => {
+  const [byOwner, byIntern] = [await hurried(HOUR_MS), await hurried(HOUR_MS)];
+  const { approval } = await campaign.show(byOwner);
+  const subject = { subject: 'Other' };
+  const own = await ask('PATCH', `/broadcasts/${byOwner}`, subject, liveKey);
+  assert.notEqual(own.body.approval.hash, approval.hash);
+  await ask('PATCH', `/broadcasts/${byIntern}`, subject);
+  await clock.advance(HOUR_MS);
+  assert.deepEqual(
+    [await rest(byOwner), await rest(byIntern)],
+    [
+      ['sending', undefined],
+      ['scheduled', 'pending'],
+    ],
+  );
+  await decline(byIntern);
+  assert.equal((await campaign.show(byIntern)).status, 'draft');
+});
+
+test('what was approved to be sent now and has changed since asks again, and leaves at its schedule', async () => {
+  const template = await ask('POST', '/templates', { name: 'T', subject: 'News', html: HTML }, liveKey);
+  const id = await hurried(HOUR_MS, { html: null, templateId: template.body.id });
+  await approve(id);
+  await ask('PATCH', `/templates/${template.body.id}`, { html: `${HTML}!` }, liveKey);
+  assert.deepEqual(await rest(id), ['scheduled', 'pending']);
+  await clock.advance(HOUR_MS);
+  assert.deepEqual(await rest(id), ['sending', undefined]);
+});
+
+test('a request to send now gives up a time that needs approval', async () => {
+  for (const isApproved of [false, true]) {
+    const id = await draft({ scheduleAt: inMs(HOUR_MS) });
+    if (isApproved) await approve(id);
+    const { body } = await ask('POST', `/broadcasts/${id}/send`);
+    assert.deepEqual([body.status, body.scheduleAt, body.approval.state], ['draft', null, 'pending']);
+    await clock.advance(HOUR_MS);
+    assert.deepEqual(await rest(id), ['draft', 'pending']);
+    await approve(id);
+    assert.deepEqual(await rest(id), ['sending', 'approved']);
+  }
 });
 
 test('an approved draft that can no longer be sent fails, and says why', async () => {

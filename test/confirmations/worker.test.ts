@@ -5,6 +5,7 @@ import Sqlite from 'better-sqlite3';
 import type { App } from '../../src/app.ts';
 import { CONFIRMATIONS } from '../../src/audiences/opt-in/store.ts';
 import { createConfirmationKind } from '../../src/confirmations/feature.ts';
+import { approvingIn, fillApprovals } from '../approvals/approving.ts';
 import { failDomain } from '../broadcasts/fixtures.ts';
 import { exportCsv, importCsv } from '../imports/jobs.ts';
 import { storePlan } from '../support/store-plan.ts';
@@ -104,6 +105,27 @@ test('a crash at any step loses no mail and sends none twice', async () => {
   await world.work();
   assert.deepEqual([(await requestsOf(email)).length, (await world.mailsTo(email)).length], [0, 1]);
   assert.equal((await world.contact(email)).confirmation.count, 1);
+});
+
+test('a mail that finds too much mail waiting for approval is made when there is less', async () => {
+  const { tenantId } = world.spool;
+  const key = await approvingIn(world.spool).intern('broadcasts_and_emails');
+  const email = newAddress();
+  const added = await world.ask(
+    'POST',
+    `/audiences/${world.audienceId}/contacts`,
+    { email, status: 'pending' },
+    key,
+  );
+  assert.equal(added.status, 201);
+  const full = fillApprovals(world.spool, { tenantId, mode: 'live' });
+  await world.work();
+  assert.deepEqual([(await requestsOf(email)).length, (await world.mailsTo(email)).length], [1, 0]);
+  full.empty();
+  await world.spool.clock.advance(HOUR_MS);
+  await world.work();
+  const [mail] = await world.mailsTo(email);
+  assert.equal(mail.approval.state, 'pending');
 });
 
 test('an account without quota cannot sign anybody up, and mail that finds the quota used up waits a day at most', async () => {

@@ -1,14 +1,11 @@
 /** Emails of keys that require approval wait until a person has approved what they are. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import { MAX_PENDING } from '../../src/approvals/store.ts';
 import { defineWrite } from '../../src/db/operation.ts';
 import { getMail } from '../../src/queue/mail-store.ts';
 import { changeEach } from '../../src/queue/state/change.ts';
 import { releaseRecipients } from '../../src/queue/state/hold.ts';
-import { newId } from '../../src/system/ids.ts';
-import { approvingIn, DECISION_MS, HOUR_MS } from '../approvals/approving.ts';
-import { insertRow } from '../broadcasts/fixtures.ts';
+import { approvingIn, DECISION_MS, fillApprovals, HOUR_MS } from '../approvals/approving.ts';
 import { act } from '../support/queue-action.ts';
 import { eventTypes, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
@@ -185,7 +182,27 @@ test('another time asks again, whoever sets it, and the approval before counts n
   assert.equal(await isClaimed(id), false);
   assert.equal((await decide(`/emails/${id}`, 'approve')).status, 200);
   assert.equal(await isClaimed(id), true, 'its time has passed');
-  assert.deepEqual(await states(id), ['withdrawn', 'withdrawn', 'approved']);
+  assert.deepEqual(await states(id), ['withdrawn', 'approved']);
+});
+
+test('an email that waits asks for each new time in the same row, without another event, and the decision has its whole time', async () => {
+  const id = await accept({ scheduledAt: inMs(HOUR_MS) });
+  const first = (await spool.email(id)).approval;
+  for (let hours = 2; hours <= 5; hours++) {
+    await clock.advance(HOUR_MS);
+    const body = { scheduledAt: inMs(HOUR_MS) };
+    assert.equal((await request('PATCH', `/v1/emails/${id}`, { key, body })).status, 200);
+  }
+  const { state, hash, expiresAt } = (await spool.email(id)).approval;
+  assert.deepEqual([state, expiresAt], ['pending', inMs(HOUR_MS + DECISION_MS)]);
+  assert.notEqual(hash, first.hash);
+  assert.deepEqual([await states(id), await events(id)], [['pending'], ['approval.requested']]);
+  await clock.advance(DECISION_MS);
+  await expire();
+  assert.deepEqual(await states(id), ['pending']);
+  await clock.advance(HOUR_MS);
+  await expire();
+  assert.deepEqual(await states(id), ['expired']);
 });
 
 test('an approved scheduled email leaves at its time', async () => {
@@ -245,20 +262,17 @@ test('each email of a batch asks for itself, and a key for broadcasts alone asks
 test('a tenant has a bounded number of emails that wait, and an email beyond it leaves nothing behind', async () => {
   const testKey = await spool.newKey({ requiresApproval: 'broadcasts_and_emails' });
   const { tenantId } = spool;
-  for (let index = 0; index < MAX_PENDING; index++)
-    insertRow(spool, 'approvals', {
-      ...{ id: newId('apr', index), tenantId, mode: 'test', domainId: null, kind: 'email', hash: '' },
-      ...{ reference: `em_${index}`, state: 'pending', keyId: 'key_1', fromHeader: '', subject: '' },
-      ...{ sendAt: null, createdAt: 0, expiresAt: 0, decidedAt: null, decidedBy: null, reason: null },
-    });
+  fillApprovals(spool, { tenantId, mode: 'test' });
   const before = await app.db.read.selectFrom('emails').select('id').execute();
   const email = {
     ...{ from: 'ada@sandbox.mx.postrider.example', to: ['delivered@simulator.mx.postrider.example'] },
     ...{ subject: 'Hi', text: 'Hello', type: 'transactional' },
   };
   const refused = await request('POST', '/v1/emails', { key: testKey, body: email });
-  assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
+  assert.deepEqual([refused.status, refused.body.error.type], [429, 'quota_exceeded']);
+  assert.match(refused.body.error.message, /wait for approval/);
+  assert.equal(refused.headers['retry-after'], '3600');
   const batch = await request('POST', '/v1/emails/batch', { key: testKey, body: { emails: [email] } });
-  assert.equal(batch.body.data[0].error.type, 'validation_error');
+  assert.equal(batch.body.data[0].error.type, 'quota_exceeded');
   assert.equal((await app.db.read.selectFrom('emails').select('id').execute()).length, before.length);
 });

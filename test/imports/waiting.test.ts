@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { contactImport } from '../../src/audiences/csv/import.ts';
+import type { JobRow } from '../../src/db/marketing-tables.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -12,10 +13,10 @@ const open = await openTestApp({ system: { clock } });
 after(() => open.close());
 const FILE = 'Mail,Level\nada@example.com,pro\nbob@example.com,free\n';
 
-async function waiting(file = FILE) {
+async function waiting(file = FILE, key = open.testKey) {
   const audienceId = await newAudience(open);
   const imports = `/v1/audiences/${audienceId}/contacts/imports`;
-  const { status, body } = await sendCsv(open, `${imports}?wait=true`, file);
+  const { status, body } = await sendCsv({ ...open, testKey: key }, `${imports}?wait=true`, file);
   assert.deepEqual([status, body.status], [202, 'waiting'], JSON.stringify(body));
   return { audienceId, id: body.id, path: `${imports}/${body.id}` };
 }
@@ -109,4 +110,25 @@ test('an import that waits is found in its own audience alone, and by its own te
     ['POST', 'start'],
   ] as const)
     assert.equal((await open.request(method, `${path}/${verb}`, { key: stranger.testKey })).status, 404);
+});
+
+test('confirmation mail of an import asks for approval for the key that has uploaded or started it and requires one', async () => {
+  const body = { name: 'intern', permission: 'full_access', requiresApproval: 'broadcasts_and_emails' };
+  const intern = (await open.request('POST', '/v1/api-keys', { body })).body;
+  const askerOf = async (id: string) => {
+    const jobs = open.app.db.read.selectFrom('jobs').select('options');
+    const { options } = await jobs.where('id', '=', id as JobRow['id']).executeTakeFirstOrThrow();
+    return JSON.parse(options).requester.askedBy;
+  };
+  for (const [uploader, starter, asker] of [
+    [open.testKey, open.testKey, null],
+    [open.testKey, intern.token, intern.id],
+    [intern.token, open.testKey, intern.id],
+  ]) {
+    const { id, path } = await waiting(FILE, uploader);
+    const started = await open.request('POST', `${path}/start`, { key: starter, body: {} });
+    assert.equal(started.status, 200, JSON.stringify(started.body));
+    assert.equal(await askerOf(id), asker);
+  }
+  await run();
 });

@@ -97,7 +97,7 @@ for (const withScripts of [true, false]) {
     await page.getByRole('button', { name: 'Decline this mail' }).click();
     await page.getByText('Not on a Sunday', { exact: true }).waitFor();
     if (withScripts) assert.deepEqual(await findViolations(page), []);
-    await page.goto(`${TEST}/approvals?state=withdrawn`);
+    await page.goto(`${TEST}/approvals?state=declined`);
     assert.equal(
       await page
         .getByRole('row')

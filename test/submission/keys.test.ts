@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTenantPlan } from '../../src/tenants/store.ts';
+import { fillApprovals } from '../approvals/approving.ts';
 import { SANDBOX, SIMULATOR } from '../emails/fixtures.ts';
 import { SENDER_DOMAIN } from '../support/spool.ts';
 import { openSubmissionWorld, plain, submit } from './submission-world.ts';
@@ -99,6 +100,17 @@ test('mail of a key that requires approval is accepted and waits, from the momen
   assert.equal((await world.request('POST', path, { key: made.body.token, body })).status, 403);
   assert.equal((await world.request('POST', path, { key: world.liveKey, body })).status, 200);
   assert.equal((await world.email(email.id)).recipients[0].status, 'queued');
+});
+
+test('a message that finds too much mail waiting for approval is refused for now', async () => {
+  const client = await world.logIn('agent', await newKey({ requiresApproval: 'broadcasts_and_emails' }));
+  const full = fillApprovals(world, { tenantId, mode: 'live' });
+  assert.match(
+    await submit(client, { ...mail, to: ['bob@receiver.example'] }),
+    /^452 4\.7\.0 .*wait for approval/,
+  );
+  full.empty();
+  assert.match(await submit(client, { ...mail, to: ['bob@receiver.example'] }), /^250 /);
 });
 
 test('the limits of a key apply: its permission, its domain and its addresses', async () => {

@@ -109,7 +109,9 @@ test('a template with conditions shows their variables, and one from an earlier 
   const row = await findTemplate(world.app.db.read, world.tenantId, id);
   assert.ok(row);
   const old = { ...row, html: '<p>{{#each x}}</p>' };
-  assert.ok(await world.app.db.commit(replaceTemplate, { after: old, updatedBefore: row.updatedAt }));
+  assert.ok(
+    await world.app.db.commit(replaceTemplate, { after: old, updatedBefore: row.updatedAt, approval: null }),
+  );
   assert.equal((await patch(id, { name: 'Other' })).status, 200);
   assert.equal((await patch(id, { html: '<b>{{#each x}}</b>' })).status, 400);
 });
@@ -156,13 +158,13 @@ test('a template deleted while it is changed is not found, and not made again', 
   const { id } = await created();
   const db: typeof world.app.db = Object.create(world.app.db);
   db.commit = async (write, input) => {
-    await world.app.db.commit(deleteTemplate, { tenantId: world.tenantId, id });
+    await world.app.db.commit(deleteTemplate, { tenantId: world.tenantId, approval: null, id });
     return world.app.db.commit(write, input);
   };
   await assert.rejects(
     updateTemplate(
       { clock, db },
-      { tenantId: world.tenantId, keyId: 'key_1', personId: null, id },
+      { tenantId: world.tenantId, keyId: 'key_1', personId: null, approval: null, id },
       { name: 'x' },
     ),
     /Template not found/,

@@ -13,7 +13,8 @@ import { previewWaiting } from '../../imports/preview.ts';
 import { importSchema, showImport } from '../../imports/schemas.ts';
 import { getJob, startJob } from '../../jobs/store.ts';
 import { notFound } from '../../system/errors.ts';
-import { reachOf } from '../../tenants/authenticate.ts';
+import { callerOf, reachOf } from '../../tenants/authenticate.ts';
+import { requesterOf } from '../opt-in/request.ts';
 import { importQuery, previewOfContacts } from './api.ts';
 import { type ContactImportOptions, contactImport } from './import.ts';
 import { CONTACT_FIELDS, isContactField } from './import-columns.ts';
@@ -69,7 +70,14 @@ export function registerWaitingImports(server: FastifyInstance, app: App): void 
     // The heading line is checked with the mapping, so that an unusable one is refused at once.
     await previewWaiting(app, contactImport, { job, options: chosen });
     const { waits: _, ...before } = JSON.parse(job.options) as ContactImportOptions;
-    const options = JSON.stringify({ ...before, ...chosen, ...(onConflict !== undefined && { onConflict }) });
+    // Whoever starts an import decides that its contacts get confirmation mail, which then waits as other mail of a key that requires approval.
+    const starter = requesterOf(callerOf(request));
+    const options = JSON.stringify({
+      ...before,
+      ...chosen,
+      ...(onConflict !== undefined && { onConflict }),
+      ...(starter.askedBy !== null && { requester: starter }),
+    } satisfies ContactImportOptions);
     const { id } = job;
     const started = { reach: reachOf(request), type: 'import', id, options, now: app.clock.now() } as const;
     return showImport(await app.db.commit(startJob, started));

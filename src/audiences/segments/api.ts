@@ -89,13 +89,14 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): 
       ...(name !== undefined && { name }),
       ...(filter !== undefined && { filter: readFilter(filter) }),
     };
-    const { tenantId } = callerOf(request);
+    const { tenantId, approval } = callerOf(request);
     const { id } = request.params;
-    return app.db.commit(changeSegment, { tenantId, id, change, now: app.clock.now() });
+    return app.db.commit(changeSegment, { tenantId, approval, id, change, now: app.clock.now() });
   });
-  segments.delete({}, (request) =>
-    app.db.commit(deleteSegment, { tenantId: callerOf(request).tenantId, id: request.params.id }),
-  );
+  segments.delete({}, (request) => {
+    const { tenantId, approval } = callerOf(request);
+    return app.db.commit(deleteSegment, { tenantId, approval, id: request.params.id });
+  });
   registerContacts(server, app);
   registerCount(server, app);
 }

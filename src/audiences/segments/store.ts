@@ -18,6 +18,7 @@ import {
 } from '../../db/rows.ts';
 import { realClock } from '../../system/clock.ts';
 import { invalid, limitReached, orNotFound } from '../../system/errors.ts';
+import { type Changer, requireSegmentUnplanned } from '../../tenants/planned-mail-store.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
 import { type FilterContext, segmentCondition } from './condition.ts';
@@ -107,21 +108,24 @@ export function listSegments(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-type ById = { tenantId: TenantId; id: string };
+type Changing = Changer & { id: string };
 type SegmentChange = { name?: string; filter?: Filter };
 
 /**
  * Changes a segment and returns it. Fields that the change does not name stay.
- * @throws AppError not_found; validation_error naming a topic or broadcast that does not exist
+ * @throws AppError not_found; validation_error naming a topic or broadcast that does not exist; restricted_api_key for other rules that the
+ * caller may not set
  */
 export const changeSegment = defineWrite(
   'segments.change',
-  async (tx, { tenantId, id, change, now }: ById & { change: SegmentChange; now: number }) => {
+  async (tx, { id, change, now, ...changer }: Changing & { change: SegmentChange; now: number }) => {
+    const { tenantId } = changer;
     const before = await getSegment(tx, tenantId, id);
     if (change.filter) await requireReferences(tx, tenantId, change.filter);
     const { name = before.name } = change;
     const filter = change.filter ? JSON.stringify(change.filter) : before.filter;
     if (name === before.name && filter === before.filter) return before;
+    if (filter !== before.filter) await requireSegmentUnplanned(tx, changer, before.id);
     await updateRows(tx, 'segments', { set: { name, filter, updatedAt: now }, where: { id: before.id } });
     return { ...before, name, filter, updatedAt: now };
   },
@@ -129,10 +133,11 @@ export const changeSegment = defineWrite(
 
 /**
  * Deletes a segment.
- * @throws AppError not_found
+ * @throws AppError not_found, restricted_api_key
  */
-export const deleteSegment = defineWrite('segments.delete', async (tx, { tenantId, id }: ById) => {
-  const segment = await getSegment(tx, tenantId, id);
+export const deleteSegment = defineWrite('segments.delete', async (tx, { id, ...changer }: Changing) => {
+  const segment = await getSegment(tx, changer.tenantId, id);
+  await requireSegmentUnplanned(tx, changer, segment.id);
   await deleteRows(tx, 'segments', { id: segment.id });
 });
 

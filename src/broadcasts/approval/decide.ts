@@ -7,7 +7,7 @@ import { type Expiry, endExpired } from '../../approvals/expiry.ts';
 import { findApproval, getDecidable, settleApproval } from '../../approvals/store.ts';
 import type { ApprovalRow } from '../../db/approval-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
-import { defineWrite } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { getRun, makeRunDue } from '../../ledger/run-store.ts';
 import { askForBroadcast } from '../ask.ts';
 import { bindTo } from '../bound.ts';
@@ -27,7 +27,7 @@ export type Deciding = Required<Decision> & {
 type Decided = ApprovalRow | 'changed' | 'asks-again';
 
 /**
- * Approves or declines a broadcast. A declined one is a draft again.
+ * Approves or declines a broadcast. A declined one is a draft again, unless it is scheduled for a time that needs no approval.
  * @throws AppError not_found, invalid_state
  */
 export const storeDecision = defineWrite(
@@ -46,7 +46,7 @@ export const storeDecision = defineWrite(
     await settleApproval(tx, approval, { state: decision, by, reason, now });
     if (decision === 'approved')
       await makeRunDue(tx, { broadcastId: id, tenantId }, Math.max(now, sendAt ?? now));
-    else if (broadcast.status === 'scheduled') await changeStatus(tx, broadcast, { cause: 'returned', now });
+    else await endPlan(tx, broadcast, { sendAt, now });
     return (await findApproval(tx, id)) ?? approval;
   },
   {
@@ -57,11 +57,20 @@ export const storeDecision = defineWrite(
   },
 );
 
-/** Makes a broadcast that nobody has approved in time a draft again. */
+/** Makes a broadcast a draft again whose time was not approved. What was to be sent now keeps its schedule, which needs no approval. */
+async function endPlan(
+  tx: Tx,
+  broadcast: Pick<BroadcastRow, 'id' | 'tenantId' | 'status'>,
+  { sendAt, now }: Pick<ApprovalRow, 'sendAt'> & { now: number },
+): Promise<void> {
+  if (broadcast.status === 'scheduled' && sendAt !== null)
+    await changeStatus(tx, broadcast, { cause: 'returned', now });
+}
+
+/** Ends the time of a broadcast that nobody has approved. */
 export const expireBroadcastApproval = defineWrite('broadcasts.expireApproval', (tx, expiry: Expiry) =>
-  endExpired(tx, expiry, async ({ reference }) => {
+  endExpired(tx, expiry, async ({ reference, sendAt }) => {
     const broadcast = await findListed(tx, reference as BroadcastRow['id']);
-    if (broadcast?.status === 'scheduled')
-      await changeStatus(tx, broadcast, { cause: 'returned', now: expiry.now });
+    if (broadcast) await endPlan(tx, broadcast, { sendAt, now: expiry.now });
   }),
 );

@@ -81,19 +81,20 @@ export const storeStart = defineWrite(
     if (mustBeDue && (before?.scheduleAt ?? 0) > now)
       throw new AppError('invalid_state', 'The broadcast was moved to a later time');
     if (broadcast.updatedAt !== read.updatedAt) return 'changed';
-    const planned = { pace: before?.pace ?? null, domainId: frozen.domainId };
+    const { pace = null, scheduleAt = null } = before ?? {};
+    const planned = { pace, scheduleAt, domainId: frozen.domainId };
     if (starter === 'owner') await withdrawApproval(tx, id, now);
     else if (!(await isCleared(tx, { broadcast, run: planned, contentHash, now }))) return 'waits';
     const run: BroadcastRunRow = {
       broadcastId: id,
       tenantId,
       mode,
-      scheduleAt: before?.scheduleAt ?? null,
+      scheduleAt,
       startedAt: now,
       endedAt: null,
       pausedReason: null,
       failure: null,
-      pace: planned.pace,
+      pace,
       nextCopyAt: null,
       contentId: await insertContent(tx, tenantId, source),
       frozen: JSON.stringify(frozen),

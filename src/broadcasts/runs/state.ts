@@ -2,7 +2,7 @@
  * The state machine of a broadcast. A cause says why the status changes; this module says from which states it may, and
  * what changes with it. Nothing else changes the status of a broadcast.
  */
-import { withdrawApproval } from '../../approvals/store.ts';
+import { findApproval, settleApproval, withdrawApproval } from '../../approvals/store.ts';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
@@ -22,7 +22,7 @@ type Cause =
   | { cause: 'failed'; failure: string }
   | { cause: 'resumed' }
   | { cause: 'canceled' }
-  /** Nobody has approved a scheduled broadcast, so that it is a draft again. */
+  /** Nobody has approved the time of a scheduled broadcast, or it is to be sent now instead, so that it is a draft again. */
   | { cause: 'returned' }
   /** Every copy was tried, and nobody waits for one. */
   | { cause: 'ended' };
@@ -129,7 +129,10 @@ export type Settling = Pick<BroadcastRow, 'id' | 'updatedAt'> & {
 
 const STARTABLE: readonly BroadcastStatus[] = ['scheduled', 'draft'];
 
-/** Pauses a scheduled broadcast, or an approved draft, that is late, or marks it as failed, unless it was changed since it was read. */
+/**
+ * Pauses a scheduled broadcast, or an approved draft, that is late, or marks it as failed, unless it was changed since it was read. A request to
+ * send it earlier ends then, because nobody can approve it any more.
+ */
 export const settleScheduled = defineWrite(
   'broadcasts.settleScheduled',
   async (tx, { id, updatedAt, failure, now }: Settling): Promise<BroadcastRow['status'] | undefined> => {
@@ -138,6 +141,8 @@ export const settleScheduled = defineWrite(
     if (broadcast.updatedAt !== updatedAt) return undefined;
     const change =
       failure === undefined ? { cause: 'delayed' as const } : { cause: 'failed' as const, failure };
+    const approval = await findApproval(tx, id);
+    if (approval?.state === 'pending') await settleApproval(tx, approval, { state: 'withdrawn', now });
     await changeStatus(tx, broadcast, { ...change, now });
     return failure === undefined ? 'paused' : 'failed';
   },

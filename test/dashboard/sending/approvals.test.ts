@@ -81,13 +81,13 @@ test('what has changed since it was shown is not approved, which its row and its
   const refused = await owner.submit('approve');
   assert.equal(refused.status, 422);
   assert.match(refused.html, /role="alert"[^>]*>It has changed since/);
-  assert.deepEqual(await states(id), ['withdrawn', 'pending']);
+  assert.deepEqual(await states(id), ['pending']);
   await owner.open(`${LIVE}/approvals`);
   await owner.submit('approve', { id, hash: former });
   assert.equal(owner.page.html.split('It has changed since').length, 2, 'in one row alone');
   await owner.open(`${LIVE}/emails/${id}`);
   await owner.submit('approve');
-  assert.deepEqual(await states(id), ['withdrawn', 'approved']);
+  assert.deepEqual(await states(id), ['approved']);
   assert.deepEqual(await states(other), ['pending']);
   await owner.open(`${LIVE}/approvals`);
   await owner.submit('decline');

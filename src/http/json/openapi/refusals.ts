@@ -75,7 +75,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     message: 'Your plan allows 5 requests per second',
   },
   quota_exceeded: {
-    when: 'the plan has no emails left this month. `Retry-After` is the time until the next month begins: report it to a person instead of waiting.',
+    when: 'the plan has no emails left this month, or the maximum number of emails and broadcasts waits for approval. Report it to a person instead of waiting: `Retry-After` is the time until the next month begins, or an hour.',
     message: 'Your plan allows 3000 emails per month; the next month begins at 2026-04-01T00:00:00.000Z',
   },
   internal_error: {

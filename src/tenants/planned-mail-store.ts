@@ -1,0 +1,83 @@
+/**
+ * Protects what mail is going to be made of that needs no approval. A key whose mail requires one could otherwise write that mail by changing a
+ * template or a segment. This module writes nothing.
+ */
+import { sql } from 'kysely';
+import type { Tx } from '../db/operation.ts';
+import { AppError } from '../system/errors.ts';
+import { findAsker } from './approval-need.ts';
+import type { Caller } from './authenticate.ts';
+
+/** A caller that changes, restores or deletes something. */
+export type Changer = Pick<Caller, 'tenantId' | 'approval'>;
+type Named = { column: 'templateId' | 'segmentId'; id: string };
+
+/**
+ * Checks that the caller may change a template: mail of the caller needs no approval, or nobody has planned mail that is made of the template.
+ * @throws AppError restricted_api_key
+ */
+export async function requireTemplateUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
+  await refuseOfBroadcast(tx, changer, { column: 'templateId', id });
+  if (findAsker(changer, 'transactional') !== null && (await isOfConfirmations(tx, changer, id)))
+    throw refusal('template', 'Confirmation mail of an audience is made of this template');
+}
+
+/**
+ * Checks that the caller may change a segment: mail of the caller needs no approval, or nobody has planned a broadcast to the segment.
+ * @throws AppError restricted_api_key
+ */
+export function requireSegmentUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
+  return refuseOfBroadcast(tx, changer, { column: 'segmentId', id });
+}
+
+async function refuseOfBroadcast(tx: Tx, changer: Changer, named: Named): Promise<void> {
+  if (findAsker(changer, 'broadcast') === null || !(await isOfBroadcast(tx, changer, named))) return;
+  const what = named.column === 'templateId' ? 'template' : 'segment';
+  throw refusal(
+    what,
+    `A broadcast that is scheduled without approval, or paused before its start, names this ${what}`,
+  );
+}
+
+function refusal(what: 'template' | 'segment', reason: string): AppError {
+  return new AppError(
+    'restricted_api_key',
+    `${reason}, and the mail of this API key requires approval, so the key cannot change or delete the ${what}`,
+  );
+}
+
+/**
+ * Returns true when a broadcast names it that can start without another look at it. A broadcast that has started is frozen, and an approval
+ * binds to the template and the segment; but not when its time has passed, because whoever resumes it then starts it.
+ */
+async function isOfBroadcast(tx: Tx, { tenantId }: Changer, { column, id }: Named): Promise<boolean> {
+  const found = await tx
+    .selectFrom('broadcasts')
+    .innerJoin('broadcastRuns', 'broadcastRuns.broadcastId', 'broadcasts.id')
+    .select('broadcasts.id')
+    .where('broadcasts.tenantId', '=', tenantId)
+    .where('broadcasts.mode', 'in', ['live', 'test'])
+    .where('broadcasts.status', 'in', ['scheduled', 'paused'])
+    .where(sql<boolean>`${sql.ref(`broadcasts.${column}`)} = ${id}`)
+    .where('broadcastRuns.startedAt', 'is', null)
+    .where(
+      sql<boolean>`(broadcasts.status = 'paused' OR NOT EXISTS (SELECT 1 FROM approvals
+        WHERE approvals.reference = broadcasts.id AND approvals.state IN ('pending', 'approved')
+          AND approvals."sendAt" IS NOT NULL))`,
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+async function isOfConfirmations(tx: Tx, { tenantId }: Changer, templateId: string): Promise<boolean> {
+  const found = await tx
+    .selectFrom('audiences')
+    .select('id')
+    .where('tenantId', '=', tenantId)
+    .where('deletedAt', 'is', null)
+    .where(sql<boolean>`json_extract("optIn", '$.templateId') = ${templateId}`)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
