@@ -60,8 +60,8 @@ export const operatorBroadcastsPage = definePage({
 });
 
 async function change({ operator, path: here }: Context, verb: Change, id: string) {
-  await operator.post(`${path`/broadcasts/${id}`}/${verb}`);
-  return { to: here, said: 'saved' as const };
+  const { tenantId } = await operator.post<OperatorBroadcast>(`${path`/broadcasts/${id}`}/${verb}`);
+  return { to: here, said: 'saved' as const, acted: { tenantId } };
 }
 
 function BroadcastTable({

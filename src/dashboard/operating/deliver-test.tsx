@@ -4,6 +4,7 @@ import { Foreign, Heading, Status } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
 import { SmtpSession } from '../frame/smtp-session.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
+import { aboutTenant } from './find-tenant.ts';
 
 type Context = Contexts['operator'];
 
@@ -37,7 +38,8 @@ export const deliverTestPage = definePage({
         const tenant = fieldOf(form, 'tenant').trim();
         const body = { address, ...(tenant !== '' && { tenant }) };
         const events = await context.operator.postForLines<TestEvent>('/deliver-test', body);
-        return resultView(context, { address, events });
+        const acted = await aboutTenant(context.operator, tenant);
+        return { ...resultView(context, { address, events }), acted };
       },
     },
   },
