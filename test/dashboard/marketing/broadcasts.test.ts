@@ -12,7 +12,7 @@ const FROM = 'News <news@sandbox.mx.postrider.example>';
 const HTML =
   '<p>Hello {{firstName|friend}}</p><script>bad()</script><a href="{{{unsubscribe_url}}}">Leave</a>';
 
-async function api(method: 'GET' | 'POST', path: string, body?: unknown) {
+async function api(method: 'GET' | 'PATCH' | 'POST', path: string, body?: unknown) {
   const answer = await testApp.request(method, `/v1${path}`, body === undefined ? {} : { body });
   assert.ok(answer.status < 400, JSON.stringify(answer.body));
   return answer.body;
