@@ -72,7 +72,7 @@ for (const look of looksOf('error')) {
       windowOf(look),
       async ({ page, open, takeScreenshot }, path) => {
         // Without a session there is nobody to enter a code, and the answer leads to the login.
-      const count = path === '/login/code' ? 0 : await page.locator(FORMS).count();
+        const count = path === '/login/code' ? 0 : await page.locator(FORMS).count();
         for (let index = 0; index < count; index++) {
           if (index > 0) await open(path);
           await sendEmpty(page, index);

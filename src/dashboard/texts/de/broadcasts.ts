@@ -105,7 +105,8 @@ export const broadcasts: typeof english = {
   links: 'Links',
   link: 'Link',
   tracked: 'Klicks werden gezählt',
-  changedMeanwhile: 'Die Rundmail wurde geändert, nachdem diese Seite geöffnet war. Sehen Sie sie noch einmal an, bevor sie verschickt wird.',
+  changedMeanwhile:
+    'Die Rundmail wurde geändert, nachdem diese Seite geöffnet war. Sehen Sie sie noch einmal an, bevor sie verschickt wird.',
   notReady: 'Sie kann noch nicht gesendet werden',
   sendNow: 'Jetzt senden',
   sendNowText: 'Sie geht sofort hinaus. Zugestellte Kopien lassen sich nicht zurückholen.',

@@ -101,7 +101,8 @@ export const broadcasts = {
   links: 'Links',
   link: 'Link',
   tracked: 'Clicks are counted',
-  changedMeanwhile: 'The broadcast was changed after this page was opened. Look at it again before it is sent.',
+  changedMeanwhile:
+    'The broadcast was changed after this page was opened. Look at it again before it is sent.',
   notReady: 'It cannot be sent yet',
   sendNow: 'Send now',
   sendNowText: 'It leaves at once. Copies that were delivered cannot be called back.',
