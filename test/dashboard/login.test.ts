@@ -23,6 +23,7 @@ async function setUpPath(): Promise<string> {
 test('the first link makes the operator, works once, and then there is none any more', async () => {
   const path = await setUpPath();
   const browser = await openBrowser(testApp);
+  assert.match((await browser.open('/login')).html, /Nobody operates this installation yet/);
   await browser.open(path);
   assert.match(browser.page.html, /Set up the dashboard/);
   await browser.submit('enter', { name: 'Olga', email: 'Olga@Example.COM', password: PASSWORD });
@@ -31,6 +32,7 @@ test('the first link makes the operator, works once, and then there is none any 
   const other = await openBrowser(testApp);
   await other.open(path);
   assert.match(other.page.html, /does not work any more/);
+  assert.doesNotMatch((await other.open('/login')).html, /Nobody operates/);
   assert.equal(await makeSetUpLink(app, 'http://127.0.0.1:8025'), undefined);
 });
 

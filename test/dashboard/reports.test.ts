@@ -58,7 +58,7 @@ const TLS = JSON.stringify({
 
 test('a tenant without domains, and a domain without reports, say so', async () => {
   await viewer.open(PAGE);
-  assert.match(viewer.page.html, /There is no such domain/);
+  assert.match(viewer.page.html, /There are no domains yet/);
   await addDomain(testApp, { name: 'empty.example' });
   await viewer.open(PAGE);
   assert.match(viewer.page.html, /empty\.example.*No reports yet/s);

@@ -14,6 +14,7 @@ test('the log shows the requests of keys of its mode, and its filters stand in t
   const browser = await logIn(testApp);
   const { html } = await browser.open('/t/default/test/requests');
   assert.match(html, /GET <bdi[^>]*>\/v1\/topics<\/bdi>/);
+  assert.match(html, /<a href="\/t\/default\/test\/keys\/key_/);
   assert.doesNotMatch(html, /secret=1/);
   const { html: errors } = await browser.open('/t/default/test/requests?status=4xx');
   assert.doesNotMatch(errors, /\/v1\/topics</);
@@ -36,5 +37,8 @@ test('the reply of the simulator is chosen and removed in test mode, and refused
   assert.deepEqual([body.reply.code, body.reply.recipients], [452, 'all']);
   await browser.submit('remove');
   assert.equal((await testApp.request('GET', '/v1/simulator/reply')).body.reply, null);
-  assert.match((await browser.open('/t/default/live/simulator')).html, /belongs to test mode/);
+  assert.match(
+    (await browser.open('/t/default/live/simulator')).html,
+    /<a href="\/t\/default\/test\/simulator">[^<]*belongs to test mode/,
+  );
 });

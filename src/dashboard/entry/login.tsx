@@ -1,6 +1,7 @@
 /** The page on which a person logs in: with its password, which a second factor may follow (code.tsx), or with a passkey alone. */
 import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
+import { hasOperator } from '../people/store.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
 import { OpenIdLink } from './openid-link.tsx';
@@ -20,6 +21,7 @@ export const loginPage = definePage({
       body: (
         <>
           <h1>{login.title}</h1>
+          {!(await hasOperator(context.app.db.read)) && <p>{login.setUpFirst}</p>}
           <LoginForm context={context} account="email" />
           <Passkey context={context} />
           <OpenIdLink context={context} to={targetOf(context)} />

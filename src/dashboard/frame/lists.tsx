@@ -185,24 +185,26 @@ export function FilterField({
   );
 }
 
-/** A choice of a filter; its empty value matches everything. */
+/** A choice of a filter; its empty value matches everything, unless there is a fallback that then holds. */
 export function FilterSelect({
   context,
   name,
   label,
   options,
+  fallback,
 }: {
   context: BaseContext;
   name: string;
   label: string;
   options: readonly Option[];
+  fallback?: string;
 }) {
-  const value = context.query.get(name) ?? '';
+  const value = context.query.get(name) || fallback;
   return (
     <label>
       {label}
       <select name={name}>
-        <option value="">{context.texts.frame.all}</option>
+        {fallback === undefined && <option value="">{context.texts.frame.all}</option>}
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {option.label}

@@ -83,7 +83,13 @@ function RequestTable({ context, requests: rows }: { context: TenantContext; req
           cell: ({ durationMs }) => `${context.formats.number(durationMs)} ms`,
         },
         { label: requests.client, cell: ({ clientAddress }) => clientAddress },
-        { label: requests.key, cell: ({ keyId }) => <code>{keyId}</code> },
+        {
+          label: requests.key,
+          cell: ({ keyId }) => (
+            // Keys that are removed are known no more; viewers see none.
+            <code>{context.can('write') ? <a href={context.at(`/keys/${keyId}`)}>{keyId}</a> : keyId}</code>
+          ),
+        },
         { label: requests.id, cell: ({ id }) => <code>{id}</code> },
       ]}
     />

@@ -5,6 +5,7 @@ import type { replySchema } from '../../simulator/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Field, Form, Select } from '../frame/forms.tsx';
+import { tenantPath } from '../frame/layout.tsx';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
 
 type Reply = Static<typeof replySchema>['reply'];
@@ -29,7 +30,9 @@ export const simulatorPage = definePage({
               reply={(await api.get<Static<typeof replySchema>>('/simulator/reply')).reply}
             />
           ) : (
-            <p class="empty">{texts.simulator.testOnly}</p>
+            <p class="empty">
+              <a href={tenantPath(context.tenant.tenantName, 'test') + PATH}>{texts.simulator.testOnly}</a>
+            </p>
           )}
         </>
       ),

@@ -5,6 +5,7 @@ import { MAX_SOURCE_BYTES } from '../../../templates/schemas.ts';
 import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
 import { fieldOf, type TenantContext } from '../../page.ts';
 import { listNewest, optionsOf } from '../choices.ts';
+import { NoAudiences } from '../no-audiences.tsx';
 
 /** Limit of the form: HTML and text, and the other fields. */
 export const COMPOSER_UPLOAD = { maxBytes: 2 * MAX_SOURCE_BYTES + 64 * 1024, maxFiles: 0 };
@@ -31,6 +32,7 @@ export async function composerForm(context: TenantContext, action: string, draft
   const from = draft?.from ?? (await lastSender(context));
   return (
     <Form context={context} action={action} submit={broadcasts.saveDraft} hasFiles keepsDraft>
+      {audiences.data.length === 0 && <NoAudiences context={context} />}
       <Select
         {...field}
         name="target"

@@ -27,7 +27,7 @@ export const broadcastsPage = definePage({
   menu: { group: 'marketing', label: ({ broadcasts }) => broadcasts.title },
   async show(context) {
     const { api, query, texts, at, can } = context;
-    const { broadcasts, audiences } = texts;
+    const { broadcasts, segments } = texts;
     const page = await api.get<Broadcasts>('/broadcasts', pageQueryOf(query, ['status', 'audienceId']));
     const known = await listNewest<Audience>(api, '/audiences');
     const statuses = STATUSES.map((value) => ({ value, label: broadcasts.statuses[value] }));
@@ -43,7 +43,7 @@ export const broadcastsPage = definePage({
             <FilterSelect
               context={context}
               name="audienceId"
-              label={audiences.title}
+              label={segments.audience}
               options={optionsOf(known.data)}
             />
           </Filters>

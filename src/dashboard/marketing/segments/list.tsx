@@ -4,6 +4,7 @@ import { FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/li
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
 import { listNewest, optionsOf } from '../choices.ts';
+import { NoAudiences } from '../no-audiences.tsx';
 import type { Segment } from './form-page.tsx';
 
 type Segments = { data: Segment[]; hasMore: boolean };
@@ -27,7 +28,8 @@ export const segmentsPage = definePage({
               <a href={at(`/audiences/${encodeURIComponent(audienceId)}/segments/new`)}>{segments.create}</a>
             )}
           </Heading>
-          {audienceId === '' && <p class="muted">{segments.of}</p>}
+          {audienceId === '' && audiences.data.length > 0 && <p class="muted">{segments.of}</p>}
+          {audiences.data.length === 0 && <NoAudiences context={context} />}
           <Filters context={context}>
             <FilterSelect
               context={context}

@@ -35,7 +35,7 @@ export const queuePage = definePage({
           </Heading>
           <p>{queue.text}</p>
           <Filters context={context}>
-            <FilterSelect context={context} name="by" label={queue.by} options={options} />
+            <FilterSelect context={context} name="by" label={queue.by} options={options} fallback="domain" />
           </Filters>
           {stats instanceof Error ? (
             <Refused refusal={stats} />

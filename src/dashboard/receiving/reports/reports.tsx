@@ -40,7 +40,7 @@ export const reportsPage = definePage({
               options={TYPES.map((value) => ({ value, label: reports.types[value] }))}
             />
           </Filters>
-          {domain ? await reportSection(context, domain) : <p class="empty">{reports.noDomain}</p>}
+          {domain ? await reportSection(context, domain) : <NoDomain context={context} />}
         </>
       ),
     };
@@ -52,6 +52,16 @@ async function findDomain({ api, query }: TenantContext): Promise<Domain | undef
   const name = query.get('domain')?.trim() ?? '';
   const { data } = await api.get<{ data: Domain[] }>('/domains', { name, limit: 1 });
   return data[0];
+}
+
+function NoDomain({ context: { texts, query, at } }: { context: TenantContext }) {
+  const { reports, domains } = texts;
+  if (query.get('domain')?.trim()) return <p class="empty">{reports.noDomain}</p>;
+  return (
+    <p class="empty">
+      {reports.noDomains} <a href={at('/domains')}>{domains.title}</a>
+    </p>
+  );
 }
 
 async function reportSection(context: TenantContext, { id, name }: Domain) {

@@ -75,14 +75,18 @@ export function PurposeFields({ context, action, productType, region }: PurposeP
         value={productType}
         options={purposes}
       />
-      <Select
-        context={context}
-        action={action}
-        name="region"
-        label={domains.region}
-        value={region ?? known[0]}
-        options={regions.map((value) => ({ value, label: value }))}
-      />
+      {regions.length === 1 ? (
+        <input type="hidden" name="region" value={regions[0]} />
+      ) : (
+        <Select
+          context={context}
+          action={action}
+          name="region"
+          label={domains.region}
+          value={region ?? known[0]}
+          options={regions.map((value) => ({ value, label: value }))}
+        />
+      )}
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { STATUSES } from '../../../emails/schemas.ts';
 import type { emailPageSchema } from '../../../emails/show.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
+import { tenantPath } from '../../frame/layout.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import { EmailStatusMark } from './states.tsx';
@@ -45,6 +46,17 @@ function EmailFilters({ context }: { context: TenantContext }) {
   );
 }
 
+/** Whoever has sent a first email with a test key looks for it in the live mode, where logging in leads. */
+function NoEmails({ context: { texts, mode, tenant } }: { context: TenantContext }) {
+  const { emails } = texts;
+  return (
+    <>
+      {emails.none}{' '}
+      {mode === 'live' && <a href={`${tenantPath(tenant.tenantName, 'test')}/emails`}>{emails.ofTestKeys}</a>}
+    </>
+  );
+}
+
 /** A table of emails, each with a link to its page. */
 export function EmailTable({ context, emails: rows }: { context: TenantContext; emails: Emails['data'] }) {
   const { emails, frame } = context.texts;
@@ -54,7 +66,7 @@ export function EmailTable({ context, emails: rows }: { context: TenantContext; 
       caption={emails.title}
       rows={rows}
       keyOf={({ id }) => id}
-      empty={context.query.size > 0 ? frame.noMatch : emails.none}
+      empty={context.query.size > 0 ? frame.noMatch : <NoEmails context={context} />}
       columns={[
         {
           label: emails.subject,

@@ -11,6 +11,8 @@ export const login: typeof english = {
   mailboxTitle: 'Beim Postfach anmelden',
   mailboxPassword: 'Das Passwort des Postfachs selbst; App-Passwörter sind für Mailprogramme.',
   lost: 'Passwort verloren? Ein Inhaber Ihres Mandanten oder der Betreiber erstellt einen Link, mit dem Sie ein neues setzen.',
+  setUpFirst:
+    'Noch betreibt niemand diese Installation: Öffnen Sie den Link, den Postrider beim ersten Start ausgegeben hat. „postrider person link“ gibt einen neuen aus.',
   plain:
     'Anmelden geht nur über HTTPS, weil ein Passwort sonst im Klartext durch das Netz ginge. Öffnen Sie diese Seite unter https:// oder auf dem Server selbst.',
   openId: (provider) => `Weiter mit ${provider}`,

@@ -7,6 +7,7 @@ export const reports: typeof english = {
     'Andere Server berichten einmal am Tag, wie die Mail einer Domain DMARC bestanden hat und ob Verbindungen zu ihr TLS hatten. Berichte kommen, sobald die Adressen in den vorgeschlagenen DNS-Einträgen veröffentlicht sind.',
   domain: 'Domain',
   noDomain: 'Diese Domain gibt es nicht.',
+  noDomains: 'Es gibt noch keine Domains, und daher keine Berichte.',
   type: 'Art',
   types: { dmarc: 'DMARC', tls: 'TLS' },
   caption: 'Berichte',

@@ -43,8 +43,8 @@ export const requests: typeof requestsInEnglish = {
 export const simulator: typeof simulatorInEnglish = {
   title: 'Simulator',
   help: (domain) =>
-    `Test-Mail geht an den Simulator. Adressen bei ${domain} verhalten sich, wie ihr Name sagt; Sie können die SMTP-Antwort auch selbst wählen.`,
-  testOnly: 'Die Antwort gehört zum Test-Modus. Wechseln Sie zu Test, um sie zu wählen.',
+    `Test-Mail geht an den Simulator. Adressen bei ${domain} verhalten sich, wie ihr Name sagt: delivered, bounced, complained, delayed, suppressed, opened, clicked. Die SMTP-Antwort an custom können Sie hier wählen.`,
+  testOnly: 'Die Antwort gehört zum Test-Modus: Wählen Sie sie dort.',
   present: 'Jetzige Antwort',
   none: 'Der Simulator antwortet, wie die Adressen sagen.',
   remove: 'Antwort entfernen',

@@ -9,6 +9,8 @@ export const login = {
   mailboxTitle: 'Log in to your mailbox',
   mailboxPassword: 'The password of the mailbox itself; app passwords are for mail programs.',
   lost: 'Lost your password? An owner of your tenant, or the operator, makes a link with which you set a new one.',
+  setUpFirst:
+    'Nobody operates this installation yet: open the link that Postrider has printed at its first start. “postrider person link” prints another one.',
   plain:
     'Logging in is possible over HTTPS only, because a password would cross the network in clear text. Open this page under https://, or on the machine itself.',
   openId: (provider: string) => `Continue with ${provider}`,

@@ -5,6 +5,7 @@ export const reports = {
     'Other servers report once a day how the mail of a domain passed DMARC, and whether connections to it had TLS. Reports arrive once the addresses in the suggested DNS records are published.',
   domain: 'Domain',
   noDomain: 'There is no such domain.',
+  noDomains: 'There are no domains yet, and so no reports.',
   type: 'Type',
   types: { dmarc: 'DMARC', tls: 'TLS' },
   caption: 'Reports',

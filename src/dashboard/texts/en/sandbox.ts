@@ -37,8 +37,8 @@ export const requests = {
 export const simulator = {
   title: 'Simulator',
   help: (domain: string) =>
-    `Test mail goes to the simulator. Addresses at ${domain} behave as their names say; you can also choose the SMTP reply.`,
-  testOnly: 'The reply belongs to test mode. Change to Test to choose it.',
+    `Test mail goes to the simulator. Addresses at ${domain} behave as their names say: delivered, bounced, complained, delayed, suppressed, opened, clicked. The SMTP reply to custom can be chosen here.`,
+  testOnly: 'The reply belongs to test mode: choose it there.',
   present: 'Present reply',
   none: 'The simulator answers as the addresses say.',
   remove: 'Remove the reply',
