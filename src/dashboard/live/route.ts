@@ -43,10 +43,11 @@ export function serveLive(server: FastifyInstance, app: LiveApp): void {
     const context = await contextFor(app, app.servers, { area: 'account', asked });
     const topics = topicsOf(app, context);
     const { id } = context.person;
-    const count = open.get(id) ?? 0;
-    if (all >= MAX_STREAMS || count >= MAX_STREAMS_PER_PERSON) throw tooManyStreams();
     const token = context.sessionToken ?? '';
     const rights = await rightsOf(app, token);
+    // Nothing is awaited between the check and the count, so that no two requests take the same place.
+    const count = open.get(id) ?? 0;
+    if (all >= MAX_STREAMS || count >= MAX_STREAMS_PER_PERSON) throw tooManyStreams();
     open.set(id, count + 1);
     all += 1;
     reply.hijack();
