@@ -333,12 +333,10 @@ CREATE TABLE recoveryCodes (
     id: '0103-passwords-of-sessions',
     sql: 'ALTER TABLE dashboardSessions ADD COLUMN passwordDigest TEXT;',
   },
-  /** The number of held recipients follows from the index alone, also of those that do not wait for an approval. */
+  /** The number of recipients that wait for the operator, and not for an approval, follows from an index alone. */
   {
     id: '0104-reasons-of-held-mail',
-    sql: `
-DROP INDEX recipientsHeld;
-CREATE INDEX recipientsHeld ON recipients (queue, messageId, holdReason) WHERE state = 'held';`,
+    sql: "CREATE INDEX recipientsHeldByReason ON recipients (holdReason) WHERE state = 'held';",
   },
   /** Passkeys. The secrets of one-time codes leave the audit log, which had them for a time. */
   {

@@ -268,7 +268,8 @@ const recipients = table({
   recipientsByState:
     "(tenantId, mode, state, messageId) WHERE state NOT IN ('ready', 'in_flight', 'delivered')",
   recipientsInFlight: "(runId, dueAt) WHERE state = 'in_flight'",
-  recipientsHeld: "(queue, messageId, holdReason) WHERE state = 'held'",
+  recipientsHeld: "(queue, messageId) WHERE state = 'held'",
+  recipientsHeldByReason: "(holdReason) WHERE state = 'held'",
   recipientsSuspect:
     "(dueAt, interruptedAttempts, id) WHERE interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')",
 });

@@ -80,7 +80,7 @@ export async function listDueSuspects(tx: Tx): Promise<string[]> {
   return [...new Set((await dueSuspects.all(tx, {})).map(({ messageId }) => messageId))];
 }
 
-/** The condition is literal, for the partial index `recipientsHeld`. */
+/** The condition is literal, for the partial index `recipientsHeldByReason`. */
 const isHeld = sql<boolean>`recipients.state = 'held'`;
 
 const heldCount = statement((db) =>

@@ -10,7 +10,7 @@ import { explain } from '../../support/explain.ts';
 
 test('held recipients and suspects are each found by an index that holds nothing else', async () => {
   for (const [query, index] of [
-    [countHeld, 'recipientsHeld'],
+    [countHeld, 'recipientsHeldByReason'],
     [findWaitingSuspect, 'recipientsSuspect'],
     [findMaxInterruptedOnProbe, 'recipientsSuspect'],
     [listDueSuspects, 'recipientsSuspect'],
@@ -20,5 +20,5 @@ test('held recipients and suspects are each found by an index that holds nothing
     assert.doesNotMatch(plan.join('\n'), /TEMP B-TREE/);
   }
   // The number is a metric: reading each of a million held rows would stop everything else.
-  assert.match((await explain(countHeld)).join('\n'), /USING COVERING INDEX recipientsHeld\b/);
+  assert.match((await explain(countHeld)).join('\n'), /USING COVERING INDEX recipientsHeldByReason\b/);
 });
