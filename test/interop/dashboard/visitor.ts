@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
+import { until } from '../until.ts';
 
 /** Directory for screenshots of what the tests see; without it, none are taken. */
 const SCREENSHOTS = process.env['POSTRIDER_SCREENSHOTS'];
@@ -40,6 +41,13 @@ const CONTENT = `document.querySelector('#content')`;
 /** True when a page says what became of a form, or when its content was replaced without loading it anew: reading goes on there. */
 const HAS_SAID = `window.sentFrom !== undefined || document.querySelector('.refused, .said') !== null`;
 
+/** Returns true when another content stands on the page. `waitForFunction` would need `eval`, which the policy refuses. */
+function hasChanged(page: Page): Promise<boolean> {
+  const question = `document.readyState === 'complete' && ${CONTENT} !== window.sentFrom`;
+  // While the page changes, there is nothing that could answer.
+  return page.evaluate<boolean>(question).catch(() => false);
+}
+
 type Options = BrowserContextOptions & { origin: string; hasScripts: boolean };
 
 /** Opens a window of its own. */
@@ -58,7 +66,7 @@ export async function visit(browser: Browser, { origin, hasScripts, ...options }
     // A form may have a first button for the Enter key, which nobody sees.
     await named.and(page.locator(':not(.visually-hidden)')).first().click();
     if (!hasScripts) await loaded;
-    else await page.waitForFunction(`document.readyState === 'complete' && ${CONTENT} !== window.sentFrom`);
+    else await until(`an answer to "${button}"`, () => hasChanged(page), MAX_WAIT_MS);
     const isLost =
       hasScripts && (await page.evaluate(`document.activeElement === document.body && (${HAS_SAID})`));
     if (isLost) faults.push(`the focus is lost after "${button}" at ${page.url()}`);
