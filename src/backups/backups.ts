@@ -101,7 +101,7 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
 }
 
 async function ageSeconds(config: Config, now: number): Promise<number> {
-  // Without this, a folder that cannot be read would keep all other metrics from being shown.
+  // A folder that cannot be read must not keep all other metrics from being shown.
   const found = await listOwnBackups(config.dataDir, backupFolder(config)).catch(() => []);
   const newest = found.at(-1);
   return newest ? Math.max(0, Math.round((now - newest.facts.takenAt) / 1_000)) : -1;

@@ -8,7 +8,7 @@ import { type LastRestore, readLastRestore } from './last-restore.ts';
 export type Restoration = {
   /** Time of the restoration in Unix milliseconds; null when nothing is kept back. */
   restoredAt: number | null;
-  /** What the last restoration has done; null when there was none, or when other means have restored. */
+  /** Result of the last restoration; null when there was none, or when something other than `restore` has restored the data. */
   last: LastRestore | null;
   /** Recipients whose mail waits. */
   mail: WaitingMail;

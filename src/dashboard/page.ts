@@ -56,7 +56,7 @@ export type BaseContext = {
   userAgent: string;
   /** The action that was just refused, whose form shows why, with the values that were entered. */
   failed?: Failed;
-  /** What the person has entered here before, and has not sent. */
+  /** Forms that the person has filled in here before, and has not sent. */
   drafts?: readonly Draft[];
 };
 
@@ -131,8 +131,8 @@ type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer | Rea
 type FrameAnswer = { frame: string };
 
 /**
- * What the audit log has of an action besides what the page knows: who has logged in, and the tenant that an action of the operator or a link
- * is about, whose owners see it too.
+ * Adds to the entry of an action in the audit log what its page does not know: who has logged in, and the tenant that an action of the
+ * operator or a link is about, whose owners see it too.
  */
 export type Acted = {
   person?: PersonRow;

@@ -131,7 +131,7 @@ function lead(): void {
   post({ kind: 'ask' });
 }
 
-/** Told what this window shows, when it leads. */
+/** Passes the topics that this window shows to the stream while this window holds it. */
 let onShown: (topics: string[]) => void = () => {};
 
 function tellTopics(topics = topicsHere()): void {

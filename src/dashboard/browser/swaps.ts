@@ -1,4 +1,4 @@
-/** What happens around the parts of a page that htmx asks for: failures are said, and the focus is never lost. */
+/** Says failures of the parts of a page that htmx asks for, and keeps the focus when such a part is replaced. */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import { VERSION_HEADER } from '../version-header.ts';

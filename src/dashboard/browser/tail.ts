@@ -36,7 +36,7 @@ export function tailPosition(): number {
 export function showTailState(next: typeof connection): void {
   connection = next;
   const text = state?.dataset[isPaused ? 'paused' : connection] ?? '';
-  // The same sentence is not read out again.
+  // A screen reader would read out a text that is set again, even when it is the same.
   if (state && state.textContent !== text) state.textContent = text;
 }
 

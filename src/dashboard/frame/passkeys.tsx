@@ -15,7 +15,7 @@ type PasskeyFormProps = {
   context: BaseContext;
   action: string;
   submit: string;
-  /** What the browser makes a passkey of, or asks one to sign. */
+  /** Options with which the browser makes a passkey, or asks one for a signature. */
   options: PublicKeyCredentialCreationOptionsJSON | PublicKeyCredentialRequestOptionsJSON;
   children?: ComponentChildren;
 };

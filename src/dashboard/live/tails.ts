@@ -71,7 +71,7 @@ export function createTails(tail: EventTail): Tails {
       }
       following ??= tail.follow(show);
       await following;
-      // What is both behind the position and new is sent twice; the browser knows positions.
+      // A line behind the position that is also new is sent twice. The browser knows the positions of lines, and shows it once.
       if (after !== undefined) await resume(stream, topics, after);
     },
     async remove(stream, topics) {

@@ -1,4 +1,4 @@
-/** What stands where an audience is needed and there is none: the way to one. */
+/** Leads to the page of audiences where an audience is needed and there is none. */
 import type { TenantContext } from '../page.ts';
 
 export function NoAudiences({ context: { texts, at } }: { context: TenantContext }) {

@@ -1,4 +1,4 @@
-/** What a restored installation keeps back, what its restoration has done, and the button that lets everything leave. */
+/** Shows what a restored installation keeps back and what its restoration did, with the button that lets everything leave. */
 import type { Restoration } from '../../backups/release.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';

@@ -12,7 +12,7 @@ import { readEmail } from './fields.ts';
 import type { IssuerClaims, LoginSecrets } from './openid-client.ts';
 import type { IssuerAccount } from './openid-store.ts';
 
-/** What a login is for, which comes back with it. */
+/** Purpose of a login, which the provider returns with it. */
 type Purpose = {
   /** Page that was wanted before. */
   to?: string | undefined;

@@ -31,7 +31,7 @@ export type Passkeys = {
     account: Account,
     existing: readonly PasskeyRow[],
   ): PublicKeyCredentialCreationOptionsJSON;
-  /** Returns what the browser asks a passkey to sign: any one, or one of `allowed`. */
+  /** Returns the options with which the browser asks for the signature of a passkey: one of `allowed`, or any when it is undefined. */
   request(ceremony: Ceremony, allowed?: readonly PasskeyRow[]): PublicKeyCredentialRequestOptionsJSON;
   /**
    * Checks a passkey that the browser has made, as JSON.

@@ -1,4 +1,4 @@
-/** What the check of a relay, or the probe of port 25, has found: the answers of actions that connect to other machines. */
+/** Shows the results of actions that connect to other machines: the check of a relay, and the probe of port 25. */
 import type { RelayCheck } from '../../../outbound-routes/check-relay.ts';
 import type { PortProbe } from '../../../outbound-routes/port-probe.ts';
 import { Facts, Foreign, Heading, Status } from '../../frame/elements.tsx';
