@@ -27,6 +27,7 @@ export function readPage(path: string): Page {
 export const PAGES: readonly Page[] = [
   'README.md',
   ...readdirSync(new URL('docs/', ROOT))
+    .filter((name) => name.endsWith('.md'))
     .sort()
     .map((name) => `docs/${name}`),
 ].map(readPage);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { documentationFolder } from '../../../src/data-files.ts';
@@ -61,6 +61,22 @@ test('a page is rendered, with scripts forbidden, and links to the sources are t
   assert.match(String(headers['content-security-policy']), /^default-src 'none'; style-src 'self'; /);
   const { status } = await get('/docs/guide/a');
   assert.equal(status, 200);
+});
+
+test('the pictures of the documentation are served, and each page shows those that it names', async () => {
+  const get = await open(documentationFolder());
+  const pictures = globSync('images/*.png', { cwd: documentationFolder() });
+  assert.equal(pictures.length, 4);
+  const { body, headers } = await get('/docs/guide/dashboard');
+  assert.match(String(headers['content-security-policy']), / img-src 'self'; /);
+  const shown = [...body.matchAll(/<img src="([^"]+)" alt="[^"]{20,}"/g)].map(([, source]) => source);
+  assert.deepEqual(shown.toSorted(), pictures.toSorted());
+  for (const name of pictures) {
+    const picture = await get(`/docs/guide/${name}`);
+    assert.deepEqual([picture.status, picture.headers['content-type']], [200, 'image/png'], name);
+    assert.ok(statSync(join(documentationFolder(), name)).size <= 150_000, `${name} is too large`);
+  }
+  assert.equal((await get('/docs/guide/images/other.png')).status, 404);
 });
 
 test('nothing but the pages of the folder is served', async () => {
