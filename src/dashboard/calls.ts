@@ -2,6 +2,7 @@
  * The dashboard as a client of the API: a page asks and changes by the operations that every program has, in this process, as a person or as
  * the operator. So nothing is true on a page that is not true in the API, and every check of the API holds here.
  */
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
@@ -60,7 +61,7 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
       ...(body && { payload: body.payload }),
       ...(person && { mark: (raw) => actAsPerson(raw, person) }),
     });
-    if (response.status >= 400) throw refusalOf(response.body, `${method} ${path}`);
+    if (response.status >= 400) throw refusalOf(response, `${method} ${path}`);
     return response.body;
   }
 
@@ -73,7 +74,7 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
       clientAddress,
       ...(person && { mark: (raw) => actAsPerson(raw, person) }),
     });
-    if (status >= 400) throw refusalOf(await buffer(body), `GET ${path}`);
+    if (status >= 400) throw refusalOf({ headers, body: await buffer(body) }, `GET ${path}`);
     return { bytes: body, mediaType: String(headers['content-type'] ?? '') };
   }
 
@@ -128,14 +129,18 @@ function withQuery(path: string, query: Query = {}): string {
 
 type Problem = { error: { type: ErrorCode | 'internal_error'; message: string } & AppErrorOptions };
 
-function refusalOf(body: Buffer, what: string): Error {
+type RefusingAnswer = { headers: OutgoingHttpHeaders; body: Buffer };
+
+function refusalOf({ headers, body }: RefusingAnswer, what: string): Error {
   const { error } = readJson<Problem>(body);
+  const retryAfterSeconds = Number(headers['retry-after']);
   const { type, message, param, issues, details } = error;
   if (type === 'internal_error') return new Error(`${what} failed`);
   return new AppError(type, message, {
     ...(param !== undefined && { param }),
     ...(issues && { issues }),
     ...(details && { details }),
+    ...(retryAfterSeconds > 0 && { retryAfterSeconds }),
   });
 }
 

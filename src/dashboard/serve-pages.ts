@@ -4,7 +4,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Form } from '../http/pages/form-body.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { startRefusal } from '../http/transport/refusal.ts';
+import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import { shownValues } from './audit/before.tsx';
 import { recordAct } from './audit/record.ts';
 import { ACTION_FIELD, ONCE_FIELD } from './field-names.ts';
@@ -103,10 +104,19 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     } catch (refusal) {
       if (!(refusal instanceof AppError)) throw refusal;
       const failed = { ...context, failed: { action: fieldOf(form, ACTION_FIELD), refusal, form } };
-      reply.code(refusal.code === 'restricted_api_key' ? 403 : 422);
+      startRefused(reply, refusal);
       return sendAnswer(app, { page, context: failed as never, reply }, await page.show(failed as never));
     }
   }
+}
+
+/** Refusals that say nothing about what was entered: the same form may succeed later. */
+const SHED: readonly ErrorCode[] = ['rate_limited', 'unavailable'];
+
+/** Sets the status and the headers of a page that shows why its form was refused. */
+function startRefused(reply: FastifyReply, refusal: AppError): void {
+  if (SHED.includes(refusal.code)) startRefusal(reply, refusal);
+  else reply.code(refusal.code === 'restricted_api_key' ? 403 : 422);
 }
 
 /** Returns the size of a form as its header says it; infinite for one that does not. */

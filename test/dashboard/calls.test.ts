@@ -7,6 +7,12 @@ import { AppError } from '../../src/system/errors.ts';
 
 const server = Fastify();
 server.get('/*', async ({ url }) => ({ url }));
+server.post('/*', async (_request, reply) =>
+  reply
+    .code(503)
+    .header('retry-after', 7)
+    .send({ error: { type: 'unavailable', message: 'Busy' } }),
+);
 after(() => server.close());
 
 const api = callsOf(() => server, { prefix: '/v1/mailboxes/mbx_own', clientAddress: '192.0.2.1' });
@@ -40,4 +46,14 @@ test('a value in a path adds no segment to it', async () => {
   const id = '../a/b?c#d%2F';
   assert.equal(path`/imports/${id}/errors`, '/imports/..%2Fa%2Fb%3Fc%23d%252F/errors');
   for (const dots of ['.', '..']) assert.throws(() => path`/imports/${dots}`, AppError);
+});
+
+test('a refusal keeps the time after which the caller may try again', async () => {
+  await assert.rejects(
+    api.post('/imports'),
+    (refusal) =>
+      refusal instanceof AppError &&
+      refusal.code === 'unavailable' &&
+      refusal.options.retryAfterSeconds === 7,
+  );
 });

@@ -45,6 +45,17 @@ test('a bounced email shows the reply, what it means and what to do, and its SMT
   assert.match(attempts, /&lt; 550 5\.1\.1|550 5\.1\.1/);
 });
 
+test('an email that the simulator took, or that nobody has taken yet, does not name a server', async () => {
+  const browser = await logIn(spool);
+  const id = await spool.accept('delivered@simulator.mx.postrider.example');
+  assert.match(await openEmail(browser, id), /<td><span class="muted">none yet<\/span><\/td>/);
+  await spool.deliverDue();
+  assert.match(await openEmail(browser, id), /<td>the simulator<\/td>/);
+  const attempts = await openEmail(browser, id, '/attempts');
+  assert.match(attempts, /<td>the simulator<\/td>/);
+  assert.doesNotMatch(attempts, /no TLS/);
+});
+
 test('an email that waits says until when, and is canceled with the form', async () => {
   const browser = await logIn(spool);
   const id = await spool.accept('later@one.example');

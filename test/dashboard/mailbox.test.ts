@@ -52,7 +52,7 @@ test('the owner logs in with the password of the mailbox, and sees its addresses
   const { browser } = await openMine({ aliases: ['sales@people.example'], usedBytes: 500_000 });
   assert.match(browser.page.html, /sales@people\.example/);
   assert.match(browser.page.html, /500 kB of 1 MB/);
-  assert.match(browser.page.html, /can set this password and make app passwords/);
+  assert.match(browser.page.html, /can set this password and create app passwords/);
   assert.match(browser.page.html, /profile\.mobileconfig\?emailaddress=ann/);
   assert.match(browser.page.html, /src="data:image\/png;base64,/);
 });

@@ -46,7 +46,7 @@ test('the checks run when the operator asks, and say what to do', async () => {
   const { status, html } = await operator.submit('run');
   assert.equal(status, 200, html);
   assert.match(html, /Findings of all checks, just now/);
-  assert.match(html, /<code>outbound-port<\/code>/);
+  assert.match(html, /Outgoing port 25/);
 });
 
 test('a check is silenced and reports again', async () => {
@@ -55,6 +55,33 @@ test('a check is silenced and reports again', async () => {
   assert.match(operator.page.html, /class="status warning">silenced/);
   await operator.submit('unsilence', { check: 'disk' });
   assert.doesNotMatch(operator.page.html, /class="status warning">silenced/);
+});
+
+test('a row of links joins the pages of the queue, and marks the present one', async () => {
+  const pages = [
+    '/queue',
+    '/queue/mail',
+    '/queue/mail?state=held',
+    '/queue/sites',
+    '/queue/change',
+    '/queue/actions',
+  ];
+  for (const path of [...pages, '/deliver-test', '/emails', '/broadcasts']) {
+    const { html } = await operator.open(`/operator${path}`);
+    const row = /<nav class="tabs" aria-label="Queue">.*?<\/nav>/s.exec(html)?.[0] ?? '';
+    assert.equal(row.split('<a ').length, 10, path);
+    assert.deepEqual(
+      [...row.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, href]) => href),
+      [`/operator${path}`],
+    );
+  }
+});
+
+test('without mail, the next attempt is none instead of never', async () => {
+  const bare = await openSpool();
+  const { html } = await (await logIn(bare, { isOperator: true, tenantId: null })).open('/operator');
+  await bare.close();
+  assert.match(html, /<dt>Next attempt<\/dt><dd><span class="muted">none/);
 });
 
 test('the queue is counted by domain, and its list is filtered', async () => {
@@ -108,7 +135,7 @@ test('an action without criteria is refused unless it says that it is about all 
 
 test('every action is in the audit log with the mail that it named', async () => {
   const { html } = await operator.open('/operator/audit');
-  assert.match(html, /operator\/queue\/change act/);
+  assert.match(html, /Changed mail in the queue/);
   assert.match(html, /two\.example/);
 });
 

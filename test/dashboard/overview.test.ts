@@ -40,6 +40,30 @@ test('the overview counts what became of mail in the period of its address', asy
   assert.doesNotMatch((await browser.open(`${LIVE}/emails`)).html, /chart\.js/);
 });
 
+test('a tenant that has sent nothing sees its first steps instead of empty charts', async () => {
+  const tenant = await spool.addTenant('beginner');
+  const owner = await logIn(spool, { tenantId: tenant.tenantId });
+  const { html } = await owner.open('/t/beginner/live');
+  assert.match(html, /First steps/);
+  for (const path of ['domains/new', 'keys/new', 'send-test', 'webhooks/new'])
+    assert.match(html, new RegExp(`<a href="/t/beginner/live/${path}"`));
+  assert.match(html, /Create an API key<\/a> <span class="status good">done/);
+  assert.doesNotMatch(html, /data-chart|chart\.js/);
+  assert.doesNotMatch((await owner.open('/t/beginner/test')).html, /test\/domains\/new"/);
+  const viewer = await logIn(spool, { tenantId: tenant.tenantId, role: 'viewer' });
+  assert.doesNotMatch((await viewer.open('/t/beginner/live')).html, /keys\/new/);
+});
+
+test('the mode is said in words, and a link leads to the same page of the other one', async () => {
+  const browser = await logIn(spool);
+  const { html: live } = await browser.open(`${LIVE}/emails`);
+  assert.match(live, /Live mode: mail is delivered/);
+  assert.match(live, /<a href="\/t\/default\/test\/emails">Switch to test mode<\/a>/);
+  const { html: test } = await browser.open('/t/default/test/emails');
+  assert.match(test, /<header class="top test">/);
+  assert.match(test, /Test mode: nothing is delivered/);
+});
+
 test('a domain without records, a webhook that was switched off and a used quota need attention', async () => {
   const tenant = await spool.addTenant('careless');
   const browser = await logIn(spool, { tenantId: tenant.tenantId });

@@ -109,7 +109,7 @@ test('what people change is in the audit log, without secrets', async () => {
   await owner.open('/t/default/live/audit');
   assert.match(owner.page.html, /auditor@people\.example/);
   assert.match(owner.page.html, /invited@people\.example/);
-  assert.match(owner.page.html, /tenant\/team invite live/);
+  assert.match(owner.page.html, /Invited somebody<small class="muted"> \(Live\)/);
   const rows = await testApp.app.db.read.selectFrom('auditEntries').selectAll().execute();
   assert.ok(rows.some(({ action }) => action === 'account password'));
   assert.ok(!rows.some(({ details }) => details.includes('secret') || details.includes(PASSWORD)));

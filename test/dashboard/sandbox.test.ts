@@ -21,6 +21,21 @@ test('the log shows the requests of keys of its mode, and its filters stand in t
   assert.match((await browser.open('/t/default/live/requests')).html, /No requests yet/);
 });
 
+test('the log is filtered by the name of a key, and by the id of one that the person does not see', async () => {
+  const owner = await logIn(testApp);
+  const { html } = await owner.open('/t/default/test/requests');
+  const [, id = ''] = /<option value="(key_\w+)">test key \(…\w+…\)<\/option>/.exec(html) ?? [];
+  assert.match((await owner.open(`/t/default/test/keys/${id}`)).html, new RegExp(`requests\\?keyId=${id}`));
+  assert.match((await owner.open(`/t/default/test/requests?keyId=${id}`)).html, /\/v1\/topics</);
+  const { html: gone } = await owner.open('/t/default/test/requests?keyId=key_gone');
+  assert.match(gone, /<option value="key_gone" selected/);
+  const viewer = await logIn(testApp, { role: 'viewer' });
+  assert.match(
+    (await viewer.open('/t/default/test/requests')).html,
+    /ID of the API key<input type="search" name="keyId"/,
+  );
+});
+
 test('the reply of the simulator is chosen and removed in test mode, and refused with its reason', async () => {
   const browser = await logIn(testApp);
   await browser.open('/t/default/test/simulator');

@@ -45,7 +45,7 @@ test('a page is found by a part of its name, and nothing is found without an err
     assert.match(html, /Nothing was found for/, text);
     assert.doesNotMatch(html, /<script>(?!<)\W*<\/bdi>/);
   }
-  assert.match((await browser.open(`${LIVE}/search`)).html, /You can look for an id/);
+  assert.match((await browser.open(`${LIVE}/search`)).html, /You can look for an ID/);
 });
 
 test('a word finds the emails that have it in their subject, and the page says how far it has looked', async () => {

@@ -38,7 +38,7 @@ test('a backup is made and verified from the page', async () => {
   await waitUntil(async () => /succeeded/.test((await operator.open('/operator/backups')).html));
   await operator.submit('verify');
   await waitUntil(async () => /undamaged/.test((await operator.open('/operator/backups')).html));
-  assert.match((await operator.open('/operator/audit')).html, /operator\/backups verify/);
+  assert.match((await operator.open('/operator/audit')).html, /Started the verification of a backup/);
 });
 
 test('a route is created, its password is never shown, and it is removed', async () => {
@@ -95,11 +95,11 @@ test('a setting that the environment sets says so', async () => {
 });
 
 test('a restored installation shows what it keeps back, and is released by an action of the audit log', async () => {
-  assert.match((await operator.open('/operator/restoration')).html, /Nothing is kept back/);
+  assert.match((await operator.open('/operator/restoration')).html, /Nothing is held back/);
   await testApp.app.db.commit(recordRestored, { now: testApp.app.clock.now() });
   assert.match((await operator.open('/operator/restoration')).html, /Recipients whose mail leaves at once/);
   await operator.submit('release');
-  assert.match(operator.page.html, /Released\. What was kept back leaves now/);
+  assert.match(operator.page.html, /Released\. What was held back leaves now/);
   assert.doesNotMatch(operator.page.html, /value="release"/);
-  assert.match((await operator.open('/operator/audit')).html, /operator\/restoration release/);
+  assert.match((await operator.open('/operator/audit')).html, /Released the restored installation/);
 });

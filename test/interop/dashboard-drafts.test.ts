@@ -51,8 +51,8 @@ for (const withScripts of [true, false]) {
     await page.waitForURL(`**${COMPOSER}`);
     await requireDraft(page, `Spring ${how}`);
     if (withScripts) assert.deepEqual(await findViolations(page), []);
-    await page.getByRole('button', { name: 'Throw the draft away' }).click();
-    await page.getByText('The draft is thrown away.').waitFor();
+    await page.getByRole('button', { name: 'Discard the draft' }).click();
+    await page.getByText('The draft is discarded.').waitFor();
     assert.equal(await page.locator('[name=subject]').inputValue(), '');
     await page.context().close();
   });

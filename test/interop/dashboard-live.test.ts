@@ -63,7 +63,7 @@ test('two windows share one stream, and the other one goes on without a gap when
   await takenOver;
   await second.getByRole('button', { name: 'Pause' }).click();
   const unseen = await send();
-  await second.getByText(/^Left out, because they came too fast to be read: \d+$/).waitFor();
+  await second.getByText(/^Left out, because they came too fast to read: \d+$/).waitFor();
   assert.equal(await second.getByRole('row').filter({ hasText: unseen }).count(), 0);
   await second.getByRole('button', { name: 'Go on' }).click();
   await lineOf(second, await send()).waitFor();

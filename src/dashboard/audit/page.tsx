@@ -1,10 +1,11 @@
 /** The audit log: what people have changed in a tenant, or in the whole installation. */
-
+import type { ComponentChildren } from 'preact';
 import type { AuditRow } from '../../db/people-tables.ts';
 import { pageRequest } from '../../http/json/page.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { type BaseContext, definePage } from '../page.ts';
+import type { Texts } from '../texts/texts.ts';
 import { listAudit } from './store.ts';
 
 export const tenantAuditPage = definePage({
@@ -25,6 +26,11 @@ export const operatorAuditPage = definePage({
 /** Returns the details that the viewer may see: those of a tenant are for its owners, and the operator sees its own ones. */
 function detailsFor(viewed: AuditRow['tenantId'], { tenantId, action, details }: AuditRow): string {
   return viewed !== null || tenantId === null || action.startsWith('operator') ? details : '';
+}
+
+/** Returns what an action does in words. A page that is gone has left its path alone. */
+function sentenceOf({ audit }: Texts, action: string): ComponentChildren {
+  return Object.hasOwn(audit.actions, action) ? audit.actions[action] : <code>{action}</code>;
 }
 
 async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
@@ -49,8 +55,9 @@ async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
               label: audit.action,
               cell: ({ action, mode, times }) => (
                 <>
-                  <code>{`${action} ${mode ?? ''}`}</code>
+                  {sentenceOf(texts, action)}
                   {times > 1 && ` × ${formats.number(times)}`}
+                  {mode !== null && <small class="muted"> ({texts.frame[mode]})</small>}
                 </>
               ),
             },

@@ -4,9 +4,16 @@ import type { BaseContext } from '../page.ts';
 
 type Children = { children: ComponentChildren };
 
+type TimeProps = {
+  context: BaseContext;
+  at: number | string | null | undefined;
+  /** Text in the place of a time that there is not; "never" unless it says otherwise. */
+  otherwise?: string;
+};
+
 /** A time in the person's zone, which its title names with the seconds. */
-export function Time({ context, at }: { context: BaseContext; at: number | string | null | undefined }) {
-  if (at === null || at === undefined) return <span class="muted">{context.texts.frame.never}</span>;
+export function Time({ context, at, otherwise = context.texts.frame.never }: TimeProps) {
+  if (at === null || at === undefined) return <span class="muted">{otherwise}</span>;
   const { time, exactTime } = context.formats;
   return (
     <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>

@@ -8,6 +8,7 @@ import { ACTION_FIELD, DISCARD_ACTION, DRAFT_FIELD, ONCE_FIELD } from '../field-
 import type { BaseContext } from '../page.ts';
 import { newToken } from '../people/tokens.ts';
 import { Time } from './elements.tsx';
+import { useLabel, WithRefusal } from './refusal.tsx';
 
 /**
  * Returns the action of a form. The form names its own one first, and the button that was pressed may name another one, with a word behind it
@@ -61,21 +62,9 @@ export function Form(props: FormProps) {
       <input type="hidden" name={ACTION_FIELD} value={action} />
       <input type="hidden" name={ONCE_FIELD} value={newToken()} />
       {keepsDraft && <input type="hidden" name={DRAFT_FIELD} value="1" />}
-      {children}
-      {refusal && (
-        <div class="refused" role="alert" id={`${action}-refused`} tabIndex={-1}>
-          {refusal.message}
-          {(refusal.options.issues?.length ?? 0) > 1 && (
-            <ul>
-              {refusal.options.issues?.map(({ path, message }) => (
-                <li key={path}>
-                  <code>{path}</code>: {message}
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
+      <WithRefusal context={context} refusal={refusal} id={`${action}-refused`}>
+        {children}
+      </WithRefusal>
       <div class="buttons">
         <button type="submit" class={isDangerous ? 'danger' : undefined}>
           {submit}
@@ -206,6 +195,7 @@ export function Field(props: FieldProps) {
   const { context, action, name, label, type = 'text', help, rows, isRequired, suggestions, ...more } = props;
   const { value, isInvalid } = enteredIn(props);
   const id = fieldId(action, name);
+  useLabel(name, label);
   const common = {
     id,
     name,
@@ -256,16 +246,29 @@ export function Checkbox({
   isChecked?: boolean;
   value?: string;
 }) {
-  const { context, action, name, value = 'on' } = props;
+  const { context, action, name, value } = props;
+  // Boxes of a group have values, and the label of their field is that of the group.
+  useLabel(name, value === undefined ? label : undefined);
   const entered = context.failed?.action === action ? context.failed : draftOf(context, action);
-  const checked = entered ? entered.form.values(name).includes(value) : isChecked;
+  const checked = entered ? entered.form.values(name).includes(value ?? 'on') : isChecked;
   return (
     <div class="field">
       <label>
-        <input type="checkbox" name={name} value={value} checked={checked} /> {label}
+        <input type="checkbox" name={name} value={value ?? 'on'} checked={checked} /> {label}
       </label>
       {help !== undefined && <small>{help}</small>}
     </div>
+  );
+}
+
+/** The boxes of a choice of several, which share a name. */
+export function Choices({ name, label, children }: Children & Pick<FieldProps, 'name' | 'label'>) {
+  useLabel(name, label);
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      <div class="choices">{children}</div>
+    </fieldset>
   );
 }
 
@@ -282,6 +285,7 @@ export function Select({
   const { name, action, label, isRequired } = props;
   const { value, isInvalid } = enteredIn(props);
   const id = fieldId(action, name);
+  useLabel(name, label);
   return (
     <div class="field">
       <label for={id}>{label}</label>

@@ -102,7 +102,7 @@ export function Layout({
 function TopBar({ context, viewer }: { context: FrameContext; viewer: Viewer }) {
   const { texts } = context;
   return (
-    <header class="top">
+    <header class={viewer.area === 'tenant' && viewer.mode === 'test' ? 'top test' : 'top'}>
       <a class="brand" href="/">
         Postrider
       </a>
@@ -161,27 +161,18 @@ function Tenants({
   );
 }
 
+/** The present mode with what it does, and the link that leads to the other one. */
 function Modes({ context, viewer }: { context: FrameContext; viewer: Extract<Viewer, { area: 'tenant' }> }) {
   const { texts, path } = context;
-  const present = tenantPath(viewer.tenant.tenantName, viewer.mode);
+  const { tenant, mode } = viewer;
+  const present = tenantPath(tenant.tenantName, mode);
+  const other = mode === 'live' ? 'test' : 'live';
   // A page without an id of one mode has the same path in the other one.
   const rest = /_/.test(path.slice(present.length)) ? '' : path.slice(present.length);
   return (
-    <nav aria-label={texts.frame.chooseMode}>
-      <ul class="mode">
-        {(['live', 'test'] as const).map((mode) => (
-          <li key={mode}>
-            <a
-              class={mode}
-              href={tenantPath(viewer.tenant.tenantName, mode) + rest}
-              title={texts.frame.modeTitle[mode]}
-              aria-current={mode === viewer.mode ? 'true' : undefined}
-            >
-              {texts.frame[mode]}
-            </a>
-          </li>
-        ))}
-      </ul>
+    <nav class="mode" aria-label={texts.frame.chooseMode}>
+      <strong class={`status ${mode === 'live' ? 'good' : 'warning'}`}>{texts.frame.modes[mode]}</strong>
+      <a href={tenantPath(tenant.tenantName, other) + rest}>{texts.frame.toMode[other]}</a>
     </nav>
   );
 }

@@ -4,6 +4,7 @@ import { AppError } from '../../system/errors.ts';
 import type { Query } from '../calls.ts';
 import type { BaseContext, TenantContext } from '../page.ts';
 import type { Option } from './forms.tsx';
+import { useLabel, WithRefusal } from './refusal.tsx';
 
 type Column<Row> = { label: string; cell: (row: Row) => ComponentChildren; isNumeric?: boolean };
 
@@ -151,12 +152,9 @@ export function Filters({
   const { texts, path, query } = context;
   return (
     <form method="get" action={path} class="filters" aria-label={texts.frame.filter}>
-      {children}
-      {refusal && (
-        <div class="refused" role="alert" tabIndex={-1}>
-          {refusal.message}
-        </div>
-      )}
+      <WithRefusal context={context} refusal={refusal}>
+        {children}
+      </WithRefusal>
       <div class="buttons">
         <button type="submit">{texts.frame.filter}</button>
         {query.size > 0 && <a href={path}>{texts.frame.clearFilters}</a>}
@@ -177,6 +175,7 @@ export function FilterField({
   label: string;
   type?: 'search' | 'date' | 'email';
 }) {
+  useLabel(name, label);
   return (
     <label>
       {label}
@@ -200,6 +199,7 @@ export function FilterSelect({
   fallback?: string;
 }) {
   const value = context.query.get(name) || fallback;
+  useLabel(name, label);
   return (
     <label>
       {label}
@@ -213,4 +213,31 @@ export function FilterSelect({
       </select>
     </label>
   );
+}
+
+/** Maximum number of things that a filter offers by their names. */
+export const MAX_OFFERED = 100;
+
+/**
+ * A filter by something that has an id: a choice of names while there are few of them. Among many, the id is entered, or comes with a link from
+ * the page of the thing.
+ */
+export function FilterById({
+  things,
+  idLabel,
+  ...filter
+}: {
+  context: BaseContext;
+  name: string;
+  label: string;
+  /** Label of the field for the id. */
+  idLabel: string;
+  /** The things with their names; undefined when there are too many, or when the person does not see them. */
+  things: readonly Option[] | undefined;
+}) {
+  if (!things) return <FilterField {...filter} label={idLabel} />;
+  const asked = filter.context.query.get(filter.name) ?? '';
+  const isKnown = asked === '' || things.some(({ value }) => value === asked);
+  const options = isKnown ? things : [...things, { value: asked, label: asked }];
+  return <FilterSelect {...filter} options={options} />;
 }

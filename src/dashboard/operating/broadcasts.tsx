@@ -8,6 +8,7 @@ import { FilterField, FilterSelect, Filters, Table } from '../frame/lists.tsx';
 import { BROADCAST_TONES } from '../marketing/broadcasts/list.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
+import { QueueTabs } from './queue/tabs.tsx';
 
 type Context = Contexts['operator'];
 type Change = 'pause' | 'resume' | 'cancel';
@@ -35,9 +36,8 @@ export const operatorBroadcastsPage = definePage({
       title: sites.broadcasts,
       body: (
         <>
-          <Heading title={sites.broadcasts}>
-            <a href="/operator/queue">{queue.title}</a>
-          </Heading>
+          <Heading title={sites.broadcasts} />
+          <QueueTabs context={context} />
           <p>{sites.broadcastsText}</p>
           <Filters context={context}>
             <FilterField context={context} name="tenant" label={queue.tenantHelp} />

@@ -5,6 +5,7 @@ import { Field, Form } from '../frame/forms.tsx';
 import { SmtpSession } from '../frame/smtp-session.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { aboutTenant } from './find-tenant.ts';
+import { QueueTabs } from './queue/tabs.tsx';
 
 type Context = Contexts['operator'];
 
@@ -18,9 +19,8 @@ export const deliverTestPage = definePage({
       title: sites.test,
       body: (
         <>
-          <Heading title={sites.test}>
-            <a href="/operator/queue/sites">{sites.title}</a>
-          </Heading>
+          <Heading title={sites.test} />
+          <QueueTabs context={context} />
           <p>{sites.testText}</p>
           <Form context={context} action="test" submit={sites.testNow}>
             <Field {...field} name="address" label={sites.testAddress} isRequired />

@@ -4,6 +4,7 @@ import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { FilterField, Filters, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
+import { QueueTabs } from './queue/tabs.tsx';
 
 /** Maximum number of emails on the page, which stays within 100 kB. */
 const MAX_LISTED = 50;
@@ -26,9 +27,8 @@ export const operatorEmailsPage = definePage({
       title: sites.allEmails,
       body: (
         <>
-          <Heading title={sites.allEmails}>
-            <a href="/operator/queue">{queue.title}</a>
-          </Heading>
+          <Heading title={sites.allEmails} />
+          <QueueTabs context={context} />
           <p>
             {sites.allEmailsText} {sites.newest(formats.number(MAX_LISTED))}
           </p>

@@ -111,7 +111,10 @@ function StatusFacts({
             {number(total.waiting)}
           </a>,
         ],
-        [health.oldestDue, <Time key="" context={context} at={total.nextDueAt} />],
+        [
+          health.nextAttempt,
+          <Time key="" context={context} at={total.nextDueAt} otherwise={texts.queue.noneDue} />,
+        ],
         [
           health.held,
           <a key="" href="/operator/queue/mail?state=held">
@@ -157,6 +160,12 @@ function areaOf(check: string): CheckArea {
   return AREAS.find(({ checks }) => checks.includes(check))?.area ?? 'machine';
 }
 
+/** Returns what people call a check. */
+function titleOf({ texts }: Context, check: string): string {
+  const { checkTexts } = texts.health;
+  return Object.hasOwn(checkTexts, check) ? (checkTexts[check]?.[0] ?? check) : check;
+}
+
 function FindingsByArea({ context, findings }: { context: Context; findings: readonly ShownFinding[] }) {
   const { health } = context.texts;
   return AREAS.map(({ area }) => {
@@ -174,7 +183,7 @@ function FindingsByArea({ context, findings }: { context: Context; findings: rea
             label: health.level,
             cell: ({ level }) => <Status tone={TONES[level]}>{health.levels[level]}</Status>,
           },
-          { label: health.check, cell: ({ check }) => <code>{check}</code> },
+          { label: health.check, cell: ({ check }) => titleOf(context, check) },
           { label: health.subject, cell: ({ subject }) => <Foreign text={subject} /> },
           { label: health.says, cell: ({ says }) => <Foreign text={says} /> },
           { label: health.advice, cell: ({ advice }) => <Foreign text={advice} /> },
@@ -198,8 +207,17 @@ function Checks({ context, silenced }: { context: Context; silenced: readonly st
       rows={rows}
       keyOf={({ name }) => name}
       columns={[
-        { label: health.check, cell: ({ name }) => <code>{name}</code> },
-        { label: health.subject, cell: ({ area }) => health.areas[area] },
+        {
+          label: health.check,
+          cell: ({ name }) => (
+            <>
+              <strong>{titleOf(context, name)}</strong>
+              <br />
+              {health.checkTexts[name]?.[1]} <code>{name}</code>
+            </>
+          ),
+        },
+        { label: health.area, cell: ({ area }) => health.areas[area] },
         {
           label: health.mail,
           cell: ({ name }) =>
@@ -214,7 +232,7 @@ function Checks({ context, silenced }: { context: Context; silenced: readonly st
                 context={context}
                 action={action}
                 submit={health[action]}
-                label={`${health[action]}: ${name}`}
+                label={`${health[action]}: ${titleOf(context, name)}`}
                 fields={{ check: name }}
               />
             );

@@ -7,7 +7,7 @@ import { PROTOCOLS } from '../../accounts/protocols.ts';
 import type { appPasswordSchema, createdAppPasswordSchema } from '../../mailboxes/app-passwords/schemas.ts';
 import { type Calls, path } from '../calls.ts';
 import { Copyable, Foreign, Heading, Time } from '../frame/elements.tsx';
-import { ActionButton, Checkbox, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
+import { ActionButton, Checkbox, Choices, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { type BaseContext, fieldOf } from '../page.ts';
 
@@ -81,8 +81,7 @@ function NewAppPassword({ context, members }: { context: Context; members: reado
             options={members.map((value) => ({ value, label: value }))}
           />
         )}
-        <fieldset>
-          <legend>{appPasswords.protocols}</legend>
+        <Choices name="protocols" label={appPasswords.protocols}>
           {PROTOCOLS.map((value) => (
             <Checkbox
               key={value}
@@ -93,7 +92,7 @@ function NewAppPassword({ context, members }: { context: Context; members: reado
               isChecked
             />
           ))}
-        </fieldset>
+        </Choices>
         <Field
           {...field}
           name="expires"

@@ -1,9 +1,11 @@
 /** The messages that arrived for the routes of a tenant, the newest first. Mail for mailboxes alone is not among them. */
 import type { Static } from 'typebox';
 import type { receivedSummarySchema } from '../../routes/messages/schemas.ts';
+import type { Calls } from '../calls.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
-import { FilterField, Filters, Pager, pageQueryOf, Table } from '../frame/lists.tsx';
+import { FilterById, FilterField, Filters, MAX_OFFERED, Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { definePage } from '../page.ts';
+import type { Routes } from './routes.tsx';
 
 type Messages = { data: Static<typeof receivedSummarySchema>[]; hasMore: boolean };
 
@@ -28,7 +30,13 @@ export const inboundPage = definePage({
           <Filters context={context}>
             <FilterField context={context} name="address" label={inbound.to} />
             <FilterField context={context} name="from" label={inbound.fromFilter} />
-            <FilterField context={context} name="routeId" label={inbound.routeId} />
+            <FilterById
+              context={context}
+              name="routeId"
+              label={texts.routes.route}
+              idLabel={inbound.routeId}
+              things={await listRoutes(api)}
+            />
           </Filters>
           <Table
             context={context}
@@ -61,3 +69,9 @@ export const inboundPage = definePage({
     };
   },
 });
+
+/** Returns the routes by their addresses; undefined when there are many. */
+async function listRoutes(api: Calls) {
+  const { data, hasMore } = await api.get<Routes>('/inbound/routes', { limit: MAX_OFFERED });
+  return hasMore ? undefined : data.map(({ id, address }) => ({ value: id, label: address }));
+}

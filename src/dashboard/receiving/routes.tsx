@@ -7,7 +7,7 @@ import { FilterField, Filters, Pager, pageQueryOf, Table } from '../frame/lists.
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
 
 export type Route = Static<typeof routeSchema>;
-type Routes = { data: Route[]; hasMore: boolean };
+export type Routes = { data: Route[]; hasMore: boolean };
 type Created = Static<typeof secretRouteSchema>;
 
 export const routesPage = definePage({

@@ -2,8 +2,18 @@
 import type { Static } from 'typebox';
 import type { requestSchema } from '../../request-log/schemas.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
-import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../frame/lists.tsx';
+import {
+  FilterById,
+  FilterField,
+  FilterSelect,
+  Filters,
+  MAX_OFFERED,
+  Pager,
+  pageQueryOf,
+  Table,
+} from '../frame/lists.tsx';
 import { definePage, type TenantContext } from '../page.ts';
+import type { ApiKeys } from './keys/list.tsx';
 
 type Requests = { data: readonly Static<typeof requestSchema>[]; hasMore: boolean };
 
@@ -28,7 +38,7 @@ export const requestsPage = definePage({
         <>
           <Heading title={texts.requests.title} />
           <p class="muted">{texts.requests.help}</p>
-          <RequestFilters context={context} />
+          {await requestFilters(context)}
           <RequestTable context={context} requests={page.data} />
           <Pager context={context} page={page} />
         </>
@@ -37,7 +47,7 @@ export const requestsPage = definePage({
   },
 });
 
-function RequestFilters({ context }: { context: TenantContext }) {
+async function requestFilters(context: TenantContext) {
   const { requests } = context.texts;
   const same = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
@@ -45,9 +55,24 @@ function RequestFilters({ context }: { context: TenantContext }) {
       <FilterSelect context={context} name="status" label={requests.status} options={same(CLASSES)} />
       <FilterSelect context={context} name="method" label={requests.method} options={same(METHODS)} />
       <FilterField context={context} name="path" label={requests.pathBegins} />
-      <FilterField context={context} name="keyId" label={requests.key} />
+      <FilterById
+        context={context}
+        name="keyId"
+        label={requests.key}
+        idLabel={requests.keyId}
+        things={await listKeys(context)}
+      />
     </Filters>
   );
+}
+
+/** Returns the keys by their names; undefined when there are many. Viewers see none. */
+async function listKeys({ api, can }: TenantContext) {
+  if (!can('write')) return undefined;
+  const { data, hasMore } = await api.get<ApiKeys>('/api-keys', { limit: MAX_OFFERED });
+  return hasMore
+    ? undefined
+    : data.map(({ id, name, hint }) => ({ value: id, label: `${name} (…${hint}…)` }));
 }
 
 function RequestTable({ context, requests: rows }: { context: TenantContext; requests: Requests['data'] }) {

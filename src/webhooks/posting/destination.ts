@@ -23,7 +23,11 @@ export function checkDestination(field: string, text: string, { allowHttp }: { a
   if (!url || !text.isWellFormed()) {
     throw invalid(field, `\`${field}\` must be an absolute URL such as https://example.com/webhooks`);
   }
-  if (url.protocol !== 'https:' && !allowHttp) throw invalid(field, `\`${field}\` must start with https://`);
+  if (url.protocol !== 'https:' && !allowHttp)
+    throw invalid(
+      field,
+      `\`${field}\` must start with https://; the operator can allow http:// with the setting webhooks.allowHttp`,
+    );
   if (url.username !== '' || url.password !== '') {
     throw invalid(field, `\`${field}\` must not hold a user name or password; every post is signed instead`);
   }

@@ -61,7 +61,7 @@ test('a draft is changed, and a test of it goes to its author alone', async () =
   await browser.open(`${AT}/broadcasts/${id}/edit`);
   await browser.submit('save', { subject: 'Second', replyTo: 'answers@sandbox.mx.postrider.example' });
   assert.equal((await api('GET', `/broadcasts/${id}`)).subject, 'Second');
-  await browser.submit('test', { to: 'delivered@simulator.localhost, wrong', contactId: '' });
+  await browser.submit('test', { to: 'delivered@simulator.localhost, wrong', contact: '' });
   assert.equal(browser.page.status, 422);
   assert.match(browser.page.html, /value="delivered@simulator.localhost, wrong"/);
   await browser.submit('test', { to: 'delivered@simulator.localhost' });
@@ -79,7 +79,10 @@ test('the check lists what is good and what is not, and schedules in the zone of
   assert.match(browser.page.html, new RegExp(`<a href="${whole?.replace('?', '\\?')}">Show it now</a>`));
   await browser.open(whole ?? '');
   assert.match(browser.page.html, /2 of 2 contacts get it now/);
-  assert.match(browser.page.html, /look at it<\/span> Readers can leave this kind of mail alone/);
+  assert.match(
+    browser.page.html,
+    /please check<\/span> Readers can unsubscribe from this kind of mail alone/,
+  );
   assert.match(browser.page.html, /good<\/span> All tags are known/);
   assert.match(browser.page.html, /Time \(UTC\)/);
   const year = new Date(testApp.app.clock.now() + 86_400_000).toISOString().slice(0, 10);
@@ -116,7 +119,7 @@ test('a broadcast is sent once for a double click, then paused, paced, resumed a
     /data-topic="\/t\/default\/test\/work\/\w+\/\w+" hx-trigger="changed, every 15s"/,
   );
   await browser.submit('pause');
-  assert.match(browser.page.html, /Somebody has paused it/);
+  assert.match(browser.page.html, /Somebody paused it/);
   assert.doesNotMatch(browser.page.html, /hx-trigger/);
   await browser.submit('pace', { pace: 'perDay', paceNumber: '10' });
   assert.deepEqual((await api('GET', `/broadcasts/${id}`)).pace, { perDay: 10 });

@@ -53,7 +53,7 @@ test('the list has what waits, with the key that asks, and a person approves fro
   const { body } = await request('GET', '/v1/approvals?state=approved', { key: spool.liveKey });
   assert.match(body.data[0].decidedBy, /^per_/);
   await owner.open(`${LIVE}/audit`);
-  assert.match(owner.page.html, /tenant\/approvals approve live/);
+  assert.match(owner.page.html, /Approved mail<small[^>]*> \(Live\)/);
 });
 
 test('the page of an email declines with a reason for its author, and the email is canceled', async () => {

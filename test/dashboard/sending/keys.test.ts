@@ -81,7 +81,7 @@ test('a refused key says why beside the button, marks the field and keeps what w
   assert.match(refused.html, /name="name"[^>]*value="kept"|value="kept"[^>]*name="name"/);
   assert.match(refused.html, /<textarea[^>]*name="allowedIps"[^>]*aria-invalid="true"/);
   const unknown = await owner.submit('create', { allowedIps: '', expiresAt: 'soon' });
-  assert.match(unknown.html, /`expiresAt` must be an ISO 8601 time/);
+  assert.match(unknown.html, /“Expires \(UTC\)” must be an ISO 8601 time/);
 });
 
 test('a key is changed and revoked, and those of the other mode are not there', async () => {

@@ -91,7 +91,7 @@ test('a search finds an address in any case, and says what is wrong with one tha
   assert.match(viewer.page.html, /Nothing matches these filters/);
   const wrong = await viewer.open(`${SUPPRESSIONS}?email=wanted`);
   assert.equal(wrong.status, 200);
-  assert.match(wrong.html, /role="alert"[^>]*>`email` /);
+  assert.match(wrong.html, /role="alert"[^>]*>“Address” /);
   assert.match(wrong.html, /value="wanted"/);
 });
 

@@ -52,6 +52,24 @@ test('a refused endpoint keeps the choices that were made', () =>
     assert.ok(!/value="email.sent" checked/.test(refused.html));
   }));
 
+test('a refusal names the fields as the form does, in the language of the page', () =>
+  inWorld(async ({ test: testApp }) => {
+    const owner = await logIn(testApp);
+    await owner.open(`${WEBHOOKS}/new`);
+    const { html: noEvents } = await owner.submit('add', { url: 'https://receiver.example/' });
+    assert.match(noEvents, /role="alert"[^>]*>“Events” /);
+    assert.doesNotMatch(noEvents, /`events`/);
+    const { html } = await owner.submit('add', { url: 'ftp://receiver.example/', events: ['email.sent'] });
+    assert.match(html, /role="alert"[^>]*>“URL” must be an absolute URL/);
+    assert.match(html, /The URL begins with https:\/\/ or http:\/\//);
+    const { html: german } = await owner.send(`${WEBHOOKS}/new`, {
+      method: 'POST',
+      body: '_action=add&url=https://receiver.example/&events=wrong',
+      headers: { 'accept-language': 'de' },
+    });
+    assert.match(german, /role="alert"[^>]*>„Ereignisse“ \(1\) /);
+  }));
+
 test('an endpoint is paused and enabled again, and its secret is replaced', () =>
   inWorld(async ({ test: testApp }) => {
     const owner = await logIn(testApp);
@@ -124,5 +142,5 @@ test('posts that failed since a time are made again, and their number is said', 
     await owner.open(`${WEBHOOKS}/${id}/deliveries`);
     const refused = await owner.submit('replay', { since: '' });
     assert.equal(refused.status, 422);
-    assert.match(refused.html, /`since` must be an ISO 8601 time/);
+    assert.match(refused.html, /“Since \(UTC\)” must be an ISO 8601 time/);
   }));

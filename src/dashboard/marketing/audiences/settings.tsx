@@ -4,6 +4,7 @@ import { path } from '../../calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Checkbox, Disclosure, Field, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
+import { listNewest, optionsOf } from '../choices.ts';
 import type { Audience } from './list.tsx';
 
 type Settings = NonNullable<Audience['optIn']>;
@@ -34,7 +35,11 @@ export const audienceSettingsPage = definePage({
               isRequired
             />
           </Form>
-          <OptIn context={context} settings={audience.optIn} />
+          <OptIn
+            context={context}
+            settings={audience.optIn}
+            templates={await listNewest(api, '/templates')}
+          />
           <h2>{audiences.deletion}</h2>
           <Disclosure label={audiences.deletion} isOpen={context.failed?.action === 'delete'}>
             <p>{audiences.deletionText}</p>
@@ -83,7 +88,13 @@ function pathOf({ params }: TenantContext): string {
   return path`/audiences/${params['audienceId'] ?? ''}`;
 }
 
-function OptIn({ context, settings }: { context: TenantContext; settings: Settings | null }) {
+type OptInProps = {
+  context: TenantContext;
+  settings: Settings | null;
+  templates: Awaited<ReturnType<typeof listNewest>>;
+};
+
+function OptIn({ context, settings, templates }: OptInProps) {
   const { audiences } = context.texts;
   const field = (name: keyof Settings) => ({
     context,
@@ -107,7 +118,16 @@ function OptIn({ context, settings }: { context: TenantContext; settings: Settin
         <Field {...field('from')} label={audiences.from} help={audiences.fromHelp} />
         <Field {...field('replyTo')} label={audiences.replyTo} />
         <Field {...field('subject')} label={audiences.subject} help={audiences.subjectHelp} />
-        <Field {...field('templateId')} label={audiences.templateId} help={audiences.templateHelp} />
+        {templates.hasMore ? (
+          <Field {...field('templateId')} label={audiences.templateId} help={audiences.templateHelp} />
+        ) : (
+          <Select
+            {...field('templateId')}
+            label={audiences.template}
+            help={audiences.templateHelp}
+            options={[{ value: '', label: audiences.noTemplate }, ...optionsOf(templates.data)]}
+          />
+        )}
         <Select {...field('language')} label={audiences.language} options={languages} />
       </Form>
     </section>

@@ -4,7 +4,7 @@ import { Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { ApprovalPart, decisionActions } from '../../sending/approvals/decision.tsx';
-import { draftParts, type TestAnswer, TestResults } from './draft.tsx';
+import { draftParts, findContactId, type TestAnswer, TestResults } from './draft.tsx';
 import { broadcastFacts, broadcastPath, getBroadcast } from './facts.tsx';
 import { readPaceOf } from './pace.tsx';
 import { Progress } from './progress.tsx';
@@ -43,11 +43,12 @@ export const broadcastPage = definePage({
     ...decisionActions(broadcastPath),
     test: {
       async run(context, form) {
-        const contactId = fieldOf(form, 'contactId').trim();
+        const contact = fieldOf(form, 'contact').trim();
+        const contactId = contact === '' ? null : await findContactId(context, contact);
         const to = fieldOf(form, 'to').split(/[,\n]/);
         const { data } = await context.api.post<TestAnswer>(`${broadcastPath(context)}/test`, {
           to: to.map((one) => one.trim()).filter((one) => one !== ''),
-          ...(contactId !== '' && { contactId }),
+          ...(contactId !== null && { contactId }),
         });
         const title = context.texts.broadcasts.testResult;
         return { title, body: <TestResults context={context} results={data} /> };

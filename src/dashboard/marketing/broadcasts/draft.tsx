@@ -24,6 +24,12 @@ export async function findPreview(context: TenantContext): Promise<Preview | str
   }
 }
 
+/** Returns the id of a contact of the broadcast's audience, which is named by its address or its id. */
+export async function findContactId(context: TenantContext, contact: string): Promise<string | null> {
+  const preview = await context.api.get<Preview>(`${broadcastPath(context)}/preview`, { contact });
+  return preview.contactId;
+}
+
 export async function draftParts(context: TenantContext, { id }: ShownBroadcast) {
   const { texts, query, path, at, can } = context;
   const { broadcasts } = texts;
@@ -69,9 +75,10 @@ export async function draftParts(context: TenantContext, { id }: ShownBroadcast)
             <Field
               context={context}
               action="test"
-              name="contactId"
-              label={broadcasts.testAs}
-              value={(typeof preview !== 'string' && preview.contactId) || ''}
+              name="contact"
+              label={broadcasts.previewAs}
+              help={broadcasts.previewAsHelp}
+              value={(typeof preview !== 'string' && preview.email) || ''}
             />
           </Form>
         </section>

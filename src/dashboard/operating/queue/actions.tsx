@@ -4,6 +4,7 @@ import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { changePath, countText, type OperatorContext, Selected } from './criteria.tsx';
+import { QueueTabs } from './tabs.tsx';
 
 export const queueActionsPage = definePage({
   area: 'operator',
@@ -17,9 +18,9 @@ export const queueActionsPage = definePage({
       body: (
         <>
           <Heading title={queue.actions}>
-            <a href="/operator/queue">{queue.title}</a>
             <a href={path}>{queue.refresh}</a>
           </Heading>
+          <QueueTabs context={context} />
           <p>{queue.actionsText}</p>
           <ActionTable context={context} actions={actions} />
         </>

@@ -18,6 +18,7 @@ import {
   Refused,
   readCriteria,
 } from './criteria.tsx';
+import { QueueTabs } from './tabs.tsx';
 
 type Verb = ShownAction['verb'];
 const VERBS = ['hold', 'release', 'retry', 'reroute', 'cancel', 'fail'] as const satisfies readonly Verb[];
@@ -46,10 +47,8 @@ export const queueChangePage = definePage({
       title: queue.change,
       body: (
         <>
-          <Heading title={queue.change}>
-            <a href="/operator/queue">{queue.title}</a>
-            <a href="/operator/queue/actions">{queue.actions}</a>
-          </Heading>
+          <Heading title={queue.change} />
+          <QueueTabs context={context} />
           <p>{queue.countFirst}</p>
           <SelectionForm context={context} />
           {counted !== undefined && <Counted context={context} wanted={wanted} counted={counted} />}

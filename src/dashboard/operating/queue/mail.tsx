@@ -13,6 +13,7 @@ import {
   readCriteria,
 } from './criteria.tsx';
 import { stateText } from './state-text.ts';
+import { QueueTabs } from './tabs.tsx';
 
 type Listed = { hasMore: boolean; next: string | null; recipients: ShownRecipient[] };
 
@@ -38,10 +39,10 @@ export const queueMailPage = definePage({
       title: queue.mail,
       body: (
         <>
-          <Heading title={queue.mail}>
-            <a href="/operator/queue">{queue.title}</a>
+          <Heading title={query.get('state') === 'held' ? queue.heldMail : queue.mail}>
             <a href={changePath(criteria)}>{queue.change}</a>
           </Heading>
+          <QueueTabs context={context} />
           <p>{queue.text}</p>
           <Filters context={context}>
             <FilterSelect context={context} name="state" label={queue.state} options={states} />

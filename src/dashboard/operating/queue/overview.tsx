@@ -4,6 +4,7 @@ import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { answerOf, changePath, type OperatorContext, Refused } from './criteria.tsx';
+import { QueueTabs } from './tabs.tsx';
 
 export type QueueStats = Awaited<ReturnType<typeof sumQueues>>;
 
@@ -24,15 +25,8 @@ export const queuePage = definePage({
       title: queue.title,
       body: (
         <>
-          <Heading title={queue.title}>
-            <a href="/operator/queue/mail">{queue.list}</a>
-            <a href="/operator/queue/mail?state=held">{queue.heldMail}</a>
-            <a href="/operator/queue/sites">{texts.sites.title}</a>
-            <a href="/operator/emails">{texts.sites.allEmails}</a>
-            <a href="/operator/broadcasts">{texts.sites.broadcasts}</a>
-            <a href="/operator/queue/change">{queue.change}</a>
-            <a href="/operator/queue/actions">{queue.actions}</a>
-          </Heading>
+          <Heading title={queue.title} />
+          <QueueTabs context={context} />
           <p>{queue.text}</p>
           <Filters context={context}>
             <FilterSelect context={context} name="by" label={queue.by} options={options} fallback="domain" />
@@ -63,7 +57,7 @@ function Groups({ context, by, stats: { countedAt, total, groupCount, groups } }
       <Facts
         facts={[
           ...counts.map(({ name, label }) => [label, number(total[name])] as const),
-          [queue.nextDueAt, <Time key="" context={context} at={total.nextDueAt} />],
+          [queue.nextDueAt, <Time key="" context={context} at={total.nextDueAt} otherwise={queue.noneDue} />],
           [queue.countedAt, <Time key="" context={context} at={countedAt} />],
         ]}
       />
@@ -86,7 +80,7 @@ function Groups({ context, by, stats: { countedAt, total, groupCount, groups } }
           })),
           {
             label: queue.nextDueAt,
-            cell: ({ nextDueAt }) => <Time context={context} at={nextDueAt} />,
+            cell: ({ nextDueAt }) => <Time context={context} at={nextDueAt} otherwise={queue.noneDue} />,
           },
           {
             label: context.texts.frame.actions,

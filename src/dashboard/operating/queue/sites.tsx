@@ -5,6 +5,7 @@ import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { changePath, type OperatorContext } from './criteria.tsx';
 import type { QueueStats } from './overview.tsx';
+import { QueueTabs } from './tabs.tsx';
 
 /** Maximum number of sites on the page, which stays within 100 kB. */
 const MAX_LISTED = 50;
@@ -26,10 +27,8 @@ export const sitesPage = definePage({
       title: sites.title,
       body: (
         <>
-          <Heading title={sites.title}>
-            <a href="/operator/queue">{queue.title}</a>
-            <a href="/operator/deliver-test">{sites.test}</a>
-          </Heading>
+          <Heading title={sites.title} />
+          <QueueTabs context={context} />
           <p>{sites.text}</p>
           {stats.groupCount > MAX_LISTED && (
             <p>{queue.longest(formats.number(MAX_LISTED), formats.number(stats.groupCount))}</p>

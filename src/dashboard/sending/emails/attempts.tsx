@@ -77,13 +77,16 @@ function AttemptTable({ context, attempts }: { context: TenantContext; attempts:
         { label: email.phase, cell: ({ phase }) => <code>{phase}</code> },
         {
           label: email.server,
-          cell: ({ mx, address, tls }) => (
-            <>
-              <Foreign text={mx ?? frame.none} />
-              {address !== null && <div>{address}</div>}
-              <small>{tls ?? email.noTls}</small>
-            </>
-          ),
+          cell: ({ phase, mx, address, tls }) =>
+            phase === 'simulated' ? (
+              email.simulator
+            ) : (
+              <>
+                <Foreign text={mx ?? frame.none} />
+                {address !== null && <div>{address}</div>}
+                {mx !== null && <small>{tls ?? email.noTls}</small>}
+              </>
+            ),
         },
         { label: email.duration, isNumeric: true, cell: ({ durationMs }) => `${number(durationMs)} ms` },
         { label: email.reply, cell: ({ reply }) => <Foreign text={reply} /> },

@@ -1,5 +1,6 @@
 /** Shows the outcome for each recipient of an email: its state, what the last reply means, what to do, and why it waits. */
 import type { Static } from 'typebox';
+import { isSimulatorDomain } from '../../../domains/sender.ts';
 import type { emailSchema } from '../../../emails/show.ts';
 import { Foreign, Time } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
@@ -107,9 +108,13 @@ function Waiting({ context, recipient: { status, holdReason, nextAttemptAt } }: 
   );
 }
 
-function Server({ context, recipient: { mx, tls } }: Props) {
-  const { email } = context.texts;
-  if (mx === null) return <span class="muted">{context.texts.frame.none}</span>;
+function Server({ context, recipient: { email: address, attempts, mx, tls } }: Props) {
+  const { app, mode, texts } = context;
+  const { email, frame } = texts;
+  const isSimulated =
+    mode === 'test' || isSimulatorDomain(app.config, address.slice(address.lastIndexOf('@') + 1));
+  if (mx === null && isSimulated && attempts > 0) return email.simulator;
+  if (mx === null) return <span class="muted">{attempts > 0 ? frame.none : email.noServerYet}</span>;
   return (
     <>
       <Foreign text={mx} />

@@ -20,7 +20,9 @@ export const keyPage = definePage({
       title: name,
       body: (
         <>
-          <Heading title={name} />
+          <Heading title={name}>
+            <a href={context.at(`/requests?keyId=${key.id}`)}>{context.texts.requests.title}</a>
+          </Heading>
           <Facts
             facts={[
               [keys.hint, <code key="hint">…{hint}…</code>],

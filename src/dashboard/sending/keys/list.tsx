@@ -8,7 +8,7 @@ import { definePage } from '../../page.ts';
 import { domainNames } from '../domains/choice.tsx';
 
 export type ApiKey = Static<typeof apiKeySchema>;
-type ApiKeys = Static<ReturnType<typeof pageSchema<typeof apiKeySchema>>>;
+export type ApiKeys = Static<ReturnType<typeof pageSchema<typeof apiKeySchema>>>;
 
 export const keysPage = definePage({
   area: 'tenant',

@@ -6,6 +6,7 @@ import { Heading } from '../../frame/elements.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import { EmailTable } from '../emails/list.tsx';
 import { attentionOf } from './attention.tsx';
+import { firstSteps } from './first-steps.tsx';
 import { Cards, Charts } from './numbers.tsx';
 import { metricsQueryOf, PERIODS, type Period, periodOf } from './period.ts';
 
@@ -22,22 +23,29 @@ export const overviewPage = definePage({
     const range = metricsQueryOf(period, { now: app.clock.now(), timeZone: formats.timeZone });
     const metrics = await api.get<Metrics>('/metrics', range);
     const recent = await api.get<Static<typeof emailPageSchema>>('/emails', { limit: RECENT });
+    const isNew = recent.data.length === 0 && metrics.totals.accepted === 0;
     return {
       title: texts.emails.overview,
-      hasCharts: true,
+      hasCharts: !isNew,
       body: (
         <>
           <Heading title={texts.emails.overview}>
             {context.can('write') && <a href={context.at('/send-test')}>{texts.emails.sendTest}</a>}
           </Heading>
           {await attentionOf(context, metrics.totals)}
-          <Periods context={context} period={period} />
-          <Cards context={context} metrics={metrics} />
-          <Charts context={context} metrics={metrics} />
-          <section aria-labelledby="recent">
-            <h2 id="recent">{texts.overview.recent}</h2>
-            <EmailTable context={context} emails={recent.data} />
-          </section>
+          {isNew ? (
+            await firstSteps(context)
+          ) : (
+            <>
+              <Periods context={context} period={period} />
+              <Cards context={context} metrics={metrics} />
+              <Charts context={context} metrics={metrics} />
+              <section aria-labelledby="recent">
+                <h2 id="recent">{texts.overview.recent}</h2>
+                <EmailTable context={context} emails={recent.data} />
+              </section>
+            </>
+          )}
         </>
       ),
     };

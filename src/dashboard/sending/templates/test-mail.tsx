@@ -24,7 +24,7 @@ export async function TestForm({ context, template }: Props) {
         <Field
           {...field}
           name="values"
-          label={templates.values}
+          label={templates.testValues}
           value={valueLines(template.variables)}
           help={templates.valuesHelp}
           rows={4}

@@ -4,7 +4,7 @@ import { EVENT_TYPES } from '../../../events/store.ts';
 import type { Form as SentForm } from '../../../http/pages/form-body.ts';
 import type { secretEndpointSchema } from '../../../webhooks/schemas.ts';
 import { Copyable, Heading } from '../../frame/elements.tsx';
-import { Checkbox, Field, Form } from '../../frame/forms.tsx';
+import { Checkbox, Choices, Field, Form } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { domainField, readDomain } from '../domains/choice.tsx';
 
@@ -78,30 +78,27 @@ export function EndpointFields({ context, action, values = NO_VALUES }: FieldsPr
         type="url"
         label={webhooks.url}
         value={values.url}
-        help={webhooks.urlHelp}
+        help={context.app.config.webhooks.allowHttp ? webhooks.urlHelpWithHttp : webhooks.urlHelp}
         placeholder="https://"
         isRequired
       />
       <Field {...field} name="description" label={webhooks.description} value={values.description ?? ''} />
-      <fieldset>
-        <legend>{webhooks.events}</legend>
-        <div class="choices">
-          {[...groups].map(([resource, types]) => (
-            <div key={resource}>
-              {types.map((type) => (
-                <Checkbox
-                  {...field}
-                  key={type}
-                  name="events"
-                  value={type}
-                  label={type}
-                  isChecked={values.events.includes(type)}
-                />
-              ))}
-            </div>
-          ))}
-        </div>
-      </fieldset>
+      <Choices name="events" label={webhooks.events}>
+        {[...groups].map(([resource, types]) => (
+          <div key={resource}>
+            {types.map((type) => (
+              <Checkbox
+                {...field}
+                key={type}
+                name="events"
+                value={type}
+                label={type}
+                isChecked={values.events.includes(type)}
+              />
+            ))}
+          </div>
+        ))}
+      </Choices>
     </>
   );
 }

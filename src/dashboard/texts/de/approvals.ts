@@ -6,7 +6,7 @@ export const approvals: typeof english = {
   one: 'Freigabe',
   help: 'Mail eines API-Schlüssels, der Freigaben verlangt, wartet hier, bis jemand entscheidet.',
   nothingWaits: 'Nichts wartet auf eine Freigabe.',
-  state: 'Zustand',
+  state: 'Status',
   states: {
     pending: 'Wartet',
     approved: 'Freigegeben',

@@ -22,8 +22,11 @@ export const audiences: typeof english = {
   replyTo: 'Antwort an',
   subject: 'Betreff',
   subjectHelp: 'Leer für einen in der gewählten Sprache.',
+  template: 'Vorlage',
+  noTemplate: 'Keine: eine schlichte Mail in der gewählten Sprache',
   templateId: 'ID einer Vorlage',
-  templateHelp: 'Sie enthält {{{confirm_url}}}. Leer für eine schlichte Mail in der gewählten Sprache.',
+  templateHelp:
+    'Sie muss {{{confirm_url}}} enthalten. Ohne Vorlage wird eine schlichte Mail in der gewählten Sprache gesendet.',
   language: 'Sprache der schlichten Mail',
   languages: { en: 'Englisch', de: 'Deutsch', fr: 'Französisch', es: 'Spanisch' },
   noContacts: 'Noch keine Kontakte. Fügen Sie einen hinzu, oder importieren Sie eine Datei.',

@@ -1,4 +1,5 @@
 import type { audit as english } from '../en/audit.ts';
+import { auditActions } from './audit-actions.ts';
 
 /** Texts of the audit log. */
 export const audit: typeof english = {
@@ -8,6 +9,7 @@ export const audit: typeof english = {
   actor: 'Wer',
   from: 'Von',
   action: 'Was',
+  actions: auditActions,
   target: 'Woran',
   details: 'Werte',
 };

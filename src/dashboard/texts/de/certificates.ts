@@ -11,7 +11,7 @@ export const certificates: typeof english = {
   expires: 'Läuft ab',
   source: 'Herkunft',
   kinds: { configured: 'Konfiguration', self_signed: 'selbst signiert', acme: 'ACME' },
-  state: 'Zustand',
+  state: 'Status',
   states: {
     valid: 'gültig',
     expired: 'abgelaufen',

@@ -37,7 +37,7 @@ export const dns: typeof english = {
   run: 'Jetzt aktualisieren',
   conflicts: 'Ergebnis des letzten Durchgangs',
   noRecords: 'Der letzte Durchgang hat keine Einträge gefunden, um die er sich kümmert.',
-  state: 'Zustand',
+  state: 'Status',
   updateStates: {
     in_place: 'vorhanden',
     written: 'geschrieben',

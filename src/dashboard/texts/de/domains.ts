@@ -80,7 +80,7 @@ export const domains: typeof english = {
   dkimKeys: 'DKIM-Schlüssel',
   selector: 'Selektor',
   algorithm: 'Verfahren',
-  state: 'Zustand',
+  state: 'Status',
   keyStates: {
     waiting: 'wartet auf seinen DNS-Eintrag',
     signing: 'signiert neue Mail',

@@ -26,6 +26,8 @@ export const email: typeof english = {
   attempts: 'Versuche',
   server: 'Server',
   noTls: 'ohne TLS',
+  simulator: 'der Simulator',
+  noServerYet: 'noch keiner',
   reply: 'Antwort',
   meaning: 'Was das bedeutet',
   advice: 'Was zu tun ist',

@@ -36,7 +36,7 @@ export const inbound: typeof english = {
   download: 'Herunterladen',
   posts: 'Aufrufe der Routen',
   noPosts: 'Die Nachricht ging an keine Route.',
-  status: 'Zustand',
+  status: 'Status',
   statuses: { pending: 'wartet', delivered: 'zugestellt', failed: 'fehlgeschlagen' },
   attempts: 'Versuche',
   answer: 'Letzte Antwort',

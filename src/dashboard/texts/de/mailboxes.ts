@@ -17,7 +17,7 @@ export const mailboxes: typeof english = {
   passwordHelp: 'Ohne Angabe erzeugt der Server eines und zeigt es einmal.',
   quota: 'Größe höchstens, in MB',
   quotaHelp: 'Ohne Angabe die der Installation',
-  status: 'Zustand',
+  status: 'Status',
   statuses: { active: 'aktiv', suspended: 'gesperrt', damaged: 'beschädigt' },
   aliases: 'Weitere Adressen',
   aliasesHelp: 'Eine je Zeile; *@domain steht für alle Adressen, für die sonst nichts empfängt',

@@ -52,18 +52,18 @@ export const outboundRoutes: typeof english = {
   address: 'Adresse',
   result: 'Ergebnis',
   works: 'funktioniert',
-  fails: 'scheitert',
+  fails: 'schlägt fehl',
   problem: 'Problem',
   back: 'Zurück zu den Routen',
   probe: 'Port 25 prüfen',
   probeText:
-    'Stellt fest, ob Port 25 anderer Mailserver erreichbar ist: Zwei große Empfänger werden angewählt, und keine E-Mail wird gesendet.',
+    'Stellt fest, ob Port 25 anderer Mailserver erreichbar ist: Zu zwei großen Empfängern wird eine Verbindung aufgebaut; keine E-Mail wird gesendet.',
   probed: 'Port 25 anderer Mailserver',
   answer: 'Antwort',
   portStates: {
     open: 'offen',
     blocked: 'gesperrt: Bitten Sie Ihren Anbieter um Freigabe, oder senden Sie über ein Relay',
     'no-route': 'kein Weg: Dieser Server hat keine Adresse dieser Art',
-    unknown: 'unbekannt: Das DNS nannte keine Server, deshalb wurde nichts angewählt',
+    unknown: 'unbekannt: Das DNS nannte keine Server, deshalb wurde keine Verbindung aufgebaut',
   },
 };

@@ -17,7 +17,7 @@ export const passkeys: typeof english = {
     'Er meldet niemanden mehr an, und alle anderen Sitzungen enden. Löschen Sie ihn auch auf Ihrem Gerät.',
   use: 'Passkey verwenden',
   instead: 'Oder ohne Code',
-  enter: 'Mit einem Passkey eintreten',
+  enter: 'Mit einem Passkey weiter',
   enterText:
     'Oder wählen Sie kein Passwort, und melden Sie sich mit einem Passkey dieses Geräts oder einem Sicherheitsschlüssel an.',
   failed:

@@ -11,9 +11,9 @@ export const routes: typeof english = {
   domain: 'Domain',
   destination: 'Ziel',
   destinationHelp: 'Eine https-URL',
-  status: 'Zustand',
+  status: 'Status',
   enabled: 'eingeschaltet',
-  failing: 'Aufrufe scheitern',
+  failing: 'Aufrufe schlagen fehl',
   disabledReasons: {
     manual: 'ausgeschaltet',
     failures: 'ausgeschaltet nach tagelangen Fehlern',
@@ -22,7 +22,7 @@ export const routes: typeof english = {
   create: 'Route anlegen',
   created: 'Die Route ist bereit',
   secretText:
-    'Mit diesem Schlüssel prüft Ihr Empfänger die Signaturen der Aufrufe. Er wird nicht noch einmal angezeigt und lässt sich nicht ändern.',
+    'Mit diesem Geheimnis prüft Ihr Empfänger die Signaturen der Aufrufe. Es wird nicht noch einmal gezeigt und lässt sich nicht ändern.',
   open: 'Zur Route',
   back: 'Zurück zur Route',
   failingSince: 'Kein Aufruf gelang seit',
@@ -31,7 +31,8 @@ export const routes: typeof english = {
   disabledAt: 'Ausgeschaltet',
   createdAt: 'Angelegt',
   isEnabled: 'Nachrichten werden gesendet',
-  isEnabledHelp: 'Mail an eine ausgeschaltete Route wird abgewiesen, und ihre wartenden Aufrufe scheitern.',
+  isEnabledHelp:
+    'Mail an eine ausgeschaltete Route wird abgewiesen, und ihre wartenden Aufrufe schlagen fehl.',
   test: 'Beispielnachricht senden',
   testTitle: 'Ergebnis des Tests',
   testResult: 'Ergebnis',
@@ -41,5 +42,5 @@ export const routes: typeof english = {
   responseTime: 'Antwortzeit',
   error: 'Fehler',
   removeText: (address) =>
-    `Die Route von ${address} wird mit ihrem Schlüssel gelöscht. Eingegangene Nachrichten bleiben und werden nicht mehr gesendet.`,
+    `Die Route von ${address} wird mit ihrem Geheimnis gelöscht. Eingegangene Nachrichten bleiben und werden nicht mehr gesendet.`,
 };

@@ -53,7 +53,7 @@ export const rules: typeof english = {
   markRead: 'Als gelesen markieren',
   star: 'Mit einem Stern markieren',
   discard: 'Die Nachricht löschen',
-  stop: 'Spätere Regeln prüfen die Nachricht nicht',
+  stop: 'Spätere Regeln überspringen',
   files: (folder) => `in ${folder} verschieben`,
   forwards: (address) => `Kopie an ${address} senden`,
   discards: 'löschen',

@@ -27,7 +27,7 @@ export const check: typeof checkInEnglish = {
 
 export const requests: typeof requestsInEnglish = {
   title: 'Anfragen',
-  help: 'Anfragen, die API-Schlüssel dieses Modus gestellt haben, ohne ihre Inhalte.',
+  help: 'Anfragen, die Programme mit den API-Schlüsseln dieses Modus gestellt haben, ohne ihre Inhalte.',
   none: 'Noch keine Anfragen.',
   at: 'Zeit',
   request: 'Anfrage',
@@ -36,7 +36,8 @@ export const requests: typeof requestsInEnglish = {
   pathBegins: 'Pfad beginnt mit',
   duration: 'Dauer',
   client: 'Von',
-  key: 'ID des Schlüssels',
+  key: 'API-Schlüssel',
+  keyId: 'ID des API-Schlüssels',
   id: 'ID',
 };
 

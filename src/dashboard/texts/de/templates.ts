@@ -15,6 +15,7 @@ export const templates: typeof english = {
   text: 'Text',
   textHelp: 'Leer: wird aus dem HTML gemacht',
   values: 'Werte für die Vorschau',
+  testValues: 'Werte für den Test',
   valuesHelp: 'Eine Variable auf jeder Zeile, etwa firstName=Ada; ohne Wert erscheint ihr Ersatz',
   preview: 'Vorschau',
   previewHtml: 'Vorschau des HTML',

@@ -7,7 +7,7 @@ export const tenants: typeof english = {
   name: 'Name',
   id: 'ID',
   plan: 'Tarif',
-  status: 'Zustand',
+  status: 'Status',
   statuses: { active: 'aktiv', suspended: 'gesperrt', deleting: 'wird gelöscht' },
   createdAt: 'Angelegt',
   create: 'Mandanten anlegen',

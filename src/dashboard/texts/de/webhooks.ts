@@ -10,7 +10,10 @@ export const webhooks: typeof english = {
   none: 'Noch keine Endpunkte. Fügen Sie einen hinzu, und Ereignisse werden an ihn gesendet.',
   add: 'Endpunkt hinzufügen',
   url: 'URL',
-  urlHelp: 'Hierhin werden Ereignisse per POST gesendet. Die URL beginnt mit https://',
+  urlHelp:
+    'Hierhin werden Ereignisse per POST gesendet. Die URL beginnt mit https://. Für http:// und private Adressen setzt der Betreiber webhooks.allowHttp und outbound.allowTargets.',
+  urlHelpWithHttp:
+    'Hierhin werden Ereignisse per POST gesendet. Die URL beginnt mit https:// oder http://. Private Adressen brauchen die Einstellung outbound.allowTargets des Betreibers.',
   description: 'Beschreibung',
   events: 'Ereignisse',
   event: 'Ereignis',

@@ -4,7 +4,7 @@ export const approvals = {
   one: 'Approval',
   help: 'Mail of an API key that requires approval waits here until somebody decides.',
   nothingWaits: 'Nothing waits for approval.',
-  state: 'State',
+  state: 'Status',
   states: {
     pending: 'Waiting',
     approved: 'Approved',
@@ -25,9 +25,11 @@ export const approvals = {
   reasonHelp: 'For the author; it may be empty.',
   content: 'Content',
   preview: 'Read the content',
-  decideText: 'It is sent once you approve it. A change of its content, its audience or its time asks again.',
+  decideText:
+    'It is sent once you approve it. When its content, its audience or its time changes, approval is asked for again.',
   approve: 'Approve',
   decline: 'Decline',
-  declineText: 'An email is canceled. A broadcast is a draft again, and can be changed and sent again.',
+  declineText:
+    'An email is canceled. A broadcast becomes a draft again, which can be changed and sent again.',
   declineNow: 'Decline this mail',
 };

@@ -1,3 +1,5 @@
+import { auditActions } from './audit-actions.ts';
+
 /** Texts of the audit log. */
 export const audit = {
   title: 'Audit log',
@@ -6,6 +8,7 @@ export const audit = {
   actor: 'Who',
   from: 'From',
   action: 'What',
+  actions: auditActions,
   target: 'Which',
   details: 'Values',
 };

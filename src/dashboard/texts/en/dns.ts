@@ -35,7 +35,7 @@ export const dns = {
   run: 'Update now',
   conflicts: 'What the last pass has found',
   noRecords: 'The last pass has found no records to look after.',
-  state: 'State',
+  state: 'Status',
   updateStates: {
     in_place: 'in place',
     written: 'written',

@@ -14,11 +14,10 @@ export const domains = {
     temporary_failure: 'temporary failure',
   },
   explained: {
-    pending:
-      'Publish the records below. They are looked up regularly by themselves, and at once with “Check now”.',
+    pending: 'Publish the records below. They are looked up regularly, and at once with “Check now”.',
     failed: 'Records are missing or wrong. No mail can be sent until they are found; see below which.',
     temporary_failure:
-      'Records that were correct are missing or wrong now. Mail is still sent for a while; mend them soon.',
+      'Records that were correct are missing or wrong now. Mail is still sent for a while; correct them soon.',
   },
   productType: 'Purpose',
   productTypes: { api: 'API', mailbox: 'Mailboxes', both: 'API and mailboxes' },
@@ -52,7 +51,7 @@ export const domains = {
     },
     clients: {
       title: 'Settings of mail programs',
-      text: 'Mail programs then find the settings of mailboxes by themselves.',
+      text: 'Mail programs then find the settings of mailboxes on their own.',
     },
     dkim_next: {
       title: 'Next DKIM key',
@@ -74,7 +73,7 @@ export const domains = {
   dkimKeys: 'DKIM keys',
   selector: 'Selector',
   algorithm: 'Algorithm',
-  state: 'State',
+  state: 'Status',
   keyStates: {
     waiting: 'waits for its DNS record',
     signing: 'signs new mail',
@@ -83,7 +82,7 @@ export const domains = {
   since: 'Since',
   rotate: 'Rotate the keys',
   rotateText:
-    'The next keys are made. Each signs once it is found in DNS at the name of the record “Next DKIM key”. The keys before stay published for at least 7 days.',
+    'The next keys are made. Each signs once it is found in DNS at the name of the record “Next DKIM key”. The previous keys stay published for at least 7 days.',
   rotateNow: 'Make the next keys',
   settings: 'Settings',
   trackingHost: 'Host of tracked links',
@@ -94,7 +93,7 @@ export const domains = {
   ed25519Help: 'The key signs once its optional record is found in DNS.',
   delete: 'Delete the domain',
   deleteText:
-    'No mail can be sent from the domain any more, and mail to it is refused. API keys that are limited to it stop working. Scheduled emails and broadcasts stand in the way: cancel them first, or wait until they are sent.',
+    'No mail can be sent from the domain any more, and mail to it is refused. API keys that are limited to it stop working. Scheduled emails and broadcasts prevent the deletion: cancel them first, or wait until they are sent.',
   waitingEmails: 'Emails that wait or are scheduled',
   deleteNow: 'Delete this domain',
 };

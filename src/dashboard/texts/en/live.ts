@@ -5,7 +5,7 @@ export const live = {
   title: 'Live view',
   help: 'What happens to the mail, the contacts and the domains of this tenant, the newest first.',
   operatorHelp:
-    'What happens to all mail of this installation, the newest first: envelopes alone. The mail of people in their mailboxes is not shown.',
+    'What happens to all mail of this installation, the newest first: only envelopes. Mail in people’s mailboxes is not shown.',
   lines: 'Newest events',
   none: 'Nothing has happened yet.',
   time: 'Time',
@@ -16,9 +16,9 @@ export const live = {
   pause: 'Pause',
   goOn: 'Go on',
   connected: 'Connected: new lines appear by themselves.',
-  lost: 'Not connected. It is tried again.',
+  lost: 'Not connected. Trying again.',
   paused: 'Paused.',
-  omitted: 'Left out, because they came too fast to be read:',
+  omitted: 'Left out, because they came too fast to read:',
   omittedMore: 'More were left out than were counted.',
   events: {
     ...email.events,

@@ -15,7 +15,7 @@ export const mailboxes = {
   passwordHelp: 'When it is empty, the server makes one and shows it once.',
   quota: 'Maximum size in MB',
   quotaHelp: 'That of the installation when it is empty',
-  status: 'State',
+  status: 'Status',
   statuses: { active: 'active', suspended: 'suspended', damaged: 'damaged' },
   aliases: 'Further addresses',
   aliasesHelp: 'One on each line; *@domain stands for all addresses that nothing else receives for',
@@ -30,7 +30,7 @@ export const mailboxes = {
   create: 'Create a mailbox',
   created: 'The mailbox is ready',
   createdText:
-    'Hand the password to the owner of the mailbox. It is not shown again: only its hash is stored. The owner can change it after logging in to the mailbox.',
+    'Give the password to the owner of the mailbox. It is not shown again: only its hash is stored. The owner can change it after logging in to the mailbox.',
   open: 'To the mailbox',
   newPassword: 'Set a new password',
   newPasswordText:

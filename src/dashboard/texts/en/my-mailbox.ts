@@ -2,10 +2,10 @@
 export const myMailbox = {
   overview: 'Overview',
   managed:
-    'The administrators of your mail can set this password and make app passwords, with which your mail can be read. All that exist stand under',
+    'The administrators of your mail can set this password and create app passwords, with which your mail can be read. All of them are listed under',
   vacation: 'Automatic reply',
   vacationText:
-    'Each sender gets it once in 7 days. Mailing lists, programs and spam get none, and neither does mail that does not name your address in To or Cc.',
+    'Each sender gets it at most once in 7 days. Mailing lists, programs and spam get none, and neither does mail that does not name your address in To or Cc.',
   vacationIsOn: 'set',
   vacationIsOff: 'not set',
   from: (zone: string) => `From (${zone})`,

@@ -1,13 +1,13 @@
 /** Texts of the operator's page about routes of outgoing mail. */
 export const outboundRoutes = {
   title: 'Outbound routes',
-  text: 'A route sends mail through a relay (smarthost), or, as an exception to a more general route, to the MX hosts of its domain. The most specific route that is for a mail counts.',
+  text: 'A route sends mail through a relay (smarthost), or, as an exception to a more general route, to the MX hosts of its domain. The most specific route that applies to a mail is used.',
   more: (maximum: string) => `Only the first ${maximum} are shown. Filter by name to see the others.`,
   none: 'No routes: all mail goes to the MX hosts of its domain.',
   name: 'Name',
   nameHelp: '1 to 40 of a-z, 0-9 and “-”. A route with a name that exists is replaced.',
   tenant: 'Tenant',
-  tenantHelp: 'Only the mail of this tenant (id or name). Empty: of all tenants.',
+  tenantHelp: 'Only the mail of this tenant (ID or name). Empty: of all tenants.',
   domain: 'Domain',
   domainHelp: 'Only mail to recipients at this domain. Empty: to all domains.',
   everybody: 'all',
@@ -43,7 +43,7 @@ export const outboundRoutes = {
   checkText: 'Connects to the relay, verifies its certificate and logs in. No mail is sent.',
   checked: (name: string) => `Check of the route ${name}`,
   remove: 'Remove',
-  removeText: 'Mail of the route then takes the next one that is for it.',
+  removeText: 'Mail of the route then takes the next route that applies.',
   host: 'Host',
   address: 'Address',
   result: 'Result',
@@ -53,7 +53,7 @@ export const outboundRoutes = {
   back: 'Back to the routes',
   probe: 'Probe port 25',
   probeText:
-    'Tells whether port 25 of other mail servers can be reached: two large receivers are dialled, and no mail is sent.',
+    'Finds out whether port 25 of other mail servers can be reached: connects to two large receivers, and sends no mail.',
   probed: 'Port 25 of other mail servers',
   answer: 'Answer',
   portStates: {

@@ -8,8 +8,8 @@ export const routes = {
   addressHelp: 'At a verified domain; *@domain stands for every address that no other route names',
   domain: 'Domain',
   destination: 'Destination',
-  destinationHelp: 'An https URL',
-  status: 'State',
+  destinationHelp: 'A URL that begins with https://',
+  status: 'Status',
   enabled: 'enabled',
   failing: 'posts fail',
   disabledReasons: {

@@ -2,7 +2,7 @@
 export const rules = {
   title: 'Rules',
   introduction:
-    'Rules look at new mail in this order. They come before a filter script of your own, which gets the mail that they leave in the inbox.',
+    'Rules are applied to new mail in this order. They come before a filter script of your own, which gets the mail that they leave in the inbox.',
   none: 'No rules yet.',
   add: 'Add a rule',
   change: 'Change the rule',
@@ -51,7 +51,7 @@ export const rules = {
   markRead: 'Mark as read',
   star: 'Mark with a star',
   discard: 'Delete the message',
-  stop: 'Later rules do not look at the message',
+  stop: 'Skip later rules',
   files: (folder: string) => `move to ${folder}`,
   forwards: (address: string) => `send a copy to ${address}`,
   discards: 'delete',

@@ -21,7 +21,7 @@ export const check = {
 
 export const requests = {
   title: 'Request log',
-  help: 'Requests that API keys of this mode have made, without their bodies.',
+  help: 'Requests that programs made with the API keys of this mode, without their bodies.',
   none: 'No requests yet.',
   at: 'Time',
   request: 'Request',
@@ -30,8 +30,9 @@ export const requests = {
   pathBegins: 'Path begins with',
   duration: 'Duration',
   client: 'From',
-  key: 'Id of the key',
-  id: 'Id',
+  key: 'API key',
+  keyId: 'ID of the API key',
+  id: 'ID',
 };
 
 export const simulator = {

@@ -1,7 +1,7 @@
 /** Texts of the search. */
 export const search = {
   title: 'Search',
-  help: 'You can look for an id, a Message-ID, an address, a domain, a tag such as kind:welcome, words of a subject, or the name of a page.',
+  help: 'You can look for an ID, a Message-ID, an address, a domain, a tag such as kind:welcome, words of a subject, or the name of a page.',
   nothing: 'Nothing was found for',
   resultsFor: 'Found for',
   page: 'page',

@@ -1,7 +1,7 @@
 /** Texts of the pages about segments. */
 export const segments = {
   title: 'Segments',
-  none: 'No segments yet. A segment holds those contacts of an audience for whom its rules hold.',
+  none: 'No segments yet. A segment has the contacts of an audience for whom its rules hold.',
   name: 'Name',
   audience: 'Audience',
   created: 'Created',
@@ -50,7 +50,7 @@ export const segments = {
   },
   value: 'Value',
   valueHelp:
-    'Several values are separated by commas. A date is written as 2026-01-31. Quotes make a text of a number or of true, as in "12".',
+    'Several values are separated by commas. A date is written as 2026-01-31. Quotes make text of a number or of true, as in "12".',
   add: 'Add a rule',
   remove: 'Remove',
   removeRule: (number: number) => `Remove rule ${number}`,
@@ -59,7 +59,7 @@ export const segments = {
   notCounted: 'Not counted yet.',
   json: 'Rules as JSON',
   jsonHelp:
-    'This segment has groups of rules, or values that the form cannot show. The documentation describes its format.',
+    'This segment has groups of rules or values that the form cannot show. The documentation describes its format.',
   contacts: 'Contacts of the segment',
   seeContacts: 'See its contacts',
   shortPage:

@@ -1,7 +1,7 @@
 /** Texts of the pages about suppressed addresses. */
 export const suppressions = {
   title: 'Suppressions',
-  text: 'No mail is sent to these addresses, in neither mode.',
+  text: 'No mail is sent to these addresses, in either mode.',
   none: 'No address is suppressed.',
   add: 'Add addresses',
   email: 'Address',

@@ -19,6 +19,6 @@ export const team = {
   until: 'Works until',
   withdraw: 'Withdraw',
   linkTitle: 'The link is ready',
-  linkText: 'Hand it to the person yourself. It works once, for 30 minutes, and is not shown again.',
+  linkText: 'Give it to the person yourself. It works once, for 30 minutes, and is not shown again.',
   back: 'Back to the team',
 };

@@ -11,8 +11,9 @@ export const templates = {
   htmlHelp:
     '{{name}} is a variable, {{name|there}} has a fallback, and {{#if name}}…{{else}}…{{/if}} shows one of two parts.',
   text: 'Text',
-  textHelp: 'Made from the HTML when empty',
+  textHelp: 'When empty, it is made from the HTML',
   values: 'Values for the preview',
+  testValues: 'Values for the test',
   valuesHelp: 'One variable on each line, such as firstName=Ada; without a value its fallback is shown',
   preview: 'Preview',
   previewHtml: 'Preview the HTML',

@@ -1,7 +1,7 @@
 /** Texts of the pages about topics. */
 export const topics = {
   title: 'Topics',
-  none: 'No topics yet. A topic is a kind of mail, such as product news, that readers can leave without leaving everything.',
+  none: 'No topics yet. A topic is a kind of mail, such as product news, that readers can unsubscribe from without leaving everything.',
   name: 'Name',
   nameHelp: 'For your own use; readers do not see it.',
   description: 'Description',
@@ -12,5 +12,5 @@ export const topics = {
   create: 'Create a topic',
   deletion: 'Delete the topic',
   deletionText:
-    'The topic is deleted with all choices of it. Mail that was accepted before is still sent. Drafts of broadcasts that name it need another one.',
+    'The topic is deleted with the choices that readers made about it. Mail that was accepted before is still sent. Drafts of broadcasts that name it need another one.',
 };

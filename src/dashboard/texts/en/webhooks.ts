@@ -8,7 +8,10 @@ export const webhooks = {
   none: 'No endpoints yet. Add one, and events are posted to it.',
   add: 'Add an endpoint',
   url: 'URL',
-  urlHelp: 'Events are posted here. The URL begins with https://',
+  urlHelp:
+    'Events are posted here. The URL begins with https://. For http:// and private addresses, the operator sets webhooks.allowHttp and outbound.allowTargets.',
+  urlHelpWithHttp:
+    'Events are posted here. The URL begins with https:// or http://. Private addresses need the setting outbound.allowTargets of the operator.',
   description: 'Description',
   events: 'Events',
   event: 'Event',
@@ -58,7 +61,7 @@ export const webhooks = {
   states: { pending: 'waits', delivered: 'delivered', failed: 'failed', skipped: 'skipped' },
   attempts: 'Attempts',
   nextAttemptAt: 'Next attempt',
-  eventId: 'Id of the event',
+  eventId: 'ID of the event',
   requestBody: 'Body of the post',
   responseBody: 'Body of the answer',
   replay: 'Post again',

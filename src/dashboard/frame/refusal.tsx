@@ -1,0 +1,68 @@
+/**
+ * Says why a form was refused. The API names its own fields, which nobody sees on a page, so that each of them is replaced by the label that the
+ * field has in the form.
+ */
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { AppError } from '../../system/errors.ts';
+import type { BaseContext } from '../page.ts';
+
+type Labels = Map<string, string>;
+
+const FieldLabels = createContext<Labels | undefined>(undefined);
+
+/** Notes the label of a field for a refusal of its form. A page is rendered from its beginning, and the refusal stands behind the fields. */
+export function useLabel(name: string, label: string | undefined): void {
+  const labels = useContext(FieldLabels);
+  if (label !== undefined) labels?.set(name, label);
+}
+
+type Props = {
+  context: BaseContext;
+  refusal: AppError | undefined;
+  /** Id of the element that has the reason. */
+  id?: string;
+  children: ComponentChildren;
+};
+
+/** The fields of a form, and behind them the reason for which it was refused. */
+export function WithRefusal({ context, refusal, id, children }: Props) {
+  if (!refusal) return children;
+  const labels: Labels = new Map();
+  return (
+    <FieldLabels.Provider value={labels}>
+      {children}
+      <Reason context={context} refusal={refusal} id={id} labels={labels} />
+    </FieldLabels.Provider>
+  );
+}
+
+type ReasonProps = { context: BaseContext; refusal: AppError; id: string | undefined; labels: Labels };
+
+function Reason({ context, refusal, id, labels }: ReasonProps) {
+  const { quoted } = context.texts.frame;
+  const { issues = [] } = refusal.options;
+  const nameOf = (path: string) => labelOf(labels, path, quoted);
+  return (
+    <div class="refused" role="alert" id={id} tabIndex={-1}>
+      {refusal.message.replace(/`([\w.[\]]+)`/g, (code, path: string) => nameOf(path) ?? code)}
+      {issues.length > 1 && (
+        <ul>
+          {issues.map(({ path, message }) => (
+            <li key={path}>
+              {nameOf(path) ?? <code>{path}</code>}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+/** Returns the label of the field that a path such as `events[0]` is about, with the number of the value when there are several. */
+function labelOf(labels: Labels, path: string, quoted: (label: string) => string): string | undefined {
+  const [, name = path, index] = /^(.+?)(?:\[(\d+)\])?$/.exec(path) ?? [];
+  const label = labels.get(name) ?? labels.get(name.split('.', 1)[0] ?? name);
+  if (label === undefined) return undefined;
+  return index === undefined ? quoted(label) : `${quoted(label)} (${Number(index) + 1})`;
+}
