@@ -76,7 +76,7 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: entriesOf('pages').map((create) => create({ ...app, servers, authenticate })),
+    hosted: entriesOf('pages').map((create) => create({ ...app, servers, authenticate, accounts })),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -91,7 +91,7 @@ const DRAIN_MS = 30_000;
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { api }) => openApi(app, api),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
-  (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes.authenticate),
+  (app, { certificates, mailboxes }) => openSubmission(app, certificates, mailboxes),
   (app, { control }) => listenControl(app, control),
   (app, { api: server, certificates }) => openHttps(app, { server, certificates }),
 ];

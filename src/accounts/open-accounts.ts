@@ -10,6 +10,7 @@ import type { Refusal } from '../mail/imap/session.ts';
 import { runAt } from '../system/clock.ts';
 import { runForOwner } from '../system/slices.ts';
 import type { AccountApp, OpenAccount } from './account.ts';
+import { DISCONNECTED_TEXT, listedSessions, type MailSession } from './mail-session.ts';
 import { openAccount } from './open.ts';
 import type { SessionCredential } from './session-credential.ts';
 import { findAccountRow } from './store.ts';
@@ -41,7 +42,7 @@ export type HeldAccount = {
   release(): void;
 };
 
-type EndableSession = { credential: SessionCredential['id']; end(refusal: Refusal): void };
+type EndableSession = { session: MailSession; end(refusal: Refusal): void };
 
 type Entry = {
   id: MailboxRow['id'];
@@ -64,6 +65,7 @@ const REVOKED: Refusal = {
   text: 'The password of this session is no longer valid',
 };
 const EXPIRED: Refusal = { ...REVOKED, code: 'EXPIRED', text: 'The password of this session has expired' };
+const DISCONNECTED: Refusal = { refused: 'BYE', text: DISCONNECTED_TEXT };
 const DAMAGED: Refusal = {
   refused: 'BYE',
   code: 'UNAVAILABLE',
@@ -155,23 +157,44 @@ export class OpenAccounts {
 
   /**
    * Calls `end` when a session of an open account has to end: with all others, with those of its credential, or when its credential
-   * expires; until the returned function is called.
+   * expires; until the returned function is called. Until then the session is listed, with what it says of itself at that time.
    */
-  onEnding(id: string, credential: SessionCredential, end: (refusal: Refusal) => void): () => void {
+  onEnding(
+    id: string,
+    { session, expiresAt }: { session: MailSession } & Pick<SessionCredential, 'expiresAt'>,
+    end: (refusal: Refusal) => void,
+  ): () => void {
     const sessions = this.#entries.get(id)?.sessions;
-    const session = { credential: credential.id, end };
-    sessions?.add(session);
-    const expiry = runAt(this.#app.clock, credential.expiresAt, () => end(EXPIRED));
+    const endable = { session, end };
+    sessions?.add(endable);
+    const expiry = runAt(this.#app.clock, expiresAt, () => end(EXPIRED));
     return () => {
-      sessions?.delete(session);
+      sessions?.delete(endable);
       expiry.cancel();
     };
   }
 
+  /** Returns the sessions of an open account, the newest first. */
+  listSessions(id: string): MailSession[] {
+    return listedSessions([...(this.#entries.get(id)?.sessions ?? [])].map(({ session }) => session));
+  }
+
+  /** Ends one session of an account, or all when none is named. Returns their number. The account stays open. */
+  disconnect(id: string, sessionId?: string): number {
+    const sessions = this.#entries.get(id)?.sessions ?? new Set();
+    const ended = [...sessions].filter(({ session }) => sessionId === undefined || session.id === sessionId);
+    for (const endable of ended) {
+      // A client may take long to read its last response, and is not listed meanwhile.
+      sessions.delete(endable);
+      endable.end(DISCONNECTED);
+    }
+    return ended.length;
+  }
+
   /** Ends the sessions of an account that were opened with this credential. Other sessions go on. */
   endSessions(id: string, credential: SessionCredential['id']): void {
-    for (const session of [...(this.#entries.get(id)?.sessions ?? [])])
-      if (session.credential === credential) session.end(REVOKED);
+    for (const { session, end } of [...(this.#entries.get(id)?.sessions ?? [])])
+      if (session.credential === credential) end(REVOKED);
   }
 
   /** Gives an account that is open new settings, for the sessions that it has. */

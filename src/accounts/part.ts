@@ -20,6 +20,8 @@ import { deliver, findTarget, listTargets, readAnnotations } from './deliver.ts'
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
 import { SESSION_MEMORY } from './imap/session-memory.ts';
+import { type JunkSenders, listJunkSenders } from './junk-senders.ts';
+import type { MailSession } from './mail-session.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import type { SessionCredential } from './session-credential.ts';
@@ -42,6 +44,7 @@ export type AccountCalls = {
   deliver(input: { account: AccountSettings; request: DeliveryRequest }): Promise<DeliveryResult>;
   listTargets(input: { account: AccountSettings }): Promise<Folder[]>;
   readAnnotations(input: { account: AccountSettings; folder: string }): Promise<Annotations['entries']>;
+  listJunkSenders(input: { account: AccountSettings }): Promise<JunkSenders>;
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<ImportResult>;
   remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
@@ -54,6 +57,10 @@ export type AccountCalls = {
   repair(input: { account: AccountSettings }): Promise<RepairReport>;
   /** Ends the sessions of an open account that were opened with this credential. */
   endSessions(input: { id: string; credential: SessionCredential['id'] }): Promise<void>;
+  /** Returns the sessions of an open account, the newest first. */
+  listSessions(input: { id: string }): Promise<MailSession[]>;
+  /** Ends one session of an open account, or all when none is named. Returns their number. */
+  disconnect(input: { id: string; sessionId?: string | undefined }): Promise<number>;
   /** Gives an open account new settings. */
   configure(input: { account: AccountSettings }): Promise<void>;
   /** Closes an account that nobody uses. Returns whether it is closed. */
@@ -92,6 +99,7 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
       listTargets: ({ account: settings }) => accounts.use(settings, listTargets),
       readAnnotations: ({ account: settings, folder }) =>
         accounts.use(settings, (account) => readAnnotations(account, folder)),
+      listJunkSenders: ({ account: settings }) => accounts.use(settings, listJunkSenders),
       findMissing: ({ account: settings, deliveryIds }) =>
         accounts.use(settings, (account) => findMissing(account, deliveryIds)),
       importMessages: ({ account: settings, added }) =>
@@ -109,6 +117,8 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
       repair: ({ account: settings }) =>
         accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
       endSessions: async ({ id, credential }) => accounts.endSessions(id, credential),
+      listSessions: async ({ id }) => accounts.listSessions(id),
+      disconnect: async ({ id, sessionId }) => accounts.disconnect(id, sessionId),
       configure: async ({ account: settings }) => accounts.configure(settings),
       closeIdle: ({ id }) => accounts.closeIdle(id),
       close: ({ id }) => accounts.close(id),

@@ -8,6 +8,7 @@ import { createPause } from '../system/slices.ts';
 import { StreamPort } from '../system/thread/streams.ts';
 import type { AccountApp } from './account.ts';
 import { openImapAccount } from './imap/imap-account.ts';
+import { beginMailSession, type MailSession, programOf } from './mail-session.ts';
 import { openMaildrop } from './maildrop.ts';
 import type { AccountSettings, HeldAccount, OpenAccounts } from './open-accounts.ts';
 import type { Protocol } from './protocols.ts';
@@ -19,6 +20,8 @@ export type SessionRequest = {
   link: string;
   protocol: Protocol;
   credential: SessionCredential;
+  /** IP address of the client. */
+  address: string;
 };
 
 /** A session that waits on a stream, or the refusal of a maildrop that another session has. */
@@ -39,11 +42,15 @@ export function createSessions(app: AccountApp, accounts: OpenAccounts): Session
 
   async function open(
     { account, settings }: HeldAccount,
-    { stream, protocol }: { stream: UserStream; protocol: Protocol },
+    { stream, session }: { stream: UserStream; session: MailSession },
   ): Promise<{ user: User; maildrop?: MaildropSize } | undefined> {
     const context = { clock: app.clock, log: app.log, owner: account.id, pause };
-    if (protocol === 'imap')
-      return { user: serveImapUser(context, stream, openImapAccount(account, settings)) };
+    if (session.protocol === 'imap') {
+      const noteId = (fields: Readonly<Record<string, string>>): void => {
+        session.client = programOf(fields);
+      };
+      return { user: serveImapUser({ ...context, noteId }, stream, openImapAccount(account, settings)) };
+    }
     const maildrop = await openMaildrop(account);
     if (isRefusal(maildrop)) return undefined;
     const { sizes } = maildrop;
@@ -56,12 +63,13 @@ export function createSessions(app: AccountApp, accounts: OpenAccounts): Session
       ports.set(link, new StreamPort(port));
       port.on('close', () => ports.delete(link));
     },
-    async admit({ account: settings, link, protocol, credential }) {
+    async admit({ account: settings, link, protocol, credential, address }) {
       const port = ports.get(link);
       if (!port) return undefined;
       const held = await accounts.hold(settings);
       const stream = ++last;
-      const opened = await open(held, { stream: { port, number: stream }, protocol }).catch((error) => {
+      const session = beginMailSession({ protocol, address, credential: credential.id }, app.clock.now());
+      const opened = await open(held, { stream: { port, number: stream }, session }).catch((error) => {
         held.release();
         throw error;
       });
@@ -70,7 +78,8 @@ export function createSessions(app: AccountApp, accounts: OpenAccounts): Session
         return { refused: 'in-use' };
       }
       const { user, ...size } = opened;
-      const endWatch = accounts.onEnding(settings.id, credential, (refusal) => user.end(refusal));
+      const watched = { session, expiresAt: credential.expiresAt };
+      const endWatch = accounts.onEnding(settings.id, watched, (refusal) => user.end(refusal));
       void user.done.finally(() => {
         endWatch();
         held.release();

@@ -87,6 +87,29 @@ export function listStored<Asked extends Column>(
   return known.all(tx, range);
 }
 
+/** The beginning of the header of a message, without the prefix of the recipient. It is empty when the content is gone. */
+export type HeaderStart = Pick<MessageRow, 'internalAt'> & { header: Buffer };
+
+type Newest = { folderId: number; limit: number; maxOctets: number };
+
+const newestHeaders = statement((db: AccountTx, param: Param<Newest>) =>
+  db
+    .selectFrom('messages')
+    .leftJoin('contentBytes', 'contentBytes.contentId', 'messages.contentId')
+    .select([
+      'messages.internalAt',
+      sql<Buffer>`coalesce(substr("contentBytes".header, 1, ${param('maxOctets')}), x'')`.as('header'),
+    ])
+    .where('messages.folderId', '=', param('folderId'))
+    .orderBy('messages.uid', 'desc')
+    .limit(param('limit')),
+);
+
+/** Returns the first octets of the headers of the newest messages of a folder, the newest first. */
+export function listNewestHeaders(tx: AccountTx, newest: Newest): Promise<HeaderStart[]> {
+  return newestHeaders.all(tx, newest);
+}
+
 /** Returns a message that was removed from its folder, with these columns; undefined when its content is gone too. */
 export async function findStored(
   tx: AccountTx,

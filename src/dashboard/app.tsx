@@ -3,6 +3,7 @@
  * under those of links and of tracked mail, whose pages belong to others.
  */
 import type { FastifyReply } from 'fastify';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import { createEventTail } from '../events/tail.ts';
 import { installationHosts } from '../host-names/purposes.ts';
@@ -34,7 +35,9 @@ import { LoginNeeded, languageOf, SAID, type Servers } from './viewer.ts';
 import { holderOf, identifyVisitors, sessionOfRequest } from './visitors.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */
-export function createDashboard(base: App & { servers: Servers; authenticate: Authenticate }): HostedApp {
+export function createDashboard(
+  base: App & { servers: Servers; authenticate: Authenticate; accounts: RunningAccounts },
+): HostedApp {
   const { config, guards } = base;
   const server = createPagesServer(base, {
     sendError: (error, reply) => sendError(base, { error, reply, assets }),

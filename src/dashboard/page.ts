@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { ComponentChildren } from 'preact';
+import type { RunningAccounts } from '../accounts/running-accounts.ts';
 import type { App } from '../app.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import type { PersonRow, SessionRow } from '../db/people-tables.ts';
@@ -183,6 +184,8 @@ export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   /** Undefined when the configuration names no provider. */
   openId: OpenId | undefined;
   authenticate: Authenticate;
+  /** What the owner of a mailbox alone may see of its mail, which has no operation of the API. */
+  accounts: Pick<RunningAccounts, 'listJunkSenders'>;
   drafts: Drafts;
   /** The event log as it grows. */
   tail: EventTail;

@@ -17,6 +17,7 @@ import { mailboxOverviewPage } from './mailbox/overview.tsx';
 import { rulePage } from './mailbox/rule.tsx';
 import { rulesPage } from './mailbox/rules.tsx';
 import { mailboxSecurityPage } from './mailbox/security.tsx';
+import { spamSendersPage } from './mailbox/spam.tsx';
 import { vacationPage } from './mailbox/vacation.tsx';
 import { audiencePage } from './marketing/audiences/audience.tsx';
 import { audiencesPage } from './marketing/audiences/list.tsx';
@@ -227,6 +228,7 @@ export const PAGES: readonly PageDefinition[] = [
   forwardingPage,
   rulesPage,
   rulePage,
+  spamSendersPage,
   mailboxAppPasswordsPage,
   mailboxSecurityPage,
 ] as unknown as readonly PageDefinition[];

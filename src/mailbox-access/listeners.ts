@@ -1,4 +1,5 @@
 /** The listeners of the thread: one table says which protocols people read mail by, and on which ports. */
+import { DISCONNECTED_TEXT } from '../accounts/mail-session.ts';
 import type { Config } from '../config/config.ts';
 import type { AccessServerOptions } from '../mail/access/options.ts';
 import { listenImap } from '../mail/imap/server.ts';
@@ -21,6 +22,8 @@ const UNAVAILABLE: Refusal = {
   code: 'TRYLATER',
   text: 'The mailbox is not available at the moment',
 };
+
+const DISCONNECTED: Refusal = { refused: 'BYE', text: DISCONNECTED_TEXT };
 
 const REFUSALS: Record<LoginRefusal, Refusal> = {
   credentials: { refused: 'NO', text: 'The user name or the password is wrong' },
@@ -140,12 +143,12 @@ export function createScriptSession({
   let isClosed = false;
   let endWatch = () => {};
 
-  function open(answer: ScriptLoginAnswer): Account | Refusal {
+  function open(answer: ScriptLoginAnswer, address: string): Account | Refusal {
     if ('refused' in answer) return REFUSALS[answer.refused];
     // A client that has not believed the proof of the server, or has logged out of its account, may log in again.
     endWatch();
     const { promise: ended, resolve: end } = Promise.withResolvers<Refusal>();
-    endWatch = openLogins.watch(watchedLogin(main, answer), end);
+    endWatch = openLogins.watch(watchedLogin(main, answer, address), end);
     // A client may go away while its password is checked.
     if (isClosed) endWatch();
     return { ...accountOf(main, answer), ended };
@@ -154,13 +157,14 @@ export function createScriptSession({
   return {
     async login({ client, ...credentials }) {
       const { address } = client;
-      return open(await main.loginToScripts({ ...credentials, address, protocol: 'sieve' }));
+      return open(await main.loginToScripts({ ...credentials, address, protocol: 'sieve' }), address);
     },
     scramKey: (username) => main.scramKey(username),
     async loginByProof({ client, ...proof }) {
-      const answer = await main.loginToScripts({ ...proof, address: client.address, protocol: 'sieve' });
+      const { address } = client;
+      const answer = await main.loginToScripts({ ...proof, address, protocol: 'sieve' });
       const serverSignature = 'refused' in answer ? undefined : answer.serverSignature;
-      return { answer: open(answer), serverSignature };
+      return { answer: open(answer, address), serverSignature };
     },
     close() {
       isClosed = true;
@@ -169,8 +173,14 @@ export function createScriptSession({
   };
 }
 
-function watchedLogin(main: MainCalls, { login, expiresAt }: Admitted): WatchedLogin<Refusal> {
-  return { id: login.mailboxId, expiresAt, findEnd: () => main.findScriptLoginEnd(login) };
+function watchedLogin(
+  main: MainCalls,
+  { login, expiresAt }: Admitted,
+  address: string,
+): WatchedLogin<Refusal> {
+  const { mailboxId: id, credential } = login;
+  const listed = { session: { protocol: 'sieve', address, credential }, disconnected: DISCONNECTED } as const;
+  return { id, expiresAt, findEnd: () => main.findScriptLoginEnd(login), listed };
 }
 
 function accountOf({ manageScripts }: ScriptCalls, { owner, login }: Admitted): Account {

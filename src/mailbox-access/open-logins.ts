@@ -1,7 +1,9 @@
 /**
  * Ends the connections whose logins do not stand any more: the password or the key was changed or revoked or has expired, or the mailbox
- * was suspended or deleted. Protocols use it whose sessions are not in the threads of accounts: submission and ManageSieve.
+ * was suspended or deleted. It also lists the sessions of mailboxes, and ends those that their owners name. Protocols use it whose sessions
+ * are not in the threads of accounts: submission and ManageSieve.
  */
+import { beginMailSession, listedSessions, type MailSession, type SessionSource } from '../accounts/mail-session.ts';
 import { runAt } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import type { System } from '../system/system.ts';
@@ -17,9 +19,11 @@ export type WatchedLogin<End> = {
    * @throws AppError unavailable while nobody can say
    */
   findEnd(): Promise<End | undefined>;
+  /** The session of a mailbox, with what its client is told when it is ended on request. Sessions of API keys are not listed. */
+  listed?: { session: Parameters<typeof beginMailSession>[0]; disconnected: End } | undefined;
 };
 
-export type OpenLogins = {
+export type OpenLogins = SessionSource & {
   /** Calls `end` once a login has ended. Returns what stops this. */
   watch<End>(login: WatchedLogin<End>, end: (found: End) => void): () => void;
   close(): void;
@@ -27,10 +31,10 @@ export type OpenLogins = {
 
 /** Returns the watch over logins, without any. */
 export function createOpenLogins(app: Pick<System, 'clock' | 'wakeups' | 'log'>): OpenLogins {
-  /** A function for each login that asks about it, by the id of the mailbox or of the API key. */
-  const watched = new Map<string, Set<() => void>>();
+  /** What is done about each login, by the id of the mailbox or of the API key. */
+  const watched = new Map<string, Set<Watch>>();
   const close = app.wakeups.listen('logins', (ids) => {
-    for (const id of ids ?? watched.keys()) for (const ask of watched.get(id) ?? []) ask();
+    for (const id of ids ?? watched.keys()) for (const { again } of watched.get(id) ?? []) again();
   });
 
   async function ask<End>({ findEnd }: WatchedLogin<End>, end: (found: End) => void): Promise<void> {
@@ -45,19 +49,43 @@ export function createOpenLogins(app: Pick<System, 'clock' | 'wakeups' | 'log'>)
 
   return {
     watch(login, end) {
-      const { id, expiresAt } = login;
+      const { id, expiresAt, listed } = login;
       const asks = watched.get(id) ?? new Set();
       const again = () => void ask(login, end);
-      watched.set(id, asks.add(again));
+      const watch: Watch = {
+        again,
+        listed: listed && {
+          session: beginMailSession(listed.session, app.clock.now()),
+          disconnect: () => end(listed.disconnected),
+        },
+      };
+      watched.set(id, asks.add(watch));
       const expiry = runAt(app.clock, expiresAt, again);
       // A credential may have been revoked after it was compared, when nothing watched it.
       again();
       return () => {
         expiry.cancel();
-        asks.delete(again);
+        asks.delete(watch);
         if (asks.size === 0 && watched.get(id) === asks) watched.delete(id);
       };
+    },
+    listSessions: async (id) =>
+      listedSessions([...(watched.get(id) ?? [])].flatMap(({ listed }) => listed?.session ?? [])),
+    async disconnect(id, sessionId) {
+      const ended = [...(watched.get(id) ?? [])].filter(
+        ({ listed }) => listed && (sessionId === undefined || listed.session.id === sessionId),
+      );
+      for (const watch of ended) {
+        const { listed } = watch;
+        // A client may take long to read its last reply, and is not listed meanwhile.
+        watch.listed = undefined;
+        listed?.disconnect();
+      }
+      return ended.length;
     },
     close,
   };
 }
+
+/** A watched login: `again` asks whether it still stands. */
+type Watch = { again(): void; listed: { session: MailSession; disconnect(): void } | undefined };

@@ -3,6 +3,7 @@
  * of its time, and the API would wait.
  */
 import type { MessagePort, Transferable } from 'node:worker_threads';
+import type { MailSession } from '../accounts/mail-session.ts';
 import type { ScriptCalls } from '../mailboxes/script-calls.ts';
 import { type CertificatePair, createCertificateStore } from '../system/certificates.ts';
 import type { Part } from '../system/thread/part.ts';
@@ -18,6 +19,10 @@ export type AccessCalls = {
   addresses(): Promise<AccessAddresses>;
   /** Reaches a thread of accounts over this port from now on. */
   connect(input: { link: string; port: MessagePort }, transfer?: readonly Transferable[]): Promise<void>;
+  /** Returns the sessions of ManageSieve of a mailbox, the newest first. */
+  listSessions(input: { id: string }): Promise<MailSession[]>;
+  /** Ends one of these sessions, or all when none is named. Returns their number. */
+  disconnect(input: { id: string; sessionId?: string | undefined }): Promise<number>;
   replaceCertificates(pairs: readonly CertificatePair[]): Promise<void>;
   renewTicketKey(): Promise<void>;
 };
@@ -50,6 +55,8 @@ async function startAccess(
           ports.delete(port);
         });
       },
+      listSessions: ({ id }) => openLogins.listSessions(id),
+      disconnect: ({ id, sessionId }) => openLogins.disconnect(id, sessionId),
       replaceCertificates: async (pairs) => store.replace(pairs),
       renewTicketKey: async () => store.renewTicketKey(),
     },

@@ -22,6 +22,7 @@ import type { PartThread } from '../system/thread.ts';
 import type { Work } from '../system/worker.ts';
 import { createSystemPart } from '../thread-app.ts';
 import type { AccessAddresses } from './listeners.ts';
+import { createOpenLogins, type OpenLogins } from './open-logins.ts';
 import { ACCESS_PART, type AccessCalls } from './part.ts';
 import type { LoginAnswer, LoginCalls } from './session.ts';
 
@@ -44,6 +45,8 @@ export type Mailboxes = {
   scripts: ScriptRunner;
   /** Checks the password of a mailbox, for protocols whose listeners are elsewhere. */
   authenticate: Authenticate;
+  /** Logins of protocols whose listeners are on the main thread. */
+  openLogins: OpenLogins;
   /**
    * Opens the listeners if there are mailboxes.
    * @throws ListenError, as an error of that name
@@ -58,7 +61,7 @@ export type Mailboxes = {
 };
 
 /** A session that a thread of accounts is asked to open. */
-type Admitted = Pick<LoginRequest, 'protocol'> & {
+type Admitted = Pick<LoginRequest, 'protocol' | 'address'> & {
   account: AccountSettings;
   calls: AccountCalls;
   thread: number;
@@ -79,7 +82,16 @@ export function createMailboxes(
   const threads = Array.from({ length: inThreads ? accountThreads() : 1 }, (_, index) =>
     createAccountThread(app, { name: `accounts-${index + 1}`, inThreads }),
   );
-  const accounts = createAccounts(app, threads);
+  const openLogins = createOpenLogins(app);
+  const accounts = createAccounts(app, threads, {
+    others: [
+      openLogins,
+      {
+        listSessions: (id) => access.calls.listSessions({ id }),
+        disconnect: (id, sessionId) => access.calls.disconnect({ id, sessionId }),
+      },
+    ],
+  });
   const scripts = createScriptRunner(app);
   const access = createAccessThread(app, {
     certificates,
@@ -97,9 +109,10 @@ export function createMailboxes(
     const answer = await authenticate(request);
     if ('refused' in answer) return answer;
     const { mailbox, credential } = answer;
+    const { protocol, address } = request;
     try {
       const admission = await accounts.run(mailbox, (account, calls, thread) =>
-        admit({ account, calls, thread, credential, protocol: request.protocol }),
+        admit({ account, calls, thread, credential, protocol, address }),
       );
       // A credential that was revoked while the account was opened has a session that nobody has ended.
       const renewed = await renewLogin(app, answer);
@@ -112,7 +125,7 @@ export function createMailboxes(
     }
   }
 
-  async function admit({ account, calls, thread, credential, protocol }: Admitted): Promise<LoginAnswer> {
+  async function admit({ account, calls, thread, credential, protocol, address }: Admitted): Promise<LoginAnswer> {
     // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
@@ -120,6 +133,7 @@ export function createMailboxes(
         account,
         link,
         protocol,
+        address,
         credential: sessionCredential(credential),
       });
       const { disabledCapabilities } = account;
@@ -133,6 +147,7 @@ export function createMailboxes(
     accounts,
     scripts,
     authenticate,
+    openLogins,
     async startIfNeeded() {
       if (isStarted || !(await hasMailboxes(app.db.read))) return;
       isStarted = true;
@@ -145,6 +160,7 @@ export function createMailboxes(
     failed: Promise.race([access, ...threads].map(({ failed }) => failed)),
     async stop(graceMs) {
       await access.stop(graceMs);
+      openLogins.close();
       await scripts.close();
       await Promise.all(threads.map((thread) => thread.stop(graceMs)));
     },

@@ -10,6 +10,7 @@ import type {
   MailboxTargets,
 } from '../accounts/delivery.ts';
 import { accountFolder } from '../accounts/folder.ts';
+import { listedSessions, type SessionSource } from '../accounts/mail-session.ts';
 import type { AccountSettings } from '../accounts/open-accounts.ts';
 import type { AccountCalls } from '../accounts/part.ts';
 import type { RunningAccounts } from '../accounts/running-accounts.ts';
@@ -50,12 +51,16 @@ const FILES_PER_ACCOUNT = 4;
 
 /**
  * Returns the accounts of these threads, none of which is open.
- * @param maxOpenFiles maximum number of files of the process
+ * @param options.maxOpenFiles maximum number of files of the process
+ * @param options.others what serves the sessions of protocols that are not in these threads
  */
 export function createAccounts(
   app: Pick<App, 'db' | 'config' | 'log' | 'clock' | 'wakeups'>,
   threads: readonly AccountThread[],
-  maxOpenFiles: number = readMaxOpenFiles(),
+  {
+    maxOpenFiles = readMaxOpenFiles(),
+    others = [],
+  }: { maxOpenFiles?: number; others?: readonly SessionSource[] } = {},
 ): Accounts {
   const maxAssigned = maxFilesOf('mailboxes', maxOpenFiles) / FILES_PER_ACCOUNT;
   const assignment = new AccountAssignment({ threads: threads.length, maxAssigned }, (thread, id) =>
@@ -88,16 +93,32 @@ export function createAccounts(
     }
   }
 
+  /** Calls what serves sessions. A thread that has died has none, so that its answer is `none`. */
+  async function askSessions<Answer>(call: () => Promise<Answer>, none: Answer): Promise<Answer> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be told');
+      return none;
+    }
+  }
+
   /** Calls the thread that has an account open, if one has. */
   async function tellOpen(id: MailboxId, call: (calls: AccountCalls) => Promise<void>): Promise<void> {
     const thread = assignment.threadOf(id);
-    if (thread === undefined) return;
-    try {
-      await call(callsOf(thread));
-    } catch (error) {
-      // A thread that has died has no sessions to tell.
-      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be told');
-    }
+    if (thread !== undefined) await askSessions(() => call(callsOf(thread)), undefined);
+  }
+
+  /** Returns everything that serves sessions of a mailbox now. */
+  function sourcesOf(id: string): readonly SessionSource[] {
+    const thread = assignment.threadOf(id as MailboxId);
+    if (thread === undefined) return others;
+    const calls = callsOf(thread);
+    const own: SessionSource = {
+      listSessions: () => calls.listSessions({ id }),
+      disconnect: (_id, sessionId) => calls.disconnect({ id, sessionId }),
+    };
+    return [own, ...others];
   }
 
   /** Protocols whose sessions are not in the threads ask again which of their logins still stand. */
@@ -138,6 +159,15 @@ export function createAccounts(
       tellOthers(id);
       return tellOpen(id, (calls) => calls.endSessions({ id, credential }));
     },
+    async listSessions(id) {
+      const asked = sourcesOf(id).map((source) => askSessions(() => source.listSessions(id), []));
+      return listedSessions((await Promise.all(asked)).flat());
+    },
+    async disconnect(id, sessionId) {
+      const asked = sourcesOf(id).map((source) => askSessions(() => source.disconnect(id, sessionId), 0));
+      return (await Promise.all(asked)).reduce((sum, ended) => sum + ended, 0);
+    },
+    listJunkSenders: (mailbox) => run(mailbox, (account, calls) => calls.listJunkSenders({ account })),
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     copy: (mailbox, to) => run(mailbox, (account, calls) => calls.copy({ account, to })),

@@ -10,17 +10,32 @@ import { createDiscoveryApp } from './discovery/app.ts';
 import { registerOutboxAdmin } from './outbox-api.ts';
 import { registerRepairAdmin } from './repairs.ts';
 import { createMemorySweep } from './scripts/memory-store.ts';
+import { registerMailboxSessions } from './sessions-api.ts';
 import { registerMailboxSettings } from './settings-api.ts';
 import { createRemovalKind } from './worker.ts';
 
 export const mailboxes = {
   name: 'mailboxes',
   ids: ['mbx', 'apw'],
-  routes: [registerMailboxesApi, registerMailboxSettings, registerAppPasswordsApi],
+  routes: [registerMailboxesApi, registerMailboxSettings, registerMailboxSessions, registerAppPasswordsApi],
   // A mailbox belongs to the domain of its address, and its password sends from all its addresses.
   reach: {
-    domain: ['listMailboxes', 'getMailbox', 'getMailboxSettings', 'listAppPasswords', 'getAppPassword'],
-    none: ['createMailbox', 'updateMailbox', 'deleteMailbox', 'createAppPassword', 'deleteAppPassword'],
+    domain: [
+      'listMailboxes',
+      'getMailbox',
+      'getMailboxSettings',
+      'listMailboxSessions',
+      'listAppPasswords',
+      'getAppPassword',
+    ],
+    none: [
+      'createMailbox',
+      'updateMailbox',
+      'deleteMailbox',
+      'endMailboxSessions',
+      'createAppPassword',
+      'deleteAppPassword',
+    ],
   },
   // A password of a mailbox sends too, and so do its forwarding and its scripts.
   beyondApproval: ['createMailbox', 'updateMailbox', 'createAppPassword'],

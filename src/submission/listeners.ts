@@ -3,11 +3,10 @@ import type { App } from '../app.ts';
 import type { Certificates } from '../certificates/certificates.ts';
 import type { SmtpServerOptions } from '../mail/smtp/server/options.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
-import type { Authenticate } from '../mailboxes/authenticate.ts';
 import { type Listener, listenAt } from '../system/listen.ts';
 import { maxFilesOf } from '../system/open-files.ts';
 import { createSubmissionSession } from './session.ts';
-import { createSubmissionApp } from './submission-app.ts';
+import { createSubmissionApp, type SubmissionApp } from './submission-app.ts';
 
 /** Number of ports. */
 const PORTS = 2;
@@ -31,12 +30,12 @@ type SubmissionListener = Listener & {
 export async function openSubmission(
   app: App,
   { store }: Pick<Certificates, 'store'>,
-  authenticate: Authenticate,
+  logins: Pick<SubmissionApp, 'authenticate' | 'openLogins'>,
 ): Promise<SubmissionListener> {
   const { enabled, address, port, tlsPort, connections } = app.config.submission;
   if (!enabled) return { address: '', addresses: [], close: async () => {} };
   const perPort = Math.min(connections, Math.floor(maxFilesOf('submission') / PORTS));
-  const submissionApp = createSubmissionApp(app, authenticate, perPort * PORTS);
+  const submissionApp = createSubmissionApp(app, logins, perPort * PORTS);
   const listen = (
     options: Pick<SmtpServerOptions, 'section' | 'tls'> & { port: number },
   ): Promise<Listener> =>
@@ -52,10 +51,7 @@ export async function openSubmission(
       }),
     );
   await using opened = new AsyncDisposableStack();
-  const closeApp = (): void => {
-    submissionApp.openLogins.close();
-    submissionApp.knownKeys.close();
-  };
+  const closeApp = (): void => submissionApp.knownKeys.close();
   opened.defer(closeApp);
   const immediate = { mode: 'immediate', certificates: store } as const;
   const first = opened.adopt(

@@ -2,6 +2,7 @@
  * The session of the ports at which people and applications hand over mail of their own (RFC 6409). It takes mail after a login alone, and
  * sends it on. The protocol is in mail/smtp/server.
  */
+import { DISCONNECTED_TEXT } from '../accounts/mail-session.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
 import type { PasswordCredentials } from '../mail/sasl/exchange.ts';
@@ -40,6 +41,8 @@ const TOO_MANY_CONNECTIONS: Reply = {
   status: '4.7.0',
   text: 'You have too many connections; try again later',
 };
+/** Ends a session whose owner wants it to end. */
+const DISCONNECTED: Reply = { code: 421, status: '4.7.0', text: DISCONNECTED_TEXT };
 /** Refuses parameters about notifications that are not sent (RFC 5321 section 4.1.1.11). */
 const NO_NOTIFICATIONS: Reply = {
   code: 555,
@@ -68,14 +71,15 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     return user?.refuseRecipient(recipient, recipients.size);
   }
 
-  function admit(login: LoginAnswer): Reply | undefined {
+  function admit(login: LoginAnswer, address: string): Reply | undefined {
     accepted = undefined;
     release();
     release = () => {};
     if ('refusal' in login) return login.refusal;
     const giveBack = app.userConnections.take(login.user);
     if (!giveBack) return TOO_MANY_CONNECTIONS;
-    const endWatch = app.openLogins.watch(login.user, (reply) => connection.end(reply));
+    const watched = { ...login.user, listed: listedOf(login.user, address) };
+    const endWatch = app.openLogins.watch(watched, (reply) => connection.end(reply));
     release = () => {
       endWatch();
       giveBack();
@@ -88,11 +92,11 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     connect: async () => undefined,
     ehlo: async () => undefined,
     logins: {
-      login: async (credentials, client) => admit(await logIn(app, credentials, client)),
+      login: async (credentials, client) => admit(await logIn(app, credentials, client), client.address),
       scramKey: app.scramKey,
       async loginByProof(proof, client) {
         const login = await logInByProof(app, proof, client);
-        const answer = admit(login);
+        const answer = admit(login, client.address);
         const isAccepted = !('refusal' in login) && answer === undefined;
         return { answer, serverSignature: isAccepted ? login.serverSignature : undefined };
       },
@@ -143,6 +147,12 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     },
     close: () => release(),
   };
+}
+
+/** Returns the session of the owner of a mailbox for the list of its sessions; undefined for an API key. */
+function listedOf({ credential }: User, address: string) {
+  if (credential === undefined) return undefined;
+  return { session: { protocol: 'smtp', address, credential }, disconnected: DISCONNECTED } as const;
 }
 
 /** Checks a name and a password. Returns who has logged in, or the refusal. */

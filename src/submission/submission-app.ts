@@ -6,7 +6,7 @@ import type { TenantRow, TenantStatus } from '../db/tenant-tables.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
 import { findDomainByName } from '../domains/sending-store.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
-import { createOpenLogins, type OpenLogins } from '../mailbox-access/open-logins.ts';
+import type { OpenLogins } from '../mailbox-access/open-logins.ts';
 import { type AddressOwner, findAddressOwner } from '../mailboxes/addresses/store.ts';
 import { findAppPasswordById } from '../mailboxes/app-passwords/store.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
@@ -83,17 +83,18 @@ const WRONG_KEYS = { requestsPerSecond: 20 / 600, burst: 20 };
 export const NEEDS: Need = 'send';
 
 /**
- * Returns the app for submission. The caller closes its `knownKeys` and its `openLogins`.
+ * Returns the app for submission. The caller closes its `knownKeys`.
  * @param maxConnections maximum number of connections of all ports
  */
 export function createSubmissionApp(
   app: App,
-  authenticate: Authenticate,
+  { authenticate, openLogins }: Pick<SubmissionApp, 'authenticate' | 'openLogins'>,
   maxConnections: number,
 ): SubmissionApp {
   return {
     ...app,
     authenticate,
+    openLogins,
     scramKey: createScramKeys(app),
     knownKeys: createKnownKeys(app),
     knownSenders: createKnownSenders(app),
@@ -102,7 +103,6 @@ export function createSubmissionApp(
     rateLimit: createRateLimit(app.guards.tenants),
     inFlight: createInFlight(app.clock),
     userConnections: createUserConnections(maxConnections),
-    openLogins: createOpenLogins(app),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
+import type { SessionCredential } from '../accounts/session-credential.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
 import { isAsciiAddress, type Mailbox } from '../mail/address.ts';
 import type { Reply, Sender } from '../mail/smtp/server/session.ts';
@@ -49,6 +50,8 @@ export type User = {
   tenantId: TenantRow['id'];
   /** Id of the mailbox or of the API key. */
   id: string;
+  /** What the owner of a mailbox has logged in with; undefined for an API key. */
+  credential?: SessionCredential['id'];
   /** Maximum number of recipients of a message, where it is less than that of the server. */
   maxRecipients?: number;
   /** False when notifications do not go to the user, so that a client cannot choose among them (RFC 3461). */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { OpenAccount } from '../../src/accounts/account.ts';
 import { openAccount } from '../../src/accounts/open.ts';
+import { beginMailSession, MAX_LISTED_SESSIONS, type MailSession } from '../../src/accounts/mail-session.ts';
 import { type AccountSettings, OpenAccounts } from '../../src/accounts/open-accounts.ts';
 import { type AccountTx, changeUsage, nextModseq } from '../../src/accounts/store.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
@@ -30,7 +31,15 @@ function settingsOf(name: string, root: string, isNew = true): AccountSettings {
   };
 }
 
-const PASSWORD = { id: 'password', expiresAt: null } as const;
+type Credential = MailSession['credential'];
+
+/** Returns a session that began at this time, with a credential. */
+const sessionOf = (credential: Credential, { at = 0, expiresAt = null as number | null } = {}) => ({
+  session: beginMailSession({ protocol: 'imap', address: '192.0.2.1', credential }, at),
+  expiresAt,
+});
+
+const PASSWORD = sessionOf('password');
 
 function openThem(t: TestContext) {
   const app = createAccountApp();
@@ -134,7 +143,7 @@ test('sessions end with their credential, when it is revoked and when it expires
   const endings: string[] = [];
   const endOf = (name: string) => (refusal: Refusal) => void endings.push(`${name} ${refusal.code}`);
   const begin = (id: 'password' | 'apw_1' | 'apw_2', expiresAt: number | null = null) =>
-    accounts.onEnding('mbx_a', { id, expiresAt }, endOf(id));
+    accounts.onEnding('mbx_a', sessionOf(id, { expiresAt }), endOf(id));
   begin('password');
   begin('apw_1');
   begin('apw_1')();
@@ -148,6 +157,33 @@ test('sessions end with their credential, when it is revoked and when it expires
   await clock.advance(DAY_MS);
   assert.deepEqual(endings, ['apw_2 EXPIRED']);
   release();
+});
+
+test('the sessions of an account are listed, and end one by one or together, and those of other accounts go on', async (t) => {
+  const { accounts, of } = openThem(t);
+  const held = [await accounts.hold(of('a')), await accounts.hold(of('b'))];
+  const endings: string[] = [];
+  const begin = (account: string, at: number) => {
+    const added = sessionOf('password', { at });
+    const end = ({ refused, text }: Refusal) => void endings.push(`${account} ${at} ${refused} ${text}`);
+    accounts.onEnding(`mbx_${account}`, added, end);
+    return added.session;
+  };
+  const [first, second, third] = [begin('a', 1), begin('a', 3), begin('a', 2)];
+  const other = begin('b', 1);
+  assert.deepEqual(accounts.listSessions('mbx_a'), [second, third, first]);
+  assert.equal(accounts.disconnect('mbx_a', other.id), 0);
+  assert.equal(accounts.disconnect('mbx_a', third.id), 1);
+  assert.deepEqual(endings.splice(0), ['a 2 BYE This session was ended on request']);
+  assert.equal(accounts.disconnect('mbx_a', third.id), 0);
+  assert.equal(accounts.disconnect('mbx_a'), 2);
+  assert.equal(endings.length, 2);
+  assert.deepEqual(accounts.listSessions('mbx_a'), []);
+  assert.deepEqual(accounts.listSessions('mbx_b'), [other]);
+  for (let at = 0; at <= MAX_LISTED_SESSIONS; at++) begin('a', at);
+  const listed = accounts.listSessions('mbx_a');
+  assert.deepEqual([listed.length, listed[0]?.beganAt], [MAX_LISTED_SESSIONS, MAX_LISTED_SESSIONS]);
+  for (const { release } of held) release();
 });
 
 test('an account that is closed while it is opened has no sessions that nobody has asked to end', async (t) => {

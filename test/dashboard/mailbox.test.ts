@@ -1,6 +1,9 @@
 /** My mailbox: the owner logs in with the password of the mailbox, and reaches this mailbox alone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { JunkSenders } from '../../src/accounts/junk-senders.ts';
+import { beginMailSession, type MailSession } from '../../src/accounts/mail-session.ts';
+import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
 import { updateMailbox } from '../../src/mailboxes/store.ts';
@@ -11,8 +14,22 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
+/** Sessions of mail programs, and what lies in the folders for spam, by mailbox. */
+const sessions = new Map<string, MailSession[]>();
+const junk = new Map<string, JunkSenders>();
 const testApp: TestApp = await openTestApp({
   system: { clock },
+  accounts: {
+    ...noAccounts,
+    listSessions: async (id) => sessions.get(id) ?? [],
+    async disconnect(id, sessionId) {
+      const open = sessions.get(id) ?? [];
+      const left = open.filter((one) => sessionId !== undefined && one.id !== sessionId);
+      sessions.set(id, left);
+      return open.length - left.length;
+    },
+    listJunkSenders: async ({ id }) => junk.get(id) ?? { folder: 'Junk', senders: [] },
+  },
   env: { POSTRIDER_MAILBOXES_FAILURES_PER_ACCOUNT: '5' },
 });
 after(() => testApp.close());
@@ -202,6 +219,63 @@ test('the owner adds, changes, reorders and deletes rules; a page that another w
   await browser.submit('delete');
   assert.deepEqual(await names(), ['Invoices']);
   assert.equal((await browser.open('/mailbox/rules/2')).status, 404);
+});
+
+test('the owner sees the mail programs that are connected, and disconnects one or all of the own mailbox', async () => {
+  const { browser, mailbox } = await openMine();
+  const { row } = await addAppPassword(testApp, mailbox, { name: 'Old <b>phone' });
+  const other = await add();
+  const begin = (protocol: MailSession['protocol'], credential: MailSession['credential'], address: string) =>
+    beginMailSession({ protocol, credential, address }, clock.now());
+  const phone = { ...begin('imap', row.id, '192.0.2.7'), client: 'Thunder<script>bird 140' };
+  const sieve = begin('sieve', 'password', '2001:db8::7');
+  const foreign = begin('imap', 'password', '192.0.2.9');
+  sessions.set(mailbox.id, [phone, sieve]);
+  sessions.set(other.id, [foreign]);
+  await browser.open('/mailbox/security');
+  assert.match(
+    browser.page.html,
+    /IMAP \(reading\).*Thunder&lt;script>bird 140.*192\.0\.2\.7.*Old &lt;b>phone.*ManageSieve.*has not said.*2001:db8::7.*password of the mailbox/s,
+  );
+  assert.doesNotMatch(browser.page.html, /192\.0\.2\.9/);
+  await browser.submit('disconnect', { session: foreign.id });
+  assert.equal(sessions.get(other.id)?.length, 1);
+  await browser.submit('disconnect', { session: phone.id });
+  assert.match(browser.page.html, /Disconnected\./);
+  assert.deepEqual(sessions.get(mailbox.id), [sieve]);
+  sessions.set(mailbox.id, [phone, sieve]);
+  await browser.open('/mailbox/security');
+  await browser.submit('disconnectAll');
+  assert.match(browser.page.html, /No mail program is connected/);
+  assert.equal(sessions.get(other.id)?.length, 1);
+});
+
+test('the owner sees who has sent the newest spam, and chooses whose mail is never spam, or always', async () => {
+  const { browser, mailbox } = await openMine();
+  junk.set(mailbox.id, {
+    folder: 'Werbung',
+    senders: [{ address: 'shop@good.example', name: 'The <i>shop', messages: 3, lastAt: clock.now() }],
+  });
+  await browser.open('/mailbox/spam');
+  assert.match(browser.page.html, /shop@good\.example.*The &lt;i>shop.*as the server decides/s);
+  await browser.submit('never');
+  const rules = async () => (await shown(mailbox)).rules;
+  const rule = (address: string, fileInto: string) => ({
+    match: 'all',
+    conditions: [{ field: 'from', operator: 'is', value: address }],
+    fileInto,
+    stop: true,
+  });
+  assert.deepEqual(await rules(), [rule('shop@good.example', 'INBOX')]);
+  assert.match(browser.page.html, /<td>never spam<\/td>/);
+  await browser.submit('choose', { address: ' Late@Spam.example ', choice: 'always' });
+  assert.deepEqual(await rules(), [rule('late@spam.example', 'Werbung'), rule('shop@good.example', 'INBOX')]);
+  assert.match(browser.page.html, /Chosen senders.*late@spam\.example/s);
+  await browser.submit('choose', { address: 'no address', choice: 'always' });
+  assert.match(browser.page.html, /must be one address/);
+  await browser.open('/mailbox/spam');
+  await browser.submit('clear');
+  assert.deepEqual(await rules(), [rule('late@spam.example', 'Werbung')]);
 });
 
 test('nothing but the own mailbox is reachable: no other one, no page of the tenant, of a person or of the operator', async () => {

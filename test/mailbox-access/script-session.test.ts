@@ -27,13 +27,14 @@ function open({ expiresAt = null }: { expiresAt?: number | null } = {}) {
       return state.end;
     },
   };
-  const session = createScriptSession({ main, openLogins: createOpenLogins({ clock, wakeups, log }) });
+  const openLogins = createOpenLogins({ clock, wakeups, log });
+  const session = createScriptSession({ main, openLogins });
   async function logIn(): Promise<Account> {
     const account = await session.login({ username: 'ann', password: 'word', client: CLIENT });
     return 'refused' in account ? assert.fail(account.text) : account;
   }
   const tell = (id: string) => wakeups.notify('logins', [id]);
-  return { state, clock, session, logIn, tell };
+  return { state, clock, session, openLogins, logIn, tell };
 }
 
 test('a session is told when its login has ended, and asks only about its own mailbox', async () => {
@@ -75,4 +76,24 @@ test('nothing is asked about a login after its connection, or after another logi
   await logIn();
   tell('mbx_1');
   assert.equal(state.asked, 4);
+});
+
+test('a session is listed until its connection ends, and is told when it is ended on request', async () => {
+  const { session, openLogins, clock, logIn } = open();
+  await clock.advance(5);
+  const { ended } = await logIn();
+  const [listed, ...more] = await openLogins.listSessions('mbx_1');
+  assert.ok(listed && more.length === 0);
+  const { id, ...facts } = listed;
+  const expected = { protocol: 'sieve', address: CLIENT.address, credential: 'password', client: null };
+  assert.deepEqual(facts, { ...expected, beganAt: 5 });
+  assert.deepEqual(await openLogins.listSessions('mbx_2'), []);
+  assert.deepEqual([await openLogins.disconnect('mbx_2'), await openLogins.disconnect('mbx_1', 'x')], [0, 0]);
+  assert.equal(await openLogins.disconnect('mbx_1', id), 1);
+  assert.deepEqual(await ended, { refused: 'BYE', text: 'This session was ended on request' });
+  assert.deepEqual(await openLogins.listSessions('mbx_1'), []);
+  await logIn();
+  assert.equal((await openLogins.listSessions('mbx_1')).length, 1);
+  session.close();
+  assert.deepEqual(await openLogins.listSessions('mbx_1'), []);
 });

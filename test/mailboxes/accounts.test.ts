@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MAX_OPEN_ACCOUNTS } from '../../src/accounts/account-assignment.ts';
 import type { DeliveryRequest } from '../../src/accounts/delivery.ts';
+import { NO_JUNK } from '../../src/accounts/junk-senders.ts';
+import { beginMailSession, type SessionSource } from '../../src/accounts/mail-session.ts';
 import type { AccountCalls } from '../../src/accounts/part.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { createAccounts } from '../../src/mailboxes/accounts.ts';
@@ -40,6 +42,15 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       async endSessions({ id, credential }: { id: string; credential: string }) {
         asked.push(`endSessions ${id} ${credential}`);
       },
+      async listSessions({ id }: { id: string }) {
+        asked.push(`listSessions ${id}`);
+        return [];
+      },
+      async disconnect({ id, sessionId }: { id: string; sessionId?: string | undefined }) {
+        asked.push(`disconnect ${id} ${sessionId}`);
+        return 1;
+      },
+      listJunkSenders: async () => NO_JUNK,
       listTargets: async () => [],
       readAnnotations: async () => [],
       async closeIdle({ id }: { id: string }) {
@@ -125,7 +136,7 @@ test('beyond the maximum the least recently used account is closed, unless it is
 test('accounts use a fifth of the files at most, and those that nobody uses make room', async () => {
   let isInUse = true;
   const thread = threadOf({ closeIdle: async () => !isInUse });
-  const accounts = createAccounts(test1.app, [thread], 4 * 5 * 4);
+  const accounts = createAccounts(test1.app, [thread], { maxOpenFiles: 4 * 5 * 4 });
   const use = (name: string) => accounts.run(mailboxOf(name), async () => name);
   for (const name of ['a', 'b', 'c', 'd']) await use(name);
   await assert.rejects(use('e'), { code: 'unavailable' });
@@ -230,4 +241,27 @@ test('a mailbox that is repaired takes no login meanwhile, and then has its stat
   await test1.app.db.commit(recordDamage, { id, now: 1 });
   await repair();
   assert.equal(await statusOf(), 'active');
+});
+
+test('sessions are listed and ended wherever they are served, the newest first, without those of a part that has died', async () => {
+  const sessionAt = (now: number) =>
+    beginMailSession({ protocol: 'imap', address: '192.0.2.1', credential: 'password' }, now);
+  const [first, second, third] = [sessionAt(1), sessionAt(2), sessionAt(3)];
+  const thread = threadOf({ listSessions: async () => [second] });
+  const dead = async (): Promise<never> => {
+    throw new AppError('unavailable', 'The thread starts again');
+  };
+  const ended: unknown[] = [];
+  const others: SessionSource[] = [
+    { listSessions: async () => [third, first], disconnect: async (...asked) => ended.push(asked) },
+    { listSessions: dead, disconnect: dead },
+  ];
+  const accounts = createAccounts(test1.app, [thread], { others });
+  const { id } = mailboxOf('a');
+  assert.deepEqual(await accounts.listSessions(id), [third, first]);
+  await accounts.run(mailboxOf('a'), async () => {});
+  assert.deepEqual(await accounts.listSessions(id), [third, second, first]);
+  assert.equal(await accounts.disconnect(id, second.id), 2);
+  assert.deepEqual(thread.asked, [`disconnect ${id} ${second.id}`]);
+  assert.deepEqual(ended, [[id, second.id]]);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../src/api.ts';
 import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { endDomain } from '../../src/domains/store.ts';
@@ -259,6 +260,7 @@ test('the sessions of a mailbox end with its capabilities and when it is suspend
   const quotas: number[] = [];
   const server = await createApiServer(world.app, {
     accounts: {
+      ...noAccounts,
       close: async (id) => void closed.push(id),
       endSessions: async (id, credential) => void closed.push(`${credential} of ${id}`),
       configure: async ({ quotaBytes }) => void quotas.push(quotaBytes),

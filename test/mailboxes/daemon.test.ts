@@ -13,7 +13,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { createAppPassword } from '../../src/mailboxes/app-passwords/create.ts';
 import { createMailbox } from '../../src/mailboxes/create.ts';
-import { findMailboxById, insertMailbox } from '../../src/mailboxes/store.ts';
+import { findMailboxByAddress, findMailboxById, insertMailbox } from '../../src/mailboxes/store.ts';
 import { type Daemon, startDaemon } from '../../src/main.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
@@ -225,6 +225,56 @@ test('a ManageSieve session ends with BYE when its app password is revoked', asy
   assert.deepEqual(await client.rest(), ['BYE "The login does not stand any more"']);
 });
 
+type Listed = { id: string; protocol: string; client: string | null; appPassword: { name: string } | null };
+
+async function sessionsOf({ id }: Pick<MailboxRow, 'id'>): Promise<Listed[]> {
+  const headers = { authorization: `Bearer ${liveKey}` };
+  const response = await fetch(`${daemon.address}/v1/mailboxes/${id}/sessions`, { headers });
+  return ((await response.json()) as { data: Listed[] }).data;
+}
+
+async function endSessions({ id }: Pick<MailboxRow, 'id'>, body: { session?: string }): Promise<unknown> {
+  const headers = { authorization: `Bearer ${liveKey}`, 'content-type': 'application/json' };
+  const url = `${daemon.address}/v1/mailboxes/${id}/sessions/end`;
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+}
+
+test('the sessions of a mailbox are listed with their programs and passwords, and end with BYE on request, one or all', async (t) => {
+  const mailbox = await addMailbox('lea');
+  const wanted = { name: 'Filters' };
+  const { password } = await createAppPassword(daemon.app, tenantId, { mailboxId: mailbox.id, wanted });
+  const other = await logIn('ann', 'SELECT INBOX');
+  const early = await dial();
+  assert.match((await early.ask('ID ("name" "Early" "version" "1.2")')).at(-1) ?? '', /^OK/);
+  await early.ask(`LOGIN lea@sandbox.mx.people.example "${PASSWORD}"`);
+  await early.ask('SELECT INBOX');
+  await early.ask('IDLE');
+  const late = await logIn('lea', 'ID ("version" "3" "name" "Late")');
+  const sieve = await dialSieve(t);
+  const credentials = Buffer.from(`\0${mailbox.address}\0${password}`).toString('base64');
+  assert.deepEqual(await sieve.run(`AUTHENTICATE "PLAIN" "${credentials}"`), ['OK "Logged in"']);
+  await waitUntil(async () => (await sessionsOf(mailbox)).some(({ client }) => client === 'Early 1.2'));
+  const listed = await sessionsOf(mailbox);
+  assert.deepEqual(
+    listed.map(({ protocol, client, appPassword }) => [protocol, client, appPassword?.name]),
+    [
+      ['sieve', null, 'Filters'],
+      ['imap', 'Late 3', undefined],
+      ['imap', 'Early 1.2', undefined],
+    ],
+  );
+  const session = listed.at(-1)?.id ?? '';
+  assert.deepEqual(await endSessions(await addMailbox('leo'), { session }), { ended: 0 });
+  assert.deepEqual(await endSessions(mailbox, { session }), { ended: 1 });
+  assert.match((await early.rest()).join('\n'), /^\* BYE This session was ended on request$/m);
+  assert.equal((await sessionsOf(mailbox)).length, 2);
+  assert.deepEqual(await endSessions(mailbox, {}), { ended: 2 });
+  assert.match((await late.rest()).join('\n'), /^\* BYE This session was ended on request$/m);
+  assert.deepEqual(await sieve.rest(), ['BYE "This session was ended on request"']);
+  assert.deepEqual(await sessionsOf(mailbox), []);
+  assert.match((await other.ask('NOOP')).at(-1) ?? '', /^OK/);
+});
+
 test('a new quota holds for the next APPEND of a session that is open', async () => {
   const mailbox = await addMailbox('roy');
   const client = await logIn('roy');
@@ -290,6 +340,9 @@ test('when a thread of accounts dies, its sessions end with BYE, and people log 
   await idle.ask('IDLE');
   await endThread('accounts-1');
   assert.match((await idle.rest()).join('\n'), /^\* BYE \[UNAVAILABLE\]/m);
+  // The thread has lost its sessions, and their list is empty.
+  const ann = await findMailboxByAddress(daemon.app.db.read, 'ann@sandbox.mx.people.example');
+  assert.deepEqual(ann && (await sessionsOf(ann)), []);
   const early = await dial();
   const login = `LOGIN ann@sandbox.mx.people.example "${PASSWORD}"`;
   assert.match((await early.ask(login)).at(-1) ?? '', /^NO \[UNAVAILABLE\]/);

@@ -1,6 +1,7 @@
 /** Members use a shared mailbox with passwords of their own, until their membership ends. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../src/api.ts';
 import { createAuthenticator } from '../../src/mailboxes/authenticate.ts';
 import { renewLogin } from '../../src/mailboxes/credential.ts';
@@ -17,9 +18,8 @@ const world = await openTestApp({ system: { log } });
 const ended: string[] = [];
 const server = await createApiServer(world.app, {
   accounts: {
-    close: async () => {},
+    ...noAccounts,
     endSessions: async (id, credential) => void ended.push(`${credential} of ${id}`),
-    configure: async () => {},
   },
 });
 after(async () => {

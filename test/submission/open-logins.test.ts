@@ -90,3 +90,24 @@ test('a damaged mailbox keeps its sessions, which wait for its repair', async ()
   app.wakeups.notify('logins', [id]);
   assert.match(await client.ask(`MAIL FROM:<${address}>\r\n`), /^451 4\.3\.2 /);
 });
+
+test('sessions of a mailbox are listed with what they have logged in with, and end on request; those of API keys are not', async () => {
+  const mailbox = await newMailbox();
+  const { row, secret } = await addAppPassword(world, mailbox);
+  const [own, phone] = [await world.logIn(mailbox.address), await world.logIn(mailbox.address, secret)];
+  await world.logIn('api', world.liveKey);
+  const listed = await world.openLogins.listSessions(mailbox.id);
+  assert.deepEqual(
+    listed.map(({ protocol, address, credential }) => [protocol, address, credential]),
+    [
+      ['smtp', '127.0.0.1', row.id],
+      ['smtp', '127.0.0.1', 'password'],
+    ],
+  );
+  assert.equal(await world.openLogins.disconnect(mailbox.id, listed[0]?.id), 1);
+  assert.match(await phone.ask('NOOP\r\n'), /^421 4\.7\.0 This session was ended on request/);
+  assert.equal(await phone.reply(), 'closed');
+  assert.match(await own.ask('NOOP\r\n'), /^250 /);
+  assert.equal(await world.openLogins.disconnect(mailbox.id), 1);
+  assert.deepEqual(await world.openLogins.listSessions(mailbox.id), []);
+});

@@ -12,6 +12,7 @@ import { createScramVerifier } from '../../src/mailboxes/passwords/scram-verifie
 import { findProven, listVerifiers } from '../../src/mailboxes/scram-proof.ts';
 import { findMailboxByAddress } from '../../src/mailboxes/store.ts';
 import { listRecipients } from '../../src/queue/store.ts';
+import { createOpenLogins, type OpenLogins } from '../../src/mailbox-access/open-logins.ts';
 import { openSubmission } from '../../src/submission/listeners.ts';
 import { createClient, STARTTLS, type TestClient } from '../mail/smtp/server/fixture.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
@@ -25,6 +26,7 @@ type WorldOptions = Parameters<typeof openSpool>[0] & { afterComparison?: () => 
 export type SubmissionWorld = Spool & {
   ports: { tls: number; starttls: number };
   ann: MailboxRow;
+  openLogins: OpenLogins;
   /** Opens a connection with TLS from the first byte, up to EHLO. */
   open(localAddress?: string): Promise<TestClient>;
   /** Opens a connection that has logged in. */
@@ -74,12 +76,15 @@ export async function openSubmissionWorld({
     await afterComparison();
     return result;
   };
-  const listener = await openSubmission(app, { store: STARTTLS.certificates }, authenticate);
+  const openLogins = createOpenLogins(app);
+  const logins = { authenticate, openLogins };
+  const listener = await openSubmission(app, { store: STARTTLS.certificates }, logins);
   const [tls = 0, starttls = 0] = listener.addresses.map((address) => Number(address.split(':').at(-1)));
   const clients = new Set<TestClient>();
   after(async () => {
     for (const { socket } of clients) socket.destroy();
     await listener.close();
+    openLogins.close();
     await spool.close();
   });
 
@@ -99,6 +104,7 @@ export async function openSubmissionWorld({
 
   return {
     ...spool,
+    openLogins,
     ports: { tls, starttls },
     ann,
     open,

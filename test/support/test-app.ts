@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { RunningAccounts } from '../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
@@ -25,6 +26,8 @@ export type TestAppOptions = {
   system?: Partial<System>;
   /** `POSTRIDER_*` settings, which replace the defaults of tests. */
   env?: Record<string, string>;
+  /** Accounts of mailboxes; none are open by default. */
+  accounts?: RunningAccounts;
 };
 
 export type TestRequest = {
@@ -93,7 +96,10 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   let server: Promise<FastifyInstance> | undefined;
   let control: Promise<FastifyInstance> | undefined;
   const openServer = () =>
-    (server ??= createApiServer(app, { operator: () => (control ??= createControlServer(app)) }).then(
+    (server ??= createApiServer(app, {
+      ...(options.accounts && { accounts: options.accounts }),
+      operator: () => (control ??= createControlServer(app)),
+    }).then(
       (created) => conforming(created),
     ));
   const first = await addTenant(app, 'default');

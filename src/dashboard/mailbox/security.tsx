@@ -1,13 +1,15 @@
-/** The password of a mailbox, which its owner changes, and the browsers that are logged in with it. */
+/** The password of a mailbox, which its owner changes, and the browsers and mail programs that are logged in. */
 import { notFound } from '../../system/errors.ts';
 import { Heading } from '../frame/elements.tsx';
 import { CurrentPassword, PasswordChange } from '../frame/passwords.tsx';
 import { SessionTable } from '../frame/sessions.tsx';
-import { definePage, fieldOf } from '../page.ts';
+import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { renewMailboxSession, requireMailboxPassword } from '../people/mailbox-login.ts';
 import { endSession, listSessions } from '../people/sessions-store.ts';
+import { mailSessionActions, mailSessionSection } from '../receiving/mail-sessions.tsx';
 
 const PAGE = '/mailbox/security';
+const PLACE = { base: '', page: PAGE };
 
 export const mailboxSecurityPage = definePage({
   area: 'mailbox',
@@ -27,11 +29,13 @@ export const mailboxSecurityPage = definePage({
             <CurrentPassword context={context} name="currentPassword" />
           </PasswordChange>
           <SessionTable context={context} sessions={sessions} />
+          {await mailSessionSection(context, PLACE)}
         </>
       ),
     };
   },
   actions: {
+    ...mailSessionActions<Contexts['mailbox']>(() => PLACE),
     password: {
       async run(context, form) {
         const { app, api, mailbox, session, clientAddress, setSession } = context;

@@ -9,6 +9,7 @@ import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf, linesOf, type TenantContext } from '../page.ts';
 import { appPasswordActions, appPasswordSection } from './app-passwords.tsx';
+import { mailSessionActions, mailSessionSection } from './mail-sessions.tsx';
 import { mailSettings } from './mail-settings.tsx';
 import { type Mailbox, MailboxStatus, quotaOf } from './mailboxes.tsx';
 import { Usage } from './usage.tsx';
@@ -26,6 +27,10 @@ export function mailboxPageOf(context: Pick<TenantContext, 'params' | 'at'>): st
   return context.at(baseOf(context));
 }
 
+function placeOf(context: TenantContext) {
+  return { base: baseOf(context), page: mailboxPageOf(context) };
+}
+
 export const mailboxPage = definePage({
   area: 'tenant',
   path: '/mailboxes/:id',
@@ -33,12 +38,7 @@ export const mailboxPage = definePage({
     const mailbox = await context.api.get<Mailbox>(baseOf(context));
     const { mailboxes, appPasswords } = context.texts;
     const mayChange = context.can('write');
-    const place = {
-      base: baseOf(context),
-      page: mailboxPageOf(context),
-      members: mailbox.members,
-      mayChange,
-    };
+    const place = { ...placeOf(context), members: mailbox.members, mayChange };
     return {
       title: mailbox.address,
       body: (
@@ -50,6 +50,7 @@ export const mailboxPage = definePage({
           {mayChange && <Change context={context} mailbox={mailbox} />}
           <h2>{appPasswords.title}</h2>
           {await appPasswordSection(context, place)}
+          {await mailSessionSection(context, place)}
           {await mailSettings(context, baseOf(context))}
           {mayChange && <Remove context={context} mailbox={mailbox} />}
         </>
@@ -57,10 +58,8 @@ export const mailboxPage = definePage({
     };
   },
   actions: {
-    ...appPasswordActions<TenantContext>((context) => ({
-      base: baseOf(context),
-      page: mailboxPageOf(context),
-    })),
+    ...appPasswordActions<TenantContext>(placeOf),
+    ...mailSessionActions<TenantContext>(placeOf),
     change: {
       logs: ['displayName', 'aliases', 'members', 'quotaMegabytes'],
       async run(context, form) {

@@ -19,6 +19,7 @@ import { jobs } from './de/jobs.ts';
 import { keys } from './de/keys.ts';
 import { live } from './de/live.ts';
 import { login } from './de/login.ts';
+import { mailSessions } from './de/mail-sessions.ts';
 import { mailSettings } from './de/mail-settings.ts';
 import { mailboxes } from './de/mailboxes.ts';
 import { myMailbox } from './de/my-mailbox.ts';
@@ -37,6 +38,7 @@ import { segments } from './de/segments.ts';
 import { sendTest } from './de/send-test.ts';
 import { settings } from './de/settings.ts';
 import { sites } from './de/sites.ts';
+import { spamSenders } from './de/spam-senders.ts';
 import { suppressions } from './de/suppressions.ts';
 import { tasks } from './de/tasks.ts';
 import { team } from './de/team.ts';
@@ -69,6 +71,7 @@ export const de: typeof en = {
   live,
   login,
   mailboxes,
+  mailSessions,
   mailSettings,
   myMailbox,
   operators,
@@ -87,6 +90,7 @@ export const de: typeof en = {
   settings,
   simulator,
   sites,
+  spamSenders,
   suppressions,
   tasks,
   team,

@@ -19,6 +19,7 @@ import { jobs } from './en/jobs.ts';
 import { keys } from './en/keys.ts';
 import { live } from './en/live.ts';
 import { login } from './en/login.ts';
+import { mailSessions } from './en/mail-sessions.ts';
 import { mailSettings } from './en/mail-settings.ts';
 import { mailboxes } from './en/mailboxes.ts';
 import { myMailbox } from './en/my-mailbox.ts';
@@ -37,6 +38,7 @@ import { segments } from './en/segments.ts';
 import { sendTest } from './en/send-test.ts';
 import { settings } from './en/settings.ts';
 import { sites } from './en/sites.ts';
+import { spamSenders } from './en/spam-senders.ts';
 import { suppressions } from './en/suppressions.ts';
 import { tasks } from './en/tasks.ts';
 import { team } from './en/team.ts';
@@ -68,6 +70,7 @@ export const en = {
   live,
   login,
   mailboxes,
+  mailSessions,
   mailSettings,
   myMailbox,
   operators,
@@ -86,6 +89,7 @@ export const en = {
   settings,
   simulator,
   sites,
+  spamSenders,
   suppressions,
   tasks,
   team,

@@ -15,6 +15,8 @@ export type ListenerContext = AccessContext<ImapServerOptions, ImapLimits>;
 export type ImapContext = Omit<UserContext, 'owner'> & {
   limits: ImapLimits;
   options: Pick<ImapServerOptions, 'id'>;
+  /** Is told the fields of ID (RFC 2971) that a user who has logged in sends, and those that it has sent before. */
+  noteId?: ((fields: ImapClient['id']) => void) | undefined;
 };
 
 /** The states of RFC 9051 section 3. */

@@ -34,7 +34,7 @@ import type {
 } from './connection-state.ts';
 import type { FramedCommand } from './framing.ts';
 import { Cursor } from './parser/cursor.ts';
-import { type Account, type Admission, isRefusal } from './session.ts';
+import { type Account, type Admission, type ImapClient, isRefusal } from './session.ts';
 
 /** Begins a connection. @throws the error for which no session can be opened */
 export function openConnection(context: ListenerContext, socket: Socket): ServedConnection {
@@ -65,7 +65,8 @@ export function openConnection(context: ListenerContext, socket: Socket): Served
       ),
     async serveCommand() {
       const next = await runCommand(connection, await nextCommand(connection));
-      if ('handover' in next) return { handover: next.handover, head: undefined, lostText: LOST };
+      const head = connection.client.id satisfies Head;
+      if ('handover' in next) return { handover: next.handover, head, lostText: LOST };
       if (next.session) connection = next;
       return undefined;
     },
@@ -74,7 +75,12 @@ export function openConnection(context: ListenerContext, socket: Socket): Served
 }
 
 /** Begins the connection of a user who has logged in. */
-export function openUser(context: ImapContext, stream: PortStream, account: Account): ServedUser {
+export function openUser(
+  context: ImapContext,
+  { stream, head }: { stream: PortStream; head: Head },
+  account: Account,
+): ServedUser {
+  context.noteId?.(head);
   let connection: UserConnection = attach(
     {
       ...FIRST,
@@ -96,6 +102,9 @@ export function openUser(context: ImapContext, stream: PortStream, account: Acco
     },
   };
 }
+
+/** The listener says what the client has sent with ID before its login. */
+export type Head = ImapClient['id'];
 
 /** Last response to a client whose account can no longer be reached. */
 const LOST = '[UNAVAILABLE] The mailbox is not available at the moment';

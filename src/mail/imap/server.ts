@@ -9,7 +9,7 @@ import { type AccessProtocol, listenAccess } from '../access/server.ts';
 import type { ListenerSystem } from '../connection/listener.ts';
 import { PROTOCOLS } from './attach.ts';
 import { responseText } from './commands/command.ts';
-import { openConnection, openUser } from './connection.ts';
+import { type Head, openConnection, openUser } from './connection.ts';
 import type { ImapContext } from './connection-state.ts';
 import { DEFAULT_LIMITS, type ImapLimits, type ImapServerOptions } from './options.ts';
 import type { Account } from './session.ts';
@@ -45,7 +45,8 @@ export async function listenImap(system: ListenerSystem, options: ImapServerOpti
 
 /** Serves the connection of a user who has logged in, whose stream the listener has handed over. The account is closed at its end. */
 export function serveImapUser(
-  context: UserContext & { limits?: Partial<ImapLimits> | undefined } & Pick<ImapServerOptions, 'id'>,
+  context: UserContext & { limits?: Partial<ImapLimits> | undefined } & Pick<ImapServerOptions, 'id'> &
+    Pick<ImapContext, 'noteId'>,
   stream: UserStream,
   account: Account,
 ): User {
@@ -56,7 +57,7 @@ export function serveImapUser(
   };
   const { done, end } = serveUser(context, stream, {
     ...ENDING,
-    open: (octets) => openUser(full, octets, account),
+    open: (octets, head) => openUser(full, { stream: octets, head: head as Head }, account),
   });
   return {
     done: done.finally(() => account.close()),

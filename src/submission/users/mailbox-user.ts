@@ -29,6 +29,7 @@ import { type Submission, senderDomainsOf, type User } from '../user.ts';
 export function createMailboxUser(app: SubmissionApp, login: Login): User {
   const { mailbox, credential } = login;
   const { id: mailboxId, tenantId } = mailbox;
+  const { id: credentialId, expiresAt } = sessionCredential(credential);
   const handedInWith = credential.kind === 'password' ? markOfPassword(mailbox) : credential.row.id;
   const mark = markOf(login);
   let check = new RecipientCheck(app, mailbox);
@@ -36,9 +37,10 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   return {
     tenantId,
     id: mailboxId,
+    credential: credentialId,
     hasNotifications: true,
     logFields: { mailboxId },
-    expiresAt: sessionCredential(login.credential).expiresAt,
+    expiresAt,
     findEnd: () => findEnd(app, mailbox, mark),
     async beginMessage() {
       check = new RecipientCheck(app, mailbox);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { noAccounts } from '../../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../../src/api.ts';
 import { findAppPasswordById, listAppPasswordsByHint } from '../../../src/mailboxes/app-passwords/store.ts';
 import { createAuthenticator } from '../../../src/mailboxes/authenticate.ts';
@@ -86,6 +87,7 @@ test('revoking ends the sessions of that app password alone', async () => {
   const ended: unknown[] = [];
   const server = await createApiServer(world.app, {
     accounts: {
+      ...noAccounts,
       close: async () => assert.fail(),
       endSessions: async (...asked) => void ended.push(asked),
       configure: async () => assert.fail(),

@@ -6,6 +6,7 @@ export const said: Record<Said, string> = {
   created: 'Angelegt.',
   deleted: 'Gelöscht.',
   ended: 'Die Sitzung ist beendet.',
+  disconnected: 'Getrennt.',
   loggedOut: 'Sie sind abgemeldet.',
   passwordChanged: 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet.',
   totpOn: 'Einmalcodes sind eingeschaltet.',

@@ -4,6 +4,7 @@ export const said = {
   created: 'Created.',
   deleted: 'Deleted.',
   ended: 'The session has ended.',
+  disconnected: 'Disconnected.',
   loggedOut: 'You are logged out.',
   passwordChanged: 'The password has changed, and all other sessions have ended.',
   totpOn: 'One-time codes are on.',

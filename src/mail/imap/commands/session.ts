@@ -102,6 +102,7 @@ const id = defineCommand({
   parse: parseFields,
   async run(connection, fields) {
     if (connection.session) connection.client = { ...connection.client, id: fields };
+    else connection.context.noteId?.(fields);
     const own = Object.entries(connection.context.options.id ?? {});
     const values = own.flat().map((text) => writeString(text, '7bit'));
     sendUntagged(connection, `ID ${values.length > 0 ? `(${values.join(' ')})` : 'NIL'}`);

@@ -1,0 +1,18 @@
+/** Texts about the mail programs that are logged in to a mailbox. */
+export const mailSessions = {
+  title: 'Mail programs',
+  caption: 'Mail programs that are connected now',
+  introduction:
+    'A program that you disconnect connects again by itself as long as it knows a valid password. To keep it out, revoke its app password or change the password of the mailbox.',
+  none: 'No mail program is connected at the moment.',
+  service: 'Service',
+  program: 'Program',
+  unknown: 'has not said',
+  address: 'Address',
+  password: 'Logged in with',
+  ownPassword: 'password of the mailbox',
+  since: 'Since',
+  end: 'Disconnect',
+  endAll: 'Disconnect all',
+  reload: 'Look again',
+};
