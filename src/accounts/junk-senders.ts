@@ -9,7 +9,7 @@ import { findFolderBySpecialUse } from './folder-store.ts';
 import { type HeaderStart, listNewestHeaders } from './stored-message-store.ts';
 
 /** A sender, with the number of its messages among those that were read, and the time at which the newest has come. */
-export type JunkSender = { address: string; name: string; messages: number; lastAt: number };
+type JunkSender = { address: string; name: string; messages: number; lastAt: number };
 
 export type JunkSenders = {
   /** Name of the folder for spam; null when the mailbox has none. */

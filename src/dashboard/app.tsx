@@ -22,6 +22,7 @@ import { LIVE_PATH, serveLive } from './live/route.ts';
 import { isLocalHost } from './origin.ts';
 import { OtherVersion } from './own-form.ts';
 import { PAGES } from './pages.ts';
+import { createMailboxRecovery } from './people/mailbox-recovery.ts';
 import { createOpenId } from './people/openid.ts';
 import { createPasskeys } from './people/passkeys.ts';
 import { createPeople } from './people/people.ts';
@@ -63,6 +64,7 @@ export function createDashboard(
     drafts,
     passkeys: createPasskeys(base),
     openId: createOpenId(base),
+    recovery: createMailboxRecovery(base),
   };
   servePages(server, served, PAGES);
   serveLive(server, served);

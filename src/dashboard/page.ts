@@ -17,6 +17,7 @@ import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
 import type { Draft, Drafts } from './drafts/drafts.ts';
 import type { Formats } from './formats.ts';
+import type { MailboxRecovery } from './people/mailbox-recovery.ts';
 import type { Membership } from './people/memberships-store.ts';
 import type { OpenId } from './people/openid.ts';
 import type { Passkeys } from './people/passkeys.ts';
@@ -186,6 +187,7 @@ export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   authenticate: Authenticate;
   /** What the owner of a mailbox alone may see of its mail, which has no operation of the API. */
   accounts: Pick<RunningAccounts, 'listJunkSenders'>;
+  recovery: MailboxRecovery;
   drafts: Drafts;
   /** The event log as it grows. */
   tail: EventTail;

@@ -5,6 +5,8 @@ import { codePage } from './entry/code.tsx';
 import { linkPage } from './entry/link.tsx';
 import { loginPage } from './entry/login.tsx';
 import { logoutPage } from './entry/logout.ts';
+import { mailboxForgottenPage } from './entry/mailbox-forgotten.tsx';
+import { mailboxLinkPage } from './entry/mailbox-link.tsx';
 import { mailboxLoginPage } from './entry/mailbox-login.tsx';
 import { openIdPage, openIdReturnPage } from './entry/openid.tsx';
 import { startPage } from './entry/start.ts';
@@ -14,6 +16,7 @@ import { operatorTailPage, tailPage } from './live/tail-page.tsx';
 import { mailboxAppPasswordsPage } from './mailbox/app-passwords.tsx';
 import { forwardingPage } from './mailbox/forwarding.tsx';
 import { mailboxOverviewPage } from './mailbox/overview.tsx';
+import { mailboxRecoveryPage } from './mailbox/recovery.tsx';
 import { rulePage } from './mailbox/rule.tsx';
 import { rulesPage } from './mailbox/rules.tsx';
 import { mailboxSecurityPage } from './mailbox/security.tsx';
@@ -118,6 +121,8 @@ export const PAGES: readonly PageDefinition[] = [
   openIdPage,
   openIdReturnPage,
   mailboxLoginPage,
+  mailboxForgottenPage,
+  mailboxLinkPage,
   logoutPage,
   linkPage,
   accountPage,
@@ -231,4 +236,5 @@ export const PAGES: readonly PageDefinition[] = [
   spamSendersPage,
   mailboxAppPasswordsPage,
   mailboxSecurityPage,
+  mailboxRecoveryPage,
 ] as unknown as readonly PageDefinition[];

@@ -52,6 +52,8 @@ export const mailboxes = table({
   disabledCapabilities: text(),
   createdAt: integer(),
   updatedAt: integer(),
+  /** 1 when the owner may set a new password by a link to an address outside. */
+  passwordRecovery: initially(1, flag()),
 }).indexedBy({
   mailboxesByAddress: 'UNIQUE (address)',
   mailboxesByTenant: '(tenantId, id)',

@@ -2,6 +2,7 @@
 
 import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
+import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import type { Migration } from './migrate.ts';
 
@@ -392,4 +393,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
     id: '0110-makers-of-links',
     sql: 'ALTER TABLE loginLinks ADD COLUMN makerId TEXT;',
   },
+  MAILBOX_RECOVERY,
 ];

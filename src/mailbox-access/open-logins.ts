@@ -3,7 +3,12 @@
  * was suspended or deleted. It also lists the sessions of mailboxes, and ends those that their owners name. Protocols use it whose sessions
  * are not in the threads of accounts: submission and ManageSieve.
  */
-import { beginMailSession, listedSessions, type MailSession, type SessionSource } from '../accounts/mail-session.ts';
+import {
+  beginMailSession,
+  listedSessions,
+  type MailSession,
+  type SessionSource,
+} from '../accounts/mail-session.ts';
 import { runAt } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import type { System } from '../system/system.ts';

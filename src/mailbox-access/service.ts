@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
+import type { SessionSource } from '../accounts/mail-session.ts';
 import type { AccountSettings } from '../accounts/open-accounts.ts';
 import { ACCOUNT_PART, type AccountCalls, type ReportCalls } from '../accounts/part.ts';
 import type { App } from '../app.ts';
@@ -83,15 +84,7 @@ export function createMailboxes(
     createAccountThread(app, { name: `accounts-${index + 1}`, inThreads }),
   );
   const openLogins = createOpenLogins(app);
-  const accounts = createAccounts(app, threads, {
-    others: [
-      openLogins,
-      {
-        listSessions: (id) => access.calls.listSessions({ id }),
-        disconnect: (id, sessionId) => access.calls.disconnect({ id, sessionId }),
-      },
-    ],
-  });
+  const accounts = createAccounts(app, threads, { others: [openLogins, sessionsIn(() => access.calls)] });
   const scripts = createScriptRunner(app);
   const access = createAccessThread(app, {
     certificates,
@@ -125,7 +118,14 @@ export function createMailboxes(
     }
   }
 
-  async function admit({ account, calls, thread, credential, protocol, address }: Admitted): Promise<LoginAnswer> {
+  async function admit({
+    account,
+    calls,
+    thread,
+    credential,
+    protocol,
+    address,
+  }: Admitted): Promise<LoginAnswer> {
     // Either thread may have started again since the two were linked.
     for (let attempt = 1; attempt <= 2; attempt++) {
       const link = await links.get(thread);
@@ -164,6 +164,14 @@ export function createMailboxes(
       await scripts.close();
       await Promise.all(threads.map((thread) => thread.stop(graceMs)));
     },
+  };
+}
+
+/** Returns the sessions that the thread of the listeners serves to their end. */
+function sessionsIn(callsOf: () => AccessCalls): SessionSource {
+  return {
+    listSessions: (id) => callsOf().listSessions({ id }),
+    disconnect: (id, sessionId) => callsOf().disconnect({ id, sessionId }),
   };
 }
 

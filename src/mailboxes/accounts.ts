@@ -93,32 +93,15 @@ export function createAccounts(
     }
   }
 
-  /** Calls what serves sessions. A thread that has died has none, so that its answer is `none`. */
-  async function askSessions<Answer>(call: () => Promise<Answer>, none: Answer): Promise<Answer> {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be told');
-      return none;
-    }
-  }
-
-  /** Calls the thread that has an account open, if one has. */
-  async function tellOpen(id: MailboxId, call: (calls: AccountCalls) => Promise<void>): Promise<void> {
-    const thread = assignment.threadOf(id);
-    if (thread !== undefined) await askSessions(() => call(callsOf(thread)), undefined);
-  }
-
-  /** Returns everything that serves sessions of a mailbox now. */
-  function sourcesOf(id: string): readonly SessionSource[] {
+  /** Returns the thread that has an account open, if one has. */
+  function openThread(id: string): AccountCalls | undefined {
     const thread = assignment.threadOf(id as MailboxId);
-    if (thread === undefined) return others;
-    const calls = callsOf(thread);
-    const own: SessionSource = {
-      listSessions: () => calls.listSessions({ id }),
-      disconnect: (_id, sessionId) => calls.disconnect({ id, sessionId }),
-    };
-    return [own, ...others];
+    return thread === undefined ? undefined : callsOf(thread);
+  }
+
+  async function tellOpen(id: MailboxId, call: (calls: AccountCalls) => Promise<void>): Promise<void> {
+    const calls = openThread(id);
+    if (calls) await answerOrNone(app, () => call(calls), undefined);
   }
 
   /** Protocols whose sessions are not in the threads ask again which of their logins still stand. */
@@ -159,14 +142,7 @@ export function createAccounts(
       tellOthers(id);
       return tellOpen(id, (calls) => calls.endSessions({ id, credential }));
     },
-    async listSessions(id) {
-      const asked = sourcesOf(id).map((source) => askSessions(() => source.listSessions(id), []));
-      return listedSessions((await Promise.all(asked)).flat());
-    },
-    async disconnect(id, sessionId) {
-      const asked = sourcesOf(id).map((source) => askSessions(() => source.disconnect(id, sessionId), 0));
-      return (await Promise.all(asked)).reduce((sum, ended) => sum + ended, 0);
-    },
+    ...sessionsOf(app, openThread, others),
     listJunkSenders: (mailbox) => run(mailbox, (account, calls) => calls.listJunkSenders({ account })),
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
@@ -183,6 +159,47 @@ export function createAccounts(
         await app.db.commit(recordRepair, { id, status: repaired, now: app.clock.now() });
         return report;
       },
+    },
+  };
+}
+
+/** Calls what serves sessions. A thread that has died has none, and then the answer is `none`. */
+async function answerOrNone<Answer>(
+  { log }: Pick<App, 'log'>,
+  call: () => Promise<Answer>,
+  none: Answer,
+): Promise<Answer> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof AppError)) log.error({ err: error }, 'a mailbox could not be told');
+    return none;
+  }
+}
+
+/** Returns the sessions of all protocols: those of the thread that has the account open, and those that others serve. */
+function sessionsOf(
+  app: Pick<App, 'log'>,
+  openThread: (id: string) => AccountCalls | undefined,
+  others: readonly SessionSource[],
+): SessionSource {
+  function askEach<Answer>(id: string, ask: (source: SessionSource) => Promise<Answer>, none: Answer) {
+    const calls = openThread(id);
+    const own = calls && {
+      listSessions: () => calls.listSessions({ id }),
+      disconnect: (_id: string, sessionId?: string) => calls.disconnect({ id, sessionId }),
+    };
+    const sources = own ? [own, ...others] : others;
+    return Promise.all(sources.map((source) => answerOrNone(app, () => ask(source), none)));
+  }
+
+  return {
+    async listSessions(id) {
+      return listedSessions((await askEach(id, (source) => source.listSessions(id), [])).flat());
+    },
+    async disconnect(id, sessionId) {
+      const ended = await askEach(id, (source) => source.disconnect(id, sessionId), 0);
+      return ended.reduce((sum, count) => sum + count, 0);
     },
   };
 }

@@ -33,7 +33,8 @@ export async function changeMailbox(
   tenantId: MailboxRow['tenantId'],
   { id, change }: Wanted,
 ): Promise<MailboxRow> {
-  const { displayName, aliases, quotaBytes, status, password, passwordLogin, disabledCapabilities } = change;
+  const { displayName, aliases, quotaBytes, status, password, disabledCapabilities } = change;
+  const { passwordLogin, passwordRecovery } = change;
   const { named, read, disabled } = readAll({
     named: () => (aliases === undefined ? undefined : readAliases(app.config, aliases)),
     read: () => (password === undefined ? undefined : readPassword('password', password)),
@@ -57,6 +58,7 @@ export async function changeMailbox(
       ...(status !== undefined && { status }),
       ...derived,
       ...(passwordLogin !== undefined && { passwordLogin: passwordLogin ? 1 : 0 }),
+      ...(passwordRecovery !== undefined && { passwordRecovery: passwordRecovery ? 1 : 0 }),
       ...(disabled !== undefined && { disabledCapabilities: disabled }),
       ...(filters && { filters }),
     },

@@ -29,7 +29,7 @@ export async function createMailbox(
   wanted: NewMailbox,
 ): Promise<CreatedMailbox> {
   const { displayName = null, disabledCapabilities = [], kind = 'personal', members = [] } = wanted;
-  const { passwordLogin = kind === 'personal' } = wanted;
+  const { passwordLogin = kind === 'personal', passwordRecovery = true } = wanted;
   if (kind === 'shared') requireNoPassword(wanted);
   const { scramLogin, quotaBytes = app.config.mailboxes.quotaMegabytes * BYTES_PER_MEGABYTE } = wanted;
   const { address, aliases, chosen, disabled, filters } = readAll({
@@ -64,6 +64,7 @@ export async function createMailbox(
     kind,
     ...derived,
     passwordLogin: passwordLogin ? 1 : 0,
+    passwordRecovery: passwordRecovery ? 1 : 0,
     scramSalt,
     quotaBytes,
     status: 'active',

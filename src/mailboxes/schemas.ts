@@ -30,6 +30,10 @@ const settings = {
   passwordLogin: Type.Boolean({
     description: 'False when only app passwords open the mailbox.',
   }),
+  passwordRecovery: Type.Boolean({
+    description:
+      'False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.',
+  }),
   members: Type.Array(Type.String(), {
     maxItems: MAX_MEMBERS,
     description: 'Addresses of the mailboxes whose owners use this one, if it is shared.',
@@ -90,6 +94,7 @@ export const newMailboxSchema = Type.Object(
       }),
     ),
     passwordLogin: Type.Optional(settings.passwordLogin),
+    passwordRecovery: Type.Optional(settings.passwordRecovery),
     scramLogin: Type.Optional(settings.scramLogin),
     quotaBytes: Type.Optional(settings.quotaBytes),
     disabledCapabilities: Type.Optional(settings.disabledCapabilities),
@@ -117,6 +122,7 @@ const shownFields = {
   members: Type.Array(Type.String()),
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
+  passwordRecovery: settings.passwordRecovery,
   aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
   scramLogin: settings.scramLogin,
   ...filterFields,
@@ -141,6 +147,7 @@ const SHOWN_EXAMPLE = {
   kind: 'personal',
   members: [],
   passwordLogin: true,
+  passwordRecovery: true,
   aliases: ['sales@shop.example'],
   scramLogin: true,
   ...NO_FILTERS,
@@ -191,6 +198,7 @@ export function showMailbox(row: MailboxDetails): Static<typeof mailboxSchema> {
     members: row.members,
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
+    passwordRecovery: row.passwordRecovery === 1,
     aliases: row.aliases,
     scramLogin: row.scramVerifier !== null,
     vacation: row.filters.vacation,

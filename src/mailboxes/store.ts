@@ -233,7 +233,13 @@ export function listMailboxesAfter(
 type MailboxChange = Partial<
   Pick<
     MailboxRow,
-    'displayName' | 'passwordHash' | 'scramVerifier' | 'passwordLogin' | 'quotaBytes' | 'disabledCapabilities'
+    | 'displayName'
+    | 'passwordHash'
+    | 'scramVerifier'
+    | 'passwordLogin'
+    | 'passwordRecovery'
+    | 'quotaBytes'
+    | 'disabledCapabilities'
   > & {
     status: 'active' | 'suspended';
     aliases: WantedAliases;

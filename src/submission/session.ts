@@ -2,7 +2,6 @@
  * The session of the ports at which people and applications hand over mail of their own (RFC 6409). It takes mail after a login alone, and
  * sends it on. The protocol is in mail/smtp/server.
  */
-import { DISCONNECTED_TEXT } from '../accounts/mail-session.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
 import type { PasswordCredentials } from '../mail/sasl/exchange.ts';
@@ -41,8 +40,6 @@ const TOO_MANY_CONNECTIONS: Reply = {
   status: '4.7.0',
   text: 'You have too many connections; try again later',
 };
-/** Ends a session whose owner wants it to end. */
-const DISCONNECTED: Reply = { code: 421, status: '4.7.0', text: DISCONNECTED_TEXT };
 /** Refuses parameters about notifications that are not sent (RFC 5321 section 4.1.1.11). */
 const NO_NOTIFICATIONS: Reply = {
   code: 555,
@@ -71,15 +68,14 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     return user?.refuseRecipient(recipient, recipients.size);
   }
 
-  function admit(login: LoginAnswer, address: string): Reply | undefined {
+  function admit(login: LoginAnswer): Reply | undefined {
     accepted = undefined;
     release();
     release = () => {};
     if ('refusal' in login) return login.refusal;
     const giveBack = app.userConnections.take(login.user);
     if (!giveBack) return TOO_MANY_CONNECTIONS;
-    const watched = { ...login.user, listed: listedOf(login.user, address) };
-    const endWatch = app.openLogins.watch(watched, (reply) => connection.end(reply));
+    const endWatch = app.openLogins.watch(login.user, (reply) => connection.end(reply));
     release = () => {
       endWatch();
       giveBack();
@@ -92,11 +88,11 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
     connect: async () => undefined,
     ehlo: async () => undefined,
     logins: {
-      login: async (credentials, client) => admit(await logIn(app, credentials, client), client.address),
+      login: async (credentials, client) => admit(await logIn(app, credentials, client)),
       scramKey: app.scramKey,
       async loginByProof(proof, client) {
         const login = await logInByProof(app, proof, client);
-        const answer = admit(login, client.address);
+        const answer = admit(login);
         const isAccepted = !('refusal' in login) && answer === undefined;
         return { answer, serverSignature: isAccepted ? login.serverSignature : undefined };
       },
@@ -149,12 +145,6 @@ export function createSubmissionSession(app: SubmissionApp, connection: SessionC
   };
 }
 
-/** Returns the session of the owner of a mailbox for the list of its sessions; undefined for an API key. */
-function listedOf({ credential }: User, address: string) {
-  if (credential === undefined) return undefined;
-  return { session: { protocol: 'smtp', address, credential }, disconnected: DISCONNECTED } as const;
-}
-
 /** Checks a name and a password. Returns who has logged in, or the refusal. */
 async function logIn(
   app: SubmissionApp,
@@ -163,7 +153,7 @@ async function logIn(
 ): Promise<LoginAnswer> {
   const { password } = credentials;
   if (readToken(app.config, password)) return logInWithKey(app, password, address);
-  return toAnswer(app, await app.authenticate({ ...credentials, address, protocol: 'smtp' }));
+  return toAnswer(app, await app.authenticate({ ...credentials, address, protocol: 'smtp' }), address);
 }
 
 /** Checks a proof that was made with the password of a mailbox. API keys have no verifiers, since any name goes with them. */
@@ -172,12 +162,12 @@ async function logInByProof(
   proof: ScramProof,
   { address }: Pick<SmtpClient, 'address'>,
 ): Promise<LoginAnswer> {
-  return toAnswer(app, await app.authenticate({ ...proof, address, protocol: 'smtp' }));
+  return toAnswer(app, await app.authenticate({ ...proof, address, protocol: 'smtp' }), address);
 }
 
-function toAnswer(app: SubmissionApp, result: LoginResult): LoginAnswer {
+function toAnswer(app: SubmissionApp, result: LoginResult, address: string): LoginAnswer {
   if ('refused' in result) return { refusal: REFUSALS[result.refused] };
-  return { user: createMailboxUser(app, result), serverSignature: result.serverSignature };
+  return { user: createMailboxUser(app, result, address), serverSignature: result.serverSignature };
 }
 
 /** Wrong keys count towards the client's address. Beyond the limit none is looked up. */

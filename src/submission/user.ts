@@ -1,8 +1,8 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
-import type { SessionCredential } from '../accounts/session-credential.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
 import { isAsciiAddress, type Mailbox } from '../mail/address.ts';
 import type { Reply, Sender } from '../mail/smtp/server/session.ts';
+import type { WatchedLogin } from '../mailbox-access/open-logins.ts';
 import type { StoredMessage } from './message.ts';
 
 /** A recipient that was accepted. */
@@ -46,25 +46,14 @@ export function senderDomainsOf({
   return envelope.address === '' ? domains : domains.add(domainOf(envelope.address));
 }
 
-export type User = {
+export type User = WatchedLogin<Reply> & {
   tenantId: TenantRow['id'];
-  /** Id of the mailbox or of the API key. */
-  id: string;
-  /** What the owner of a mailbox has logged in with; undefined for an API key. */
-  credential?: SessionCredential['id'];
   /** Maximum number of recipients of a message, where it is less than that of the server. */
   maxRecipients?: number;
   /** False when notifications do not go to the user, so that a client cannot choose among them (RFC 3461). */
   hasNotifications: boolean;
   /** Identifies the user in the log. */
   logFields: Readonly<Record<string, string>>;
-  /** Time at which the login ends by itself, in Unix milliseconds; null when it does not. */
-  expiresAt: number | null;
-  /**
-   * Returns undefined while the login stands, and a refusal otherwise: a session can last longer than its password or key.
-   * @throws AppError unavailable while nobody can say
-   */
-  findEnd(): Promise<Reply | undefined>;
   /**
    * Checks that the login still stands, and counts the message that begins.
    * @throws AppError

@@ -127,6 +127,7 @@ export const OWNED: readonly Owned[] = [
       'mailboxImportErrors',
       'mailboxImportFolders',
       'dashboardSessions',
+      'mailboxRecoveries',
       'correspondents',
       'unsentMail',
       'recipientCounts',

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { listJunkSenders, MAX_JUNK_MESSAGES } from '../../src/accounts/junk-senders.ts';
 import { addTestMessages, openTestAccount, START_MS } from '../support/test-account.ts';
 
-const mailFrom = (from: string, more = '') => Buffer.from(`${more}From: ${from}\r\nSubject: Offer\r\n\r\nText\r\n`);
+const mailFrom = (from: string, more = '') =>
+  Buffer.from(`${more}From: ${from}\r\nSubject: Offer\r\n\r\nText\r\n`);
 const at = (ms: number) => ({ internalDate: { atMs: START_MS + ms, zoneMinutes: 0 } });
 
 test('senders are grouped by their address, the latest first, with names decoded', async (t) => {
@@ -28,7 +29,16 @@ test('senders are grouped by their address, the latest first, with names decoded
 test('mail whose sender no rule could name is left out', async (t) => {
   const account = await openTestAccount();
   t.after(() => account.close());
-  const wrong = ['', 'nobody', '<>', 'a@b@c', '"a b"', 'x@[192.0.2.1]', `${'x'.repeat(300)}@spam.example`, 'group:;'];
+  const wrong = [
+    '',
+    'nobody',
+    '<>',
+    'a@b@c',
+    '"a b"',
+    'x@[192.0.2.1]',
+    `${'x'.repeat(300)}@spam.example`,
+    'group:;',
+  ];
   await addTestMessages(account, 'Junk', [
     ...wrong.map((from) => mailFrom(from)),
     Buffer.from('Subject: no sender\r\n\r\n'),

@@ -1,8 +1,8 @@
 /** Choices about the mail of senders are rules of the mailbox. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { choicesIn, withChoice } from '../../src/dashboard/mailbox/sender-rules.ts';
 import type { Rule } from '../../src/dashboard/mailbox/seen-rules.ts';
+import { choicesIn, withChoice } from '../../src/dashboard/mailbox/sender-rules.ts';
 
 const bills: Rule = { conditions: [{ field: 'subject', value: 'bill' }], fileInto: 'Bills' };
 

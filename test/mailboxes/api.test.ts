@@ -52,6 +52,7 @@ test('a mailbox is created with a password that is shown once, and that opens it
     members: [],
     displayName: null,
     passwordLogin: true,
+    passwordRecovery: true,
     aliases: [],
     scramLogin: true,
     vacation: null,

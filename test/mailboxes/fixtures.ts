@@ -25,6 +25,7 @@ export async function addMailbox(
     kind: 'personal',
     passwordHash: '',
     passwordLogin: 1,
+    passwordRecovery: 1,
     scramVerifier: null,
     scramSalt: '00'.repeat(16),
     quotaBytes: 1_000_000,

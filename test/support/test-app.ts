@@ -99,9 +99,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     (server ??= createApiServer(app, {
       ...(options.accounts && { accounts: options.accounts }),
       operator: () => (control ??= createControlServer(app)),
-    }).then(
-      (created) => conforming(created),
-    ));
+    }).then((created) => conforming(created)));
   const first = await addTenant(app, 'default');
   async function close() {
     await (await server)?.close();

@@ -4,6 +4,7 @@ import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { hasOperator } from '../people/store.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
+import { MAILBOX_FORGOTTEN } from './mailbox-forgotten.tsx';
 import { OpenIdLink } from './openid-link.tsx';
 import { placeAfter } from './start.ts';
 
@@ -14,7 +15,7 @@ export const loginPage = definePage({
   area: 'public',
   path: '/login',
   async show(context) {
-    const { login } = context.texts;
+    const { login, recovery } = context.texts;
     return {
       title: login.title,
       hasPasskeys: true,
@@ -30,6 +31,9 @@ export const loginPage = definePage({
           </p>
           <p>
             <a href="/mailbox/login">{login.mailbox}</a>
+          </p>
+          <p>
+            <a href={MAILBOX_FORGOTTEN}>{recovery.forgot}</a>
           </p>
         </>
       ),

@@ -3,18 +3,22 @@ import { definePage, fieldOf } from '../page.ts';
 import { logInToMailbox } from '../people/mailbox-login.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
+import { MAILBOX_FORGOTTEN } from './mailbox-forgotten.tsx';
 
 export const mailboxLoginPage = definePage({
   area: 'public',
   path: '/mailbox/login',
   async show(context) {
-    const { login } = context.texts;
+    const { login, recovery } = context.texts;
     return {
       title: login.mailboxTitle,
       body: (
         <>
           <h1>{login.mailboxTitle}</h1>
           <LoginForm context={context} account="address" help={login.mailboxPassword} />
+          <p>
+            <a href={MAILBOX_FORGOTTEN}>{recovery.forgot}</a>
+          </p>
           <p>
             <a href="/login">{login.person}</a>
           </p>

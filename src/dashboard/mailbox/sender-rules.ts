@@ -41,7 +41,8 @@ function ruleOf({ address, choice }: SenderChoice, folder: string | null): Rule 
 /** Returns the choice that a rule is; undefined for a rule that says anything else. */
 function choiceOf(rule: Rule, folder: string | null): SenderChoice | undefined {
   const [condition, ...more] = rule.conditions;
-  if (!condition || more.length > 0 || condition.field !== 'from' || condition.operator !== 'is') return undefined;
+  if (!condition || more.length > 0 || condition.field !== 'from' || condition.operator !== 'is')
+    return undefined;
   const { forwardTo, markRead, star, discard, stop = true, fileInto } = rule;
   const doesMore = forwardTo !== undefined || markRead || star || discard || !stop || condition.not;
   if (doesMore) return undefined;
@@ -51,6 +52,6 @@ function choiceOf(rule: Rule, folder: string | null): SenderChoice | undefined {
 }
 
 /** Rules compare the letters of ASCII without case. */
-export function keyOf(address: string): string {
+function keyOf(address: string): string {
   return address.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

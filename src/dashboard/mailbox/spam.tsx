@@ -48,7 +48,8 @@ export const spamSendersPage = definePage({
                 label: spamSenders.sender,
                 cell: ({ address, name }) => (
                   <>
-                    <Foreign text={address} /> <span class="muted">{name !== '' && <Foreign text={name} />}</span>
+                    <Foreign text={address} />{' '}
+                    <span class="muted">{name !== '' && <Foreign text={name} />}</span>
                   </>
                 ),
               },
@@ -65,8 +66,14 @@ export const spamSendersPage = definePage({
   },
   actions: {
     never: { logs: ['address'], run: (context, form) => choose(context, fieldOf(form, 'address'), 'never') },
-    always: { logs: ['address'], run: (context, form) => choose(context, fieldOf(form, 'address'), 'always') },
-    clear: { logs: ['address'], run: (context, form) => choose(context, fieldOf(form, 'address'), undefined) },
+    always: {
+      logs: ['address'],
+      run: (context, form) => choose(context, fieldOf(form, 'address'), 'always'),
+    },
+    clear: {
+      logs: ['address'],
+      run: (context, form) => choose(context, fieldOf(form, 'address'), undefined),
+    },
     choose: {
       logs: ['address', 'choice'],
       run(context, form) {

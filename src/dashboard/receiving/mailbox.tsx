@@ -6,7 +6,7 @@
 import { BYTES_PER_MEGABYTE } from '../../tenants/stored-mail/store.ts';
 import { path } from '../calls.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
-import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
+import { ActionButton, Checkbox, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf, linesOf, type TenantContext } from '../page.ts';
 import { appPasswordActions, appPasswordSection } from './app-passwords.tsx';
 import { mailSessionActions, mailSessionSection } from './mail-sessions.tsx';
@@ -61,13 +61,17 @@ export const mailboxPage = definePage({
     ...appPasswordActions<TenantContext>(placeOf),
     ...mailSessionActions<TenantContext>(placeOf),
     change: {
-      logs: ['displayName', 'aliases', 'members', 'quotaMegabytes'],
+      logs: ['displayName', 'aliases', 'members', 'quotaMegabytes', 'recovery'],
       async run(context, form) {
         const displayName = fieldOf(form, 'displayName').trim();
         await context.api.patch(baseOf(context), {
           displayName: displayName === '' ? null : displayName,
           aliases: linesOf(form, 'aliases'),
           ...(form.names.includes('members') && { members: linesOf(form, 'members') }),
+          // A shared mailbox has no password, and its form no such field.
+          ...(!form.names.includes('members') && {
+            passwordRecovery: form.values('recovery').includes('on'),
+          }),
           ...quotaOf(form),
         });
         return { to: mailboxPageOf(context), said: 'saved' };
@@ -126,7 +130,7 @@ function About({ context, mailbox }: Props) {
 function Change({ context, mailbox }: Props) {
   const { mailboxes, account, frame } = context.texts;
   const field = { context, action: 'change' };
-  const { kind, displayName, aliases, members, quotaBytes, status } = mailbox;
+  const { kind, displayName, aliases, members, quotaBytes, status, passwordRecovery } = mailbox;
   return (
     <div class="buttons">
       <Disclosure label={frame.edit} isOpen={context.failed?.action === 'change'}>
@@ -157,6 +161,15 @@ function Change({ context, mailbox }: Props) {
             label={mailboxes.quota}
             value={String(quotaBytes / BYTES_PER_MEGABYTE)}
           />
+          {kind === 'personal' && (
+            <Checkbox
+              {...field}
+              name="recovery"
+              label={mailboxes.passwordRecovery}
+              isChecked={passwordRecovery}
+              help={mailboxes.passwordRecoveryHelp}
+            />
+          )}
         </Form>
       </Disclosure>
       {kind === 'personal' && (

@@ -28,6 +28,7 @@ import { outboundRoutes } from './de/outbound-routes.ts';
 import { overview } from './de/overview.ts';
 import { passkeys } from './de/passkeys.ts';
 import { queue } from './de/queue.ts';
+import { recovery } from './de/recovery.ts';
 import { reports } from './de/reports.ts';
 import { routes } from './de/routes.ts';
 import { rules } from './de/rules.ts';
@@ -79,6 +80,7 @@ export const de: typeof en = {
   overview,
   passkeys,
   queue,
+  recovery,
   reports,
   requests,
   routes,

@@ -28,6 +28,7 @@ import { outboundRoutes } from './en/outbound-routes.ts';
 import { overview } from './en/overview.ts';
 import { passkeys } from './en/passkeys.ts';
 import { queue } from './en/queue.ts';
+import { recovery } from './en/recovery.ts';
 import { reports } from './en/reports.ts';
 import { routes } from './en/routes.ts';
 import { rules } from './en/rules.ts';
@@ -78,6 +79,7 @@ export const en = {
   overview,
   passkeys,
   queue,
+  recovery,
   reports,
   requests,
   routes,

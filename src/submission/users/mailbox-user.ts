@@ -3,6 +3,7 @@
  * recipients.
  */
 
+import { DISCONNECTED_TEXT } from '../../accounts/mail-session.ts';
 import type { App } from '../../app.ts';
 import { memoryOf } from '../../blobs/blobs.ts';
 import { discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
@@ -25,8 +26,11 @@ import { firstCheckOf } from '../reports/plan.ts';
 import type { SubmissionApp } from '../submission-app.ts';
 import { type Submission, senderDomainsOf, type User } from '../user.ts';
 
-/** Returns the owner of a mailbox. */
-export function createMailboxUser(app: SubmissionApp, login: Login): User {
+/** Ends a session that the owner wants to end. */
+const DISCONNECTED: Reply = { code: 421, status: '4.7.0', text: DISCONNECTED_TEXT };
+
+/** Returns the owner of a mailbox, who has logged in from this IP address. */
+export function createMailboxUser(app: SubmissionApp, login: Login, address: string): User {
   const { mailbox, credential } = login;
   const { id: mailboxId, tenantId } = mailbox;
   const { id: credentialId, expiresAt } = sessionCredential(credential);
@@ -37,7 +41,10 @@ export function createMailboxUser(app: SubmissionApp, login: Login): User {
   return {
     tenantId,
     id: mailboxId,
-    credential: credentialId,
+    listed: {
+      session: { protocol: 'smtp', address, credential: credentialId },
+      disconnected: DISCONNECTED,
+    },
     hasNotifications: true,
     logFields: { mailboxId },
     expiresAt,

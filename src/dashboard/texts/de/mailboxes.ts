@@ -35,6 +35,8 @@ export const mailboxes: typeof english = {
     'Geben Sie das Passwort der Person, der das Postfach gehört. Es wird nicht noch einmal angezeigt: Gespeichert ist nur sein Hash. Sie kann es ändern, nachdem sie sich am Postfach angemeldet hat.',
   open: 'Zum Postfach',
   newPassword: 'Neues Passwort setzen',
+  passwordRecovery: 'Der Inhaber darf ein vergessenes Passwort neu setzen',
+  passwordRecoveryHelp: 'Mit einem Link, der an eine Adresse anderswo geht, die der Inhaber bestätigt hat.',
   newPasswordText:
     'Mailprogramme und Browser, die das alte Passwort benutzen, werden getrennt. App-Passwörter gelten weiter.',
   suspend: 'Sperren',

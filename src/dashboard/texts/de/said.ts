@@ -7,6 +7,10 @@ export const said: Record<Said, string> = {
   deleted: 'Gelöscht.',
   ended: 'Die Sitzung ist beendet.',
   disconnected: 'Getrennt.',
+  recoveryLinkSent: 'Der Link ist unterwegs. Öffnen Sie ihn innerhalb von 30 Minuten.',
+  recoveryAsked:
+    'Hat das Postfach eine bestätigte Ersatzadresse, ist ein Link dorthin unterwegs. Er gilt einmal und 30 Minuten lang.',
+  recoveryConfirmed: 'Die Ersatzadresse ist bestätigt.',
   loggedOut: 'Sie sind abgemeldet.',
   passwordChanged: 'Das Passwort ist geändert, und alle anderen Sitzungen sind beendet.',
   totpOn: 'Einmalcodes sind eingeschaltet.',

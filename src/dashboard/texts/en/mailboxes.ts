@@ -33,6 +33,8 @@ export const mailboxes = {
     'Give the password to the owner of the mailbox. It is not shown again: only its hash is stored. The owner can change it after logging in to the mailbox.',
   open: 'To the mailbox',
   newPassword: 'Set a new password',
+  passwordRecovery: 'The owner may set a forgotten password anew',
+  passwordRecoveryHelp: 'By a link that is mailed to an address elsewhere, which the owner has confirmed.',
   newPasswordText:
     'Mail programs and browsers that use the old password are disconnected. App passwords stay valid.',
   suspend: 'Suspend',

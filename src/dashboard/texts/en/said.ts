@@ -5,6 +5,10 @@ export const said = {
   deleted: 'Deleted.',
   ended: 'The session has ended.',
   disconnected: 'Disconnected.',
+  recoveryLinkSent: 'The link is on its way. Open it within 30 minutes.',
+  recoveryAsked:
+    'If the mailbox has a confirmed recovery address, a link is on its way there. It works once, and for 30 minutes.',
+  recoveryConfirmed: 'The recovery address is confirmed.',
   loggedOut: 'You are logged out.',
   passwordChanged: 'The password has changed, and all other sessions have ended.',
   totpOn: 'One-time codes are on.',

@@ -1,0 +1,92 @@
+/**
+ * Stores the addresses outside with which owners of mailboxes set new passwords, and the last link that was mailed to each. All SQL of this
+ * table is here. A link is stored together with its mail, and using it is one write, so that it works once.
+ */
+import { insertBlob } from '../../blobs/store.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import type { MailboxRecoveryRow } from '../../db/people-tables.ts';
+import { deleteRows, findRow, putRow, updateRows } from '../../db/rows.ts';
+import type { OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
+import { enqueue } from '../../queue/store.ts';
+import { notFound } from '../../system/errors.ts';
+
+type MailboxId = MailboxRow['id'];
+
+/** Returns the address of a mailbox; undefined when it has none. */
+export function findRecovery(tx: Tx, mailboxId: MailboxId): Promise<MailboxRecoveryRow | undefined> {
+  return findRow(tx, 'mailboxRecoveries', { mailboxId });
+}
+
+type LinkUse = { linkHash: string; now: number };
+
+/** Returns the row whose link this is, while the link can be used. */
+export async function findRecoveryByLink(
+  tx: Tx,
+  { linkHash, now }: LinkUse,
+): Promise<MailboxRecoveryRow | undefined> {
+  const row = await findRow(tx, 'mailboxRecoveries', { linkHash });
+  return row && (row.linkExpiresAt ?? 0) > now ? row : undefined;
+}
+
+/** A link with the mail that has it. */
+type MailedLink = { linkHash: string; linkExpiresAt: number; mail: OwnMail };
+
+/** Stores an address that is not confirmed yet, in the place of another one, with the mail that asks for its confirmation. */
+export const putRecovery = defineWrite(
+  'people.putRecovery',
+  async (
+    tx,
+    { mail, ...row }: MailedLink & Pick<MailboxRecoveryRow, 'mailboxId' | 'address' | 'createdAt'>,
+  ): Promise<void> => {
+    await putRow(tx, 'mailboxRecoveries', { ...row, confirmedAt: null });
+    await queueMail(tx, mail);
+  },
+);
+
+/** Stores a link for a new password with its mail, unless the address has changed meanwhile. */
+export const putRecoveryLink = defineWrite(
+  'people.putRecoveryLink',
+  async (
+    tx,
+    { mailboxId, address, mail, ...link }: MailedLink & Pick<MailboxRecoveryRow, 'mailboxId' | 'address'>,
+  ): Promise<void> => {
+    const row = await findRecovery(tx, mailboxId);
+    if (row?.address !== address || row.confirmedAt === null) throw notFound('Address');
+    await updateRows(tx, 'mailboxRecoveries', { set: link, where: { mailboxId } });
+    await queueMail(tx, mail);
+  },
+);
+
+/**
+ * Uses a link: an address that was not confirmed is confirmed by it.
+ * @throws AppError not_found for a link that does not work any more
+ */
+export const redeemRecoveryLink = defineWrite(
+  'people.redeemRecoveryLink',
+  async (tx, use: LinkUse): Promise<void> => {
+    const row = await findRecoveryByLink(tx, use);
+    if (!row) throw notFound('Link');
+    const set = { linkHash: null, linkExpiresAt: null, confirmedAt: row.confirmedAt ?? use.now };
+    await updateRows(tx, 'mailboxRecoveries', { set, where: { mailboxId: row.mailboxId } });
+  },
+);
+
+/** Removes the address of a mailbox. */
+export const deleteRecovery = defineWrite(
+  'people.deleteRecovery',
+  async (tx, { mailboxId }: { mailboxId: MailboxId }): Promise<void> => {
+    await deleteRows(tx, 'mailboxRecoveries', { mailboxId });
+  },
+);
+
+/** Queues a mail to the mailbox itself. */
+export const queueRecoveryNotice = defineWrite(
+  'people.queueRecoveryNotice',
+  (tx, { mail }: { mail: OwnMail }): Promise<void> => queueMail(tx, mail),
+);
+
+async function queueMail(tx: Tx, { blob, message, recipients }: OwnMail): Promise<void> {
+  await insertBlob(tx, blob);
+  await enqueue(tx, message, recipients);
+}

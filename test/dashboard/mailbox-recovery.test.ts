@@ -1,0 +1,299 @@
+/** The owner of a mailbox sets a forgotten password anew, by a link to an address elsewhere. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { noAccounts } from '../../src/accounts/running-accounts.ts';
+import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
+import { updateMailbox } from '../../src/mailboxes/store.ts';
+import type { Id } from '../../src/system/ids.ts';
+import { resumeTenant, suspendTenant } from '../../src/tenant-control/suspend.ts';
+import { addMailbox } from '../mailboxes/fixtures.ts';
+import { type Browser, logIn, openBrowser, PASSWORD } from '../support/browser.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const clock = createFakeClock(Date.UTC(2026, 10, 29, 12));
+const disconnected: string[] = [];
+const testApp: TestApp = await openTestApp({
+  system: { clock },
+  accounts: {
+    ...noAccounts,
+    async disconnect(id) {
+      disconnected.push(id);
+      return 1;
+    },
+  },
+});
+after(() => testApp.close());
+const { app, tenantId } = testApp;
+const NEW_PASSWORD = 'another horse battery';
+
+let passwordHash = '';
+before(async () => {
+  passwordHash = await hashPassword(PASSWORD, '');
+});
+
+let count = 0;
+const add = (fields: Partial<MailboxRow> = {}) =>
+  addMailbox(testApp, { address: `ann${++count}@people.example`, passwordHash, ...fields });
+
+async function logInTo(address: string, password = PASSWORD): Promise<Browser> {
+  const browser = await openBrowser(testApp);
+  await browser.open('/mailbox/login');
+  await browser.submit('login', { address, password });
+  return browser;
+}
+
+const isIn = async (browser: Browser) => (await browser.send('/mailbox', { method: 'GET' })).status === 200;
+
+type Mail = { to: string; text: string; link: string };
+
+/** Returns the mail that waits in the queue, the oldest first. */
+async function mails(): Promise<Mail[]> {
+  const rows = await app.db.read
+    .selectFrom('messages')
+    .innerJoin('recipients', 'recipients.messageId', 'messages.id')
+    .select(['messages.blobId', 'recipients.address', 'messages.id'])
+    .orderBy('messages.id')
+    .execute();
+  return Promise.all(
+    rows.map(async ({ blobId, address }) => {
+      const bytes = blobId === null ? '' : await textOf(blobId);
+      return { to: address, text: bytes, link: /\/mailbox\/link\/[\w-]{43}/.exec(bytes)?.[0] ?? '' };
+    }),
+  );
+}
+
+async function textOf(blobId: Id<'blob'>): Promise<string> {
+  const content = await app.blobs.open(blobId);
+  const chunks: Buffer[] = [];
+  for await (const chunk of content.chunks()) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString().replaceAll('=\r\n', '');
+}
+
+const lastMail = async () => (await mails()).at(-1) ?? assert.fail('no mail');
+const countMails = async () => (await mails()).length;
+
+/** Asks for a link as somebody who has forgotten the password, and returns what the page answers. */
+async function ask(address: string): Promise<string> {
+  const browser = await openBrowser(testApp);
+  await browser.open('/mailbox/forgotten');
+  await browser.submit('ask', { address });
+  return browser.page.html.replace(/name="_once" value="[^"]*"/g, '');
+}
+
+async function setAddress(
+  mailbox: MailboxRow,
+  address: string,
+  currentPassword = PASSWORD,
+): Promise<Browser> {
+  await clock.advance(1);
+  const browser = await logInTo(mailbox.address);
+  await browser.open('/mailbox/recovery');
+  await browser.submit('set', { address, currentPassword });
+  return browser;
+}
+
+async function confirm(): Promise<Browser> {
+  const browser = await openBrowser(testApp);
+  await browser.open((await lastMail()).link);
+  await browser.submit('confirm');
+  return browser;
+}
+
+async function addConfirmed(fields: Partial<MailboxRow> = {}): Promise<MailboxRow> {
+  const mailbox = await add(fields);
+  await setAddress(mailbox, `private${count}@elsewhere.example`);
+  await confirm();
+  await clock.advance(3_600_000);
+  return mailbox;
+}
+
+test('an address is confirmed by a link that works once, and then gets a link for a new password, which works once', async () => {
+  const mailbox = await add();
+  const browser = await setAddress(mailbox, 'private@elsewhere.example', 'wrong password');
+  assert.match(browser.page.html, /The address or the password is wrong/);
+  await browser.submit('set', { address: 'private@elsewhere.example', currentPassword: PASSWORD });
+  assert.match(browser.page.html, /private@elsewhere\.example.*waits for your confirmation/s);
+  const asked = await lastMail();
+  assert.equal(asked.to, 'private@elsewhere.example');
+  assert.match(asked.text, /^From: .*postmaster@mx\.postrider\.example/m);
+  assert.match(asked.text, /^Auto-Submitted: auto-generated/m);
+  assert.match(asked.text, /https:\/\/mx\.postrider\.example\/mailbox\/link\//);
+
+  const before = await countMails();
+  await ask(mailbox.address);
+  await clock.advance(1);
+  const stranger = await openBrowser(testApp);
+  await stranger.open(asked.link);
+  await stranger.open(asked.link);
+  await clock.advance(1);
+  await stranger.submit('confirm');
+  assert.equal(stranger.page.url, '/mailbox/login?said=recoveryConfirmed');
+  const notice = await lastMail();
+  assert.equal(
+    await countMails(),
+    before + 1,
+    'an address that is not confirmed gets no link for a password',
+  );
+  assert.deepEqual([notice.to, notice.link], [mailbox.address, '']);
+  await stranger.open(asked.link);
+  assert.match(stranger.page.html, /The link does not work any more/);
+
+  const elsewhere = await logInTo(mailbox.address);
+  await clock.advance(1);
+  await ask(` ${mailbox.address.toUpperCase()} `);
+  await waitUntil(async () => (await countMails()) === before + 2);
+  const { to, link } = await lastMail();
+  assert.equal(to, 'private@elsewhere.example');
+  await stranger.open(link);
+  await stranger.submit('reset', { password: 'short' });
+  assert.match(stranger.page.html, /role="alert"/);
+  await clock.advance(1);
+  await stranger.submit('reset', { password: NEW_PASSWORD });
+  assert.equal(stranger.page.url, '/mailbox/login?said=passwordChanged');
+  assert.deepEqual([await isIn(browser), await isIn(elsewhere)], [false, false]);
+  assert.deepEqual(disconnected.splice(0), [mailbox.id]);
+  const changed = await lastMail();
+  assert.equal(changed.to, mailbox.address);
+  assert.match(changed.text, /was set anew by a link/);
+  assert.equal((await logInTo(mailbox.address)).page.status, 422);
+  const owner = await logInTo(mailbox.address, NEW_PASSWORD);
+  assert.equal(owner.page.url, '/mailbox');
+  const again = await stranger.send(link, { method: 'POST', body: `_action=reset&password=${PASSWORD}123` });
+  assert.equal(again.status, 422);
+  assert.equal((await logInTo(mailbox.address, NEW_PASSWORD)).page.url, '/mailbox');
+  const audit = await app.db.read
+    .selectFrom('auditEntries')
+    .selectAll()
+    .where('mailboxId', '=', mailbox.id)
+    .execute();
+  const line = audit.find(({ action }) => action.includes('reset'));
+  assert.deepEqual([line?.tenantId, line?.target], [tenantId, '']);
+  assert.doesNotMatch(JSON.stringify(audit), /elsewhere\.example/);
+});
+
+test('links end after 30 minutes, and with a newer one', async () => {
+  const mailbox = await addConfirmed();
+  const links: string[] = [];
+  for (let number = 0; number < 2; number++) {
+    const before = await countMails();
+    await ask(mailbox.address);
+    await waitUntil(async () => (await countMails()) > before);
+    links.push((await lastMail()).link);
+    await clock.advance(1);
+  }
+  const browser = await openBrowser(testApp);
+  await browser.open(links[0] ?? '');
+  assert.match(browser.page.html, /The link does not work any more/);
+  await browser.open(links[1] ?? '');
+  assert.match(browser.page.html, /The new password is for/);
+  await clock.advance(30 * 60_000);
+  await browser.open(links[1] ?? '');
+  assert.match(browser.page.html, /The link does not work any more/);
+});
+
+test('whoever asks gets the same answer, whether there is such a mailbox, an address, or a limit', async () => {
+  const confirmed = await addConfirmed();
+  const without = await add();
+  const answers = new Set<string>();
+  const before = await countMails();
+  for (const address of [without.address, 'nobody@people.example', 'NOBODY@other.example', confirmed.address])
+    answers.add(await ask(address));
+  await waitUntil(async () => (await countMails()) === before + 1);
+  for (let number = 0; number < 6; number++) answers.add(await ask(confirmed.address));
+  assert.equal(answers.size, 1);
+  await clock.advance(1);
+  assert.equal(await countMails(), before + 3, 'a mailbox gets three an hour');
+  await clock.advance(3_600_000);
+});
+
+test('a network and all together ask for few links', async () => {
+  await clock.advance(24 * 3_600_000);
+  const mailboxes = [];
+  for (let number = 0; number < 11; number++) mailboxes.push(await addConfirmed());
+  await clock.advance(24 * 3_600_000);
+  const before = await countMails();
+  for (const { address } of mailboxes) await ask(address);
+  await waitUntil(async () => (await countMails()) === before + 10);
+  await ask(mailboxes.at(-1)?.address ?? '');
+  assert.equal(await countMails(), before + 10);
+  await clock.advance(24 * 3_600_000);
+});
+
+test('nobody sets a new password where an administrator has forbidden it, of a suspended mailbox or tenant, or without the password', async () => {
+  const mailbox = await addConfirmed();
+  const before = await countMails();
+  await ask(mailbox.address);
+  await waitUntil(async () => (await countMails()) > before);
+  const { link } = await lastMail();
+  const browser = await openBrowser(testApp);
+  const works = async () => !(await browser.open(link)).html.includes('does not work any more');
+  assert.equal(await works(), true);
+
+  const admin = await logIn(testApp);
+  await admin.open(`/t/default/live/mailboxes/${mailbox.id}`);
+  await admin.submit('change', { recovery: [] });
+  assert.equal(await works(), false);
+  const owner = await logInTo(mailbox.address);
+  await owner.open('/mailbox/recovery');
+  assert.match(owner.page.html, /does not allow it for this mailbox/);
+  assert.doesNotMatch(owner.page.html, /name="currentPassword"/);
+  const body = `_action=set&address=x@elsewhere.example&currentPassword=${encodeURIComponent(PASSWORD)}`;
+  assert.equal((await owner.send('/mailbox/recovery', { method: 'POST', body })).status, 422);
+  await admin.submit('change', { recovery: 'on' });
+  assert.equal(await works(), true);
+
+  const change = (fields: object) =>
+    app.db.commit(updateMailbox, { tenantId, id: mailbox.id, now: clock.now(), change: fields });
+  await change({ status: 'suspended' });
+  assert.equal(await works(), false);
+  await change({ status: 'active' });
+  await change({ passwordLogin: 0 });
+  assert.equal(await works(), false);
+  await change({ passwordLogin: 1 });
+  await app.db.commit(suspendTenant, { tenant: tenantId });
+  assert.equal(await works(), false);
+  await app.db.commit(resumeTenant, { tenant: tenantId, now: clock.now() });
+  assert.equal(await works(), true);
+});
+
+test('an address of the mailbox itself and a text that is none are refused; another one needs to be confirmed again; a removed one gets nothing', async () => {
+  const mailbox = await addMailbox(testApp, {
+    address: `ann${++count}@people.example`,
+    passwordHash,
+    aliases: ['alias@people.example'],
+  });
+  for (const address of [
+    mailbox.address,
+    'Alias@people.example',
+    'no address',
+    'Ann <ann@elsewhere.example>',
+  ]) {
+    const browser = await setAddress(mailbox, address);
+    assert.equal(browser.page.status, 422, address);
+  }
+  await setAddress(mailbox, 'first@elsewhere.example');
+  await confirm();
+  const browser = await setAddress(mailbox, 'second@elsewhere.example');
+  assert.match(browser.page.html, /second@elsewhere\.example.*waits for your confirmation/s);
+  await clock.advance(24 * 3_600_000);
+  const before = await countMails();
+  await ask(mailbox.address);
+  await browser.open('/mailbox/recovery');
+  await browser.submit('remove');
+  assert.match(browser.page.html, /No recovery address is set/);
+  await ask(mailbox.address);
+  assert.equal(await countMails(), before);
+});
+
+test('a mailbox of the sandbox, which sends nothing to the world, has no recovery', async () => {
+  const mailbox = await add({
+    address: 'ann@sandbox.mx.postrider.example',
+    domain: 'sandbox.mx.postrider.example',
+  });
+  const browser = await logInTo(mailbox.address);
+  await browser.open('/mailbox/recovery');
+  assert.match(browser.page.html, /does not allow it for this mailbox/);
+});
