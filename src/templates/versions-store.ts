@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { TemplateRow, TemplateVersionRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { findColumns, insertRow, insertRowOnce } from '../db/rows.ts';
+import { countRows, findColumns, insertRow, insertRowOnce } from '../db/rows.ts';
 import { newId } from '../system/ids.ts';
 
 /** Maximum number of versions of a template, the current one among them. The oldest is deleted when there are more. Our own limit. */
@@ -18,6 +18,19 @@ export const MAX_VERSIONS = 50;
  * tenant that changes its templates without end from filling the disk of all tenants. Our own limit.
  */
 export const MAX_FORMER_BYTES = 4 * 1024 * 1024;
+/**
+ * Size of the former HTML and texts of all templates of a tenant, of which each template has the same share when there are many of them. A
+ * template keeps what it has until its next change, so that a tenant which adds templates one by one has up to six times as much. Our own limit.
+ */
+const FORMER_BYTES_OF_TENANT = 512 * 1024 * 1024;
+/** Minimum share of a template: one former version of ordinary size, however many templates there are. */
+const MIN_FORMER_BYTES = 128 * 1024;
+
+/** Returns the maximum size of the former HTML and texts of each template of a tenant that has so many templates. */
+export function maxFormerBytes(templates: number): number {
+  const share = Math.floor(FORMER_BYTES_OF_TENANT / Math.max(templates, 1));
+  return Math.min(MAX_FORMER_BYTES, Math.max(MIN_FORMER_BYTES, share));
+}
 
 /** The contents before and after a change. The former one becomes a version when the template has none yet. */
 export type VersionChange = { former: TemplateVersionRow; made: TemplateVersionRow };
@@ -83,18 +96,19 @@ export async function recordVersion(
 
 /** Deletes the oldest versions beyond the limits, and the texts that no former version has any more. */
 async function removeOldVersions(tx: Tx, current: TemplateVersionRow): Promise<void> {
-  const { templateId } = current;
+  const { templateId, tenantId } = current;
   const versions = await tx
     .selectFrom('templateVersions')
     .select('id')
     .where('templateId', '=', templateId)
     .orderBy('id')
     .execute();
+  const maxBytes = maxFormerBytes(await countRows(tx, 'templates', { tenantId }));
   let excess = versions.length - MAX_VERSIONS;
   for (const { id } of versions.slice(0, -1)) {
     if (excess <= 0) {
       await removeUnusedTexts(tx, current);
-      if ((await countFormerBytes(tx, templateId)) <= MAX_FORMER_BYTES) return;
+      if ((await countFormerBytes(tx, templateId)) <= maxBytes) return;
     }
     await tx.deleteFrom('templateVersions').where('id', '=', id).execute();
     excess--;

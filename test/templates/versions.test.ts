@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { MAX_FORMER_BYTES, MAX_VERSIONS } from '../../src/templates/versions-store.ts';
+import { MAX_FORMER_BYTES, MAX_VERSIONS, maxFormerBytes } from '../../src/templates/versions-store.ts';
+import { execute } from '../support/execute.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -165,6 +166,30 @@ test('former contents of a template take a bounded number of bytes', async () =>
     [...'abcdefgh'].slice(-1 - kept, -1),
   );
   assert.equal((await list(id)).length, kept + 1);
+});
+
+test('the templates of a tenant share what their former contents may take', async () => {
+  assert.deepEqual([1, 128, 256, 4_096, 10_000].map(maxFormerBytes), [
+    MAX_FORMER_BYTES,
+    MAX_FORMER_BYTES,
+    MAX_FORMER_BYTES / 2,
+    128 * 1024,
+    128 * 1024,
+  ]);
+  const { tenantId, liveKey } = await world.addTenant('crowd');
+  const body = { ...FIRST, html: 'a'.repeat(900_000), text: null };
+  const { id } = (await world.request('POST', '/v1/templates', { body, key: liveKey })).body;
+  const many = JSON.stringify(Array.from({ length: 999 }, (_, index) => `tpl_${1_000 + index}`));
+  execute(
+    world,
+    `INSERT INTO templates (id, tenantId, name, subject, html, createdAt, updatedAt)
+       SELECT value, '${tenantId}', value, 'S', 'H', 0, 0 FROM json_each('${many}')`,
+  );
+  for (const letter of 'bc') await change(id, { html: letter.repeat(900_000) }, liveKey);
+  assert.deepEqual(await storedTexts(id), [], 'neither fits into half a MiB');
+  await change(id, { html: 'small' }, liveKey);
+  await change(id, { html: 'smaller' }, liveKey);
+  assert.deepEqual(await storedTexts(id), ['small']);
 });
 
 test('the content of a template from before versions becomes its first one with the next change', async () => {
