@@ -1,6 +1,6 @@
 /**
  * Protects what mail is going to be made of that needs no approval. A key whose mail requires one could otherwise write that mail by changing a
- * template or a segment. This module writes nothing.
+ * template, a segment or a topic. This module writes nothing.
  */
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
@@ -10,14 +10,15 @@ import type { Caller } from './authenticate.ts';
 
 /** A caller that changes, restores or deletes something. */
 export type Changer = Pick<Caller, 'tenantId' | 'approval'>;
-type Named = { column: 'templateId' | 'segmentId'; id: string };
+type Thing = 'template' | 'segment' | 'topic';
+type Named = { thing: Thing; id: string };
 
 /**
  * Checks that the caller may change a template: mail of the caller needs no approval, or nobody has planned mail that is made of the template.
  * @throws AppError restricted_api_key
  */
 export async function requireTemplateUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
-  await refuseOfBroadcast(tx, changer, { column: 'templateId', id });
+  await refuseOfBroadcast(tx, changer, { thing: 'template', id });
   if (findAsker(changer, 'transactional') !== null && (await isOfConfirmations(tx, changer, id)))
     throw refusal('template', 'Confirmation mail of an audience is made of this template');
 }
@@ -27,19 +28,31 @@ export async function requireTemplateUnplanned(tx: Tx, changer: Changer, id: str
  * @throws AppError restricted_api_key
  */
 export function requireSegmentUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
-  return refuseOfBroadcast(tx, changer, { column: 'segmentId', id });
+  return refuseOfBroadcast(tx, changer, { thing: 'segment', id });
+}
+
+/**
+ * Checks that the caller may change a topic: mail of the caller needs no approval, or no broadcast is planned that names the topic. Its readers
+ * see the topic's name and description, and its default decides who gets the broadcast.
+ * @throws AppError restricted_api_key
+ */
+export function requireTopicUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
+  return refuseOfBroadcast(tx, changer, { thing: 'topic', id });
 }
 
 async function refuseOfBroadcast(tx: Tx, changer: Changer, named: Named): Promise<void> {
   if (findAsker(changer, 'broadcast') === null || !(await isOfBroadcast(tx, changer, named))) return;
-  const what = named.column === 'templateId' ? 'template' : 'segment';
-  throw refusal(
-    what,
-    `A broadcast that is scheduled without approval, or paused before its start, names this ${what}`,
-  );
+  const { thing } = named;
+  const scheduled = isBound(thing) ? 'scheduled without approval' : 'scheduled';
+  throw refusal(thing, `A broadcast that is ${scheduled}, or paused before its start, names this ${thing}`);
 }
 
-function refusal(what: 'template' | 'segment', reason: string): AppError {
+/** Returns true for things whose content an approval binds to, so that a change of them asks again. */
+function isBound(thing: Thing): boolean {
+  return thing !== 'topic';
+}
+
+function refusal(what: Thing, reason: string): AppError {
   return new AppError(
     'restricted_api_key',
     `${reason}, and the mail of this API key requires approval, so the key cannot change or delete the ${what}`,
@@ -48,25 +61,23 @@ function refusal(what: 'template' | 'segment', reason: string): AppError {
 
 /**
  * Returns true when a broadcast names it that can start without another look at it. A broadcast that has started is frozen, and an approval
- * binds to the template and the segment; but not when its time has passed, because whoever resumes it then starts it.
+ * binds to the template and the segment, though not to the topic; but not when its time has passed, because whoever resumes it then starts it.
  */
-async function isOfBroadcast(tx: Tx, { tenantId }: Changer, { column, id }: Named): Promise<boolean> {
-  const found = await tx
+async function isOfBroadcast(tx: Tx, { tenantId }: Changer, { thing, id }: Named): Promise<boolean> {
+  const planned = tx
     .selectFrom('broadcasts')
     .innerJoin('broadcastRuns', 'broadcastRuns.broadcastId', 'broadcasts.id')
     .select('broadcasts.id')
     .where('broadcasts.tenantId', '=', tenantId)
     .where('broadcasts.mode', 'in', ['live', 'test'])
     .where('broadcasts.status', 'in', ['scheduled', 'paused'])
-    .where(sql<boolean>`${sql.ref(`broadcasts.${column}`)} = ${id}`)
+    .where(sql<boolean>`${sql.ref(`broadcasts.${thing}Id`)} = ${id}`)
     .where('broadcastRuns.startedAt', 'is', null)
-    .where(
-      sql<boolean>`(broadcasts.status = 'paused' OR NOT EXISTS (SELECT 1 FROM approvals
-        WHERE approvals.reference = broadcasts.id AND approvals.state IN ('pending', 'approved')
-          AND approvals."sendAt" IS NOT NULL))`,
-    )
-    .limit(1)
-    .executeTakeFirst();
+    .limit(1);
+  const unbound = sql<boolean>`(broadcasts.status = 'paused' OR NOT EXISTS (SELECT 1 FROM approvals
+    WHERE approvals.reference = broadcasts.id AND approvals.state IN ('pending', 'approved')
+      AND approvals."sendAt" IS NOT NULL))`;
+  const found = await (isBound(thing) ? planned.where(unbound) : planned).executeTakeFirst();
   return found !== undefined;
 }
 

@@ -29,19 +29,21 @@ export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' |
     {
       body: topicChangeSchema,
       description:
-        'Fields that are left out stay as they are. A new default applies to readers who made no choice.',
+        'Fields that are left out stay as they are. A new default applies to readers who made no choice. A key that requires approval cannot change a topic that a scheduled broadcast names.',
     },
     (request) => {
-      const { tenantId } = callerOf(request);
+      const { tenantId, approval } = callerOf(request);
       const { id } = request.params;
-      return app.db.commit(changeTopic, { tenantId, id, change: request.body, now: app.clock.now() });
+      const change = request.body;
+      return app.db.commit(changeTopic, { tenantId, approval, id, change, now: app.clock.now() });
     },
   );
   const description =
     'Deletes a topic and the choices of it. Mail that was accepted before is still sent. The next change of a draft that names the topic must set another one, or null.';
-  topics.delete({ description }, (request) =>
-    app.db.commit(deleteTopic, { tenantId: callerOf(request).tenantId, id: request.params.id }),
-  );
+  topics.delete({ description }, (request) => {
+    const { tenantId, approval } = callerOf(request);
+    return app.db.commit(deleteTopic, { tenantId, approval, id: request.params.id });
+  });
 }
 
 function newTopic(tenantId: TopicRow['tenantId'], body: NewTopic, now: number): TopicRow {

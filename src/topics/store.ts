@@ -6,6 +6,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { countRows, deleteRows, findRow, insertRow, updateRows } from '../db/rows.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
+import { type Changer, requireTopicUnplanned } from '../tenants/planned-mail-store.ts';
 import type { TopicChange } from './schemas.ts';
 
 /** Maximum number of topics per tenant. */
@@ -46,20 +47,21 @@ export function listTopics(
   return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }
 
-type ById = Pick<TopicRow, 'tenantId'> & { id: string };
+type ById = Changer & { id: string };
 
 /**
  * Changes the named fields of a topic, and returns it. Equal values are not a change.
- * @throws AppError not_found
+ * @throws AppError not_found, restricted_api_key
  */
 export const changeTopic = defineWrite(
   'topics.change',
-  async (tx, { tenantId, id, change, now }: ById & { change: TopicChange; now: number }) => {
+  async (tx, { tenantId, approval, id, change, now }: ById & { change: TopicChange; now: number }) => {
     const before = await getTopic(tx, tenantId, id);
     const { name = before.name, description = before.description } = change;
     const defaultOptIn = change.defaultOptIn === undefined ? before.defaultOptIn : flag(change.defaultOptIn);
     const wanted = { name, description, defaultOptIn };
     if (hasValues(before, wanted)) return before;
+    await requireTopicUnplanned(tx, { tenantId, approval }, before.id);
     const changed = { ...wanted, updatedAt: now };
     await updateRows(tx, 'topics', { set: changed, where: { id: before.id } });
     return { ...before, ...changed };
@@ -68,10 +70,11 @@ export const changeTopic = defineWrite(
 
 /**
  * Deletes a topic. The choices that contacts made about it have no effect any more and are no longer shown.
- * @throws AppError not_found
+ * @throws AppError not_found, restricted_api_key
  */
-export const deleteTopic = defineWrite('topics.delete', async (tx, { tenantId, id }: ById) => {
+export const deleteTopic = defineWrite('topics.delete', async (tx, { tenantId, approval, id }: ById) => {
   const topic = await getTopic(tx, tenantId, id);
+  await requireTopicUnplanned(tx, { tenantId, approval }, topic.id);
   await deleteRows(tx, 'topics', { id: topic.id });
 });
 

@@ -232,7 +232,11 @@ async function take(world: World, step: Step): Promise<void> {
       world.audiences[step.audience] = await addAudience(world.tenantId);
       return;
     case 'topic':
-      await deleteTopic.run(tx, { tenantId: world.tenantId, id: world.topics[step.which] });
+      await deleteTopic.run(tx, {
+        tenantId: world.tenantId,
+        approval: null,
+        id: world.topics[step.which],
+      });
       world.topics[step.which] = await addTopic(world.tenantId);
       return;
     case 'clear':

@@ -84,6 +84,31 @@ test('what a broadcast names that is paused before its start is not changed, alt
   assert.equal((await ask('DELETE', `/templates/${templateId}`)).status, 204);
 });
 
+test('a topic that a planned broadcast names is changed by others alone, also when the broadcast was approved', async () => {
+  const topicId = await make('/topics', { name: 'Offers' }, liveKey);
+  const path = `/topics/${topicId}`;
+  const refusesTopic = async () => {
+    for (const change of [{ name: 'Mine' }, { description: 'Mine' }, { defaultOptIn: false }])
+      await refuses(ask('PATCH', path, change));
+    await refuses(ask('DELETE', path));
+    assert.equal((await ask('PATCH', path, { name: 'Offers' })).status, 200, 'the same name is no change');
+  };
+  const html = MARKETING_HTML;
+  const broadcast = { from: `ada@${SENDER_DOMAIN}`, subject: 'News', html, audienceId, topicId };
+  assert.equal((await ask('PATCH', path, { description: 'For nobody yet' })).status, 200);
+  const planned = await make('/broadcasts', { ...broadcast, scheduleAt: inMs(HOUR_MS) });
+  await refusesTopic();
+  assert.equal((await ask('PATCH', path, { description: 'By its owner' }, liveKey)).status, 200);
+  await ask('POST', `/broadcasts/${planned}/cancel`, undefined, liveKey);
+  assert.equal((await ask('PATCH', path, { description: 'For nobody' })).status, 200);
+  const approved = await make('/broadcasts', { ...broadcast, scheduleAt: inMs(HOUR_MS) }, key);
+  await refusesTopic();
+  assert.equal((await decide(`/broadcasts/${approved}`, 'approve')).status, 200);
+  await refusesTopic();
+  await ask('POST', `/broadcasts/${approved}/cancel`, undefined, liveKey);
+  assert.equal((await ask('DELETE', path)).status, 204);
+});
+
 test('confirmation mail is made of what keys set whose emails need no approval', async () => {
   const templateId = await newTemplate(HTML);
   const optIn = { from: `ada@${SENDER_DOMAIN}`, templateId };

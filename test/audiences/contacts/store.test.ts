@@ -118,7 +118,7 @@ test('choices of topics that do not exist, are deleted or belong to others are n
   const reader = wanted({ topics: choices });
   const { contact } = await putContact(tx, reader, 'update');
   assert.equal(contact.topics, JSON.stringify({ [mine]: true }));
-  await deleteTopic.run(tx, { tenantId, id: mine });
+  await deleteTopic.run(tx, { tenantId, approval: null, id: mine });
   assert.deepEqual(
     (await withLiveTopics(tx, tenantId, [contact])).map(({ topics }) => topics),
     ['{}'],
