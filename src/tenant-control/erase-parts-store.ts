@@ -73,27 +73,35 @@ export async function eraseCertificates(tx: Tx, slice: Slice): Promise<Erased> {
   return erasedUpTo(partsIn(slice), removed.length);
 }
 
-/** Deletes the people who belong to nothing but the tenant. The audit log keeps what they have done. */
-export async function erasePeople(tx: Tx, { tenantId, rows }: Slice): Promise<Erased> {
-  const people = await tx
+/**
+ * Deletes memberships, and with them the people who then belong to nothing. The audit log keeps what they have done. Both is one write: a person
+ * who leaves another tenant in between would otherwise stay, and belong to nothing.
+ */
+export async function eraseMembers(tx: Tx, { tenantId, rows }: Slice): Promise<Erased> {
+  const members = await tx
     .selectFrom('memberships')
-    .innerJoin('people', 'people.id', 'memberships.personId')
-    .select('people.id')
-    .where('memberships.tenantId', '=', tenantId)
-    .where('people.isOperator', '=', 0)
+    .select('personId')
+    .where('tenantId', '=', tenantId)
+    .limit(rows)
+    .execute();
+  const ids = members.map(({ personId }) => personId);
+  if (ids.length === 0) return erasedUpTo(rows, 0);
+  await deleteNaming(tx, { table: 'memberships', column: 'personId', ids, tenantId });
+  const unattached = await tx
+    .selectFrom('people')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('isOperator', '=', 0)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
-          selectFrom('memberships as others')
-            .select('others.tenantId')
-            .whereRef('others.personId', '=', 'people.id')
-            .where('others.tenantId', '<>', tenantId),
+          selectFrom('memberships')
+            .select('memberships.tenantId')
+            .whereRef('memberships.personId', '=', 'people.id'),
         ),
       ),
     )
-    .limit(rows)
     .execute();
-  const ids = people.map(({ id }) => id);
-  await deleteNaming(tx, { table: 'people', column: 'id', ids });
+  await deleteNaming(tx, { table: 'people', column: 'id', ids: unattached.map(({ id }) => id) });
   return erasedUpTo(rows, ids.length);
 }

@@ -102,11 +102,13 @@ export async function eraseChildren(
   return { deleted: keys.length, next };
 }
 
-type Naming = { table: TableName; column: string; ids: readonly string[] };
+type Naming = { table: TableName; column: string; ids: readonly string[]; tenantId?: TenantRow['id'] };
 
-/** Deletes the rows that name one of these in a column, which an index begins with. */
-export async function deleteNaming(tx: Tx, { table, column, ids }: Naming): Promise<void> {
-  await sql`DELETE FROM ${sql.table(table)} WHERE ${sql.ref(column)} IN (${sql.join(ids)})`.execute(tx);
+/** Deletes the rows that name one of these in a column, of one tenant when it is given. An index begins with one of the columns. */
+export async function deleteNaming(tx: Tx, { table, column, ids, tenantId }: Naming): Promise<void> {
+  const isOfTenant = tenantId === undefined ? sql`1` : sql`"tenantId" = ${tenantId}`;
+  await sql`DELETE FROM ${sql.table(table)}
+    WHERE ${sql.ref(column)} IN (${sql.join(ids)}) AND ${isOfTenant}`.execute(tx);
 }
 
 /** Returns true when a row of the table belongs to the tenant. */

@@ -12,7 +12,7 @@ import {
   eraseCertificates,
   eraseContents,
   eraseMailboxes,
-  erasePeople,
+  eraseMembers,
   eraseTasks,
   partsIn,
 } from './erase-parts-store.ts';
@@ -149,8 +149,7 @@ export const OWNED: readonly Owned[] = [
   indexed('simulatorReplies'),
   indexed('requestLog'),
   indexed('storedMail'),
-  { tables: [], erase: erasePeople },
-  indexed('memberships'),
+  { tables: ['memberships'], erase: eraseMembers },
   indexed('loginLinks'),
   indexed('apiKeys'),
   {
