@@ -37,6 +37,7 @@ test('a link to set up, and one for a new password, work once when they are used
     isOperator: 0,
     personId: person?.id ?? null,
     madeBy: 'test',
+    makerId: null,
   });
   const guests = [await openBrowser(testApp), await openBrowser(testApp), await openBrowser(testApp)];
   for (const browser of guests) await browser.open(recovery);

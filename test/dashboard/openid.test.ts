@@ -106,6 +106,7 @@ async function invite(email: string): Promise<string> {
     isOperator: 0,
     personId: null,
     madeBy: 'test',
+    makerId: null,
   });
 }
 

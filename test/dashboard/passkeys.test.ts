@@ -186,6 +186,7 @@ test('an invitation ends in a passkey, whose person has no password and keeps it
     isOperator: 0,
     personId: null,
     madeBy: 'test',
+    makerId: null,
   });
   const passkey = createPasskey();
   const guest = await openBrowser(testApp);

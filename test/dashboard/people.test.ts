@@ -50,7 +50,7 @@ test('a person who exists accepts an invitation after logging in, and lands in t
   const link = await invite(owner, email, 'admin', 'other');
   const browser = await openBrowser(testApp);
   await browser.open(link);
-  assert.match(browser.page.html, /Do you have an account here\?/);
+  assert.match(browser.page.html, /Do you have an account here with this address\?/);
   await browser.open(`/login?to=${encodeURIComponent(link)}`);
   await browser.submit('login', { email, password: PASSWORD });
   assert.match(browser.page.html, /You are logged in as ida@people\.example/);
@@ -91,6 +91,7 @@ test('an invitation to operate works for a person who exists', async () => {
     isOperator: 1,
     personId: null,
     madeBy: 'test',
+    makerId: null,
   });
   await browser.open(link);
   await browser.submit('accept');

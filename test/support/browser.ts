@@ -149,6 +149,7 @@ export async function logIn(
     isOperator: isOperator ? 1 : 0,
     personId: null,
     madeBy: 'test',
+    makerId: null,
   });
   const browser = await openBrowser(testApp);
   await browser.open(path);

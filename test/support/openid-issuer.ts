@@ -31,8 +31,11 @@ export function foreignKey(): KeyObject {
   return newKey().privateKey;
 }
 
-/** Starts the issuer. `document` changes its settings. */
-export async function startIssuer(document: Record<string, unknown> = {}): Promise<Issuer> {
+/** Starts the issuer. `document` changes its settings, and its page for browsers offers the `accounts`. */
+export async function startIssuer(
+  document: Record<string, unknown> = {},
+  accounts: readonly string[] = [],
+): Promise<Issuer> {
   const { privateKey, publicKey } = newKey();
   const granted = new Map<string, Granted>();
   const asked: string[] = [];
@@ -84,6 +87,11 @@ export async function startIssuer(document: Record<string, unknown> = {}): Promi
   }
 
   const server = createServer((request, response) => {
+    if (request.url?.startsWith('/authorize?')) {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+      response.end(loginPage(url + request.url));
+      return;
+    }
     void answerTo(request).then(({ status, body }) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
@@ -92,37 +100,58 @@ export async function startIssuer(document: Record<string, unknown> = {}): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  /** Returns the page on which people choose an account, or cancel the login. */
+  function loginPage(authorization: string): string {
+    const links = accounts.map((email) => {
+      const claims = { sub: email, email, name: email.split('@')[0] };
+      return `<p><a href="${encodeAmpersands(originOf(authorization) + logIn(authorization, { claims }))}">${email}</a></p>`;
+    });
+    const query = new URL(authorization).searchParams;
+    const back = new URL(query.get('redirect_uri') ?? '');
+    back.search = String(new URLSearchParams({ error: 'access_denied', state: query.get('state') ?? '' }));
+    return `<!doctype html><title>Accounts</title>${links.join('')}<a href="${encodeAmpersands(back.href)}">Cancel</a>`;
+  }
+
   return {
     url,
     asked,
-    logIn(authorization, { claims = {}, key = privateKey } = {}) {
-      const query = new URL(authorization).searchParams;
-      const now = Math.floor(realClock.now() / 1000);
-      const content = {
-        iss: url,
-        aud: query.get('client_id'),
-        iat: now,
-        exp: now + 60,
-        nonce: query.get('nonce'),
-        email_verified: true,
-        ...claims,
-      };
-      const code = randomUUID();
-      const redirectUri = query.get('redirect_uri') ?? '';
-      granted.set(code, {
-        challenge: query.get('code_challenge') ?? '',
-        redirectUri,
-        token: signToken(content, key),
-      });
-      const back = new URL(redirectUri);
-      back.search = String(new URLSearchParams({ code, state: query.get('state') ?? '' }));
-      return back.pathname + back.search;
-    },
+    logIn,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+
+  function logIn(authorization: string, { claims = {}, key = privateKey }: Answer = {}): string {
+    const query = new URL(authorization).searchParams;
+    const now = Math.floor(realClock.now() / 1000);
+    const content = {
+      iss: url,
+      aud: query.get('client_id'),
+      iat: now,
+      exp: now + 60,
+      nonce: query.get('nonce'),
+      email_verified: true,
+      ...claims,
+    };
+    const code = randomUUID();
+    const redirectUri = query.get('redirect_uri') ?? '';
+    granted.set(code, {
+      challenge: query.get('code_challenge') ?? '',
+      redirectUri,
+      token: signToken(content, key),
+    });
+    const back = new URL(redirectUri);
+    back.search = String(new URLSearchParams({ code, state: query.get('state') ?? '' }));
+    return back.pathname + back.search;
+  }
+}
+
+const encodeAmpersands = (text: string) => text.replaceAll('&', '&amp;');
+
+/** Returns the origin of the application that has sent the browser. */
+function originOf(authorization: string): string {
+  return new URL(new URL(authorization).searchParams.get('redirect_uri') ?? '').origin;
 }
 
 function signToken(content: Record<string, unknown>, key: KeyObject): string {

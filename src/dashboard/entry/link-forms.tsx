@@ -10,7 +10,7 @@ type Props = { context: PublicContext };
 
 /**
  * The fields of a person who is new, or who sets a new password. A person who is invited may choose a passkey instead, or logs in if it has an
- * account. The page does not say whether it has one.
+ * account. The page says so before the form, and does not tell whether it has one.
  */
 export function NewPerson({ context, link }: Props & { link: LoginLinkRow }) {
   const { login } = context.texts;
@@ -18,9 +18,12 @@ export function NewPerson({ context, link }: Props & { link: LoginLinkRow }) {
   return (
     <>
       {link.email !== null && (
-        <p>
-          {login.knownText} <a href={`/login?to=${encodeURIComponent(context.path)}`}>{login.title}</a>
-        </p>
+        <div class="notice">
+          <p>{login.knownText}</p>
+          <p>
+            <a href={`/login?to=${encodeURIComponent(context.path)}`}>{login.known}</a>
+          </p>
+        </div>
       )}
       <Form context={context} action="enter" submit={login.linkSubmit}>
         {link.personId === null && <Field {...field} name="name" label={login.name} autocomplete="name" />}

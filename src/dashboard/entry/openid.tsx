@@ -26,7 +26,7 @@ export const openIdPage = definePage({
   async show(context) {
     const { openId, origin } = requireOpenId(context);
     const purpose = { to: targetOf(context), invitation: context.query.get('invitation') ?? undefined };
-    const { url, sealed } = await openId.begin(origin + RETURN_PATH, purpose);
+    const { url, sealed } = await saidToReader(context, () => openId.begin(origin + RETURN_PATH, purpose));
     context.setOpenIdLogin(sealed);
     return { to: url };
   },
@@ -40,7 +40,7 @@ export const openIdReturnPage = definePage({
     const { openId, origin } = requireOpenId(context);
     context.setOpenIdLogin(undefined);
     const address = new URL(`${origin}${RETURN_PATH}?${context.query}`);
-    const returned = await openId.finish(address, context.openIdLogin);
+    const returned = await saidToReader(context, () => openId.finish(address, context.openIdLogin));
     const personId = (await invitedPerson(context, returned)) ?? (await knownPerson(context, returned));
     const person = await findPerson(context.app.db.read, personId);
     if (!person) throw notFound('Person');
@@ -57,6 +57,26 @@ function requireOpenId(context: PublicContext): { openId: OpenId; origin: string
   requireChannel(context);
   if (!app.openId || origin === undefined) throw notFound('Page');
   return { openId: app.openId, origin };
+}
+
+/**
+ * Runs a step of the login, and says in the language of the reader why it has failed. A provider says `access_denied` when somebody has canceled
+ * the login there.
+ */
+async function saidToReader<Result>(
+  { texts: { login }, query }: PublicContext,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'unavailable')
+      throw new AppError(error.code, login.openIdUnavailable, { cause: error });
+    if (error.code !== 'restricted_api_key') throw error;
+    const isCanceled = query.get('error') === 'access_denied';
+    throw new AppError(error.code, isCanceled ? login.openIdCanceled : login.openIdRefused, { cause: error });
+  }
 }
 
 /** Makes the person whom the invitation is for that the login accepts; undefined when it accepts none, or for a person who exists. */

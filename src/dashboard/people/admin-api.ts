@@ -23,8 +23,8 @@ const linkSchema = Type.Object({
 });
 type LinkBody = { email?: string; tenant?: string; role?: Role; operator?: boolean };
 
-/** Name of the operator of the command line in lists of links. */
-const MADE_BY = 'command line';
+/** The maker of a link of the command line, as lists of links name it. It has every right. */
+const BY_COMMAND = { madeBy: 'command line', makerId: null } as const;
 
 /** Registers the routes. */
 export function registerPeopleAdmin(server: FastifyInstance, app: App): void {
@@ -63,7 +63,7 @@ async function setUpGrant(tx: Tx, named: TenantRow['id'] | null): Promise<LinkGr
   const only = tenants.length === 1 ? (tenants[0]?.id ?? null) : null;
   const tenantId = named ?? only;
   const role = tenantId === null ? null : 'owner';
-  return { kind: 'set_up', email: null, tenantId, role, isOperator: 1, personId: null, madeBy: MADE_BY };
+  return { ...BY_COMMAND, kind: 'set_up', email: null, tenantId, role, isOperator: 1, personId: null };
 }
 
 /**
@@ -74,7 +74,6 @@ async function grantOf({ db }: Pick<App, 'db'>, body: LinkBody): Promise<LinkGra
   const tenant = body.tenant === undefined ? undefined : await getTenant(db.read, body.tenant);
   const tenantId = tenant?.id ?? null;
   const role = tenant ? (body.role ?? 'owner') : null;
-  const nobody = { personId: null, madeBy: MADE_BY };
   if (body.email === undefined) {
     if (await hasOperator(db.read))
       throw new AppError(
@@ -88,12 +87,12 @@ async function grantOf({ db }: Pick<App, 'db'>, body: LinkBody): Promise<LinkGra
   const person = await findPersonByEmail(db.read, email);
   if (person && tenantId === null && isOperator === 0) {
     const { id: personId } = person;
-    return { ...nobody, kind: 'recovery' as const, email: null, tenantId, role, isOperator, personId };
+    return { ...BY_COMMAND, kind: 'recovery' as const, email: null, tenantId, role, isOperator, personId };
   }
   if (tenantId === null && isOperator === 0)
     throw new AppError(
       'validation_error',
       'Name the `tenant` that the person joins, or make it an `operator`',
     );
-  return { ...nobody, kind: 'invitation' as const, email, tenantId, role, isOperator };
+  return { ...BY_COMMAND, kind: 'invitation' as const, email, tenantId, role, isOperator, personId: null };
 }

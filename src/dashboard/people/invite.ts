@@ -1,6 +1,6 @@
 /** Makes links that let somebody in once. Whoever makes one hands it over; logging in never depends on mail that arrives. */
 import type { App } from '../../app.ts';
-import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
+import type { LoginLinkRow } from '../../db/people-tables.ts';
 import { MINUTE_MS } from '../../system/clock.ts';
 import { newId } from '../../system/ids.ts';
 import { insertLoginLink } from './links-store.ts';
@@ -9,14 +9,14 @@ import { hashToken, newToken } from './tokens.ts';
 /** Time for which a link works. */
 export const LINK_MS = 30 * MINUTE_MS;
 
-/** What a link lets somebody do. */
+/**
+ * What a link lets somebody do. `makerId` is the person who makes it, and must still have the right when it is used; null stands for the command
+ * line, which has every right.
+ */
 export type LinkGrant = Pick<
   LoginLinkRow,
-  'kind' | 'email' | 'tenantId' | 'role' | 'isOperator' | 'personId' | 'madeBy'
-> & {
-  /** The person who makes the link, and must still have the right when it is used. Without it, the link has the right of the command line. */
-  makerId?: PersonRow['id'];
-};
+  'kind' | 'email' | 'tenantId' | 'role' | 'isOperator' | 'personId' | 'madeBy' | 'makerId'
+>;
 
 /**
  * Makes a link.
@@ -31,7 +31,6 @@ export async function makeLoginLink(
   const token = newToken();
   const tokenHash = hashToken(token) ?? '';
   await db.commit(insertLoginLink, {
-    makerId: null,
     ...grant,
     id: newId('lnk', now),
     tokenHash,

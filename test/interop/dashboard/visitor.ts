@@ -48,15 +48,23 @@ function hasChanged(page: Page): Promise<boolean> {
   return page.evaluate<boolean>(question).catch(() => false);
 }
 
-type Options = BrowserContextOptions & { origin: string; hasScripts: boolean };
+type Options = BrowserContextOptions & {
+  origin: string;
+  hasScripts: boolean;
+  /** Origins that pages of ours lead to, such as that of a provider where people log in. */
+  others?: readonly string[];
+};
 
 /** Opens a window of its own. */
-export async function visit(browser: Browser, { origin, hasScripts, ...options }: Options): Promise<Visitor> {
+export async function visit(
+  browser: Browser,
+  { origin, hasScripts, others = [], ...options }: Options,
+): Promise<Visitor> {
   const context = await browser.newContext({ javaScriptEnabled: hasScripts, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(MAX_WAIT_MS);
   const faults: string[] = [];
-  watch(context, origin, faults);
+  watch(context, [origin, ...others], faults);
   const text = () => page.locator('main').innerText();
   async function submit(button: string | RegExp, within: Locator = page.locator('main')) {
     if (hasScripts) await page.evaluate(`window.sentFrom = ${CONTENT}`);
@@ -116,8 +124,9 @@ export async function visit(browser: Browser, { origin, hasScripts, ...options }
 }
 
 /** Notes what leaves for other hosts, and what the policy of a page of ours had to refuse. In the frames of foreign HTML it refuses much. */
-function watch(context: BrowserContext, origin: string, faults: string[]): void {
-  const isOurs = (url: string) => url.startsWith(`${origin}/`) || url.startsWith('data:');
+function watch(context: BrowserContext, origins: readonly string[], faults: string[]): void {
+  const isOurs = (url: string) =>
+    url.startsWith('data:') || origins.some((origin) => url.startsWith(`${origin}/`));
   const note = (request: Request) => {
     if (!isOurs(request.url()) && !BLOCKED.test(request.failure()?.errorText ?? ''))
       faults.push(`${request.url()} was asked: ${request.failure()?.errorText}`);

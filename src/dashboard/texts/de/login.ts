@@ -18,6 +18,12 @@ export const login: typeof english = {
   openId: (provider) => `Weiter mit ${provider}`,
   openIdUnknown: (email) =>
     `Niemand hier hat die Adresse ${email}. Bitten Sie um eine Einladung, und gehen Sie von deren Link aus weiter.`,
+  openIdCanceled:
+    'Die Anmeldung beim Anbieter wurde abgebrochen. Nichts hat sich geändert; melden Sie sich an, wann Sie möchten.',
+  openIdRefused:
+    'Die Anmeldung beim Anbieter wurde nicht angenommen: Sie hat länger als zehn Minuten gedauert, wurde in einem anderen Browser begonnen, oder der Anbieter hat Ihre Adresse nicht bestätigt. Melden Sie sich noch einmal an.',
+  openIdUnavailable:
+    'Der Anbieter ist gerade nicht erreichbar. Melden Sie sich mit Ihrem Passwort an, oder versuchen Sie es später noch einmal.',
   codeTitle: 'Einmalcode',
   code: 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
   codeSubmit: 'Weiter',
@@ -31,7 +37,8 @@ export const login: typeof english = {
   newPassword: 'Neues Passwort (mindestens 8 Zeichen)',
   linkSubmit: 'Weiter',
   knownText:
-    'Haben Sie hier schon ein Konto? Dann melden Sie sich zuerst an; danach können Sie die Einladung annehmen.',
+    'Haben Sie hier schon ein Konto mit dieser Adresse? Dann melden Sie sich an und nehmen Sie die Einladung an. Das Formular unten ist für alle, die noch keines haben.',
+  known: 'Anmelden und die Einladung annehmen',
   acceptText: (email) => `Sie sind als ${email} angemeldet; die Einladung ist für Sie.`,
   otherPerson: (viewer, invited) =>
     `Sie sind als ${viewer} angemeldet, aber die Einladung ist für ${invited}. Melden Sie sich ab, und öffnen Sie den Link noch einmal.`,

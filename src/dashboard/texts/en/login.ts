@@ -16,6 +16,10 @@ export const login = {
   openId: (provider: string) => `Continue with ${provider}`,
   openIdUnknown: (email: string) =>
     `Nobody here has the address ${email}. Ask for an invitation, and continue from its link.`,
+  openIdCanceled: 'The login at the provider was canceled. Nothing has changed; log in again when you like.',
+  openIdRefused:
+    'The login at the provider was not accepted: it took longer than ten minutes, was begun in another browser, or the provider has not verified your address. Log in again.',
+  openIdUnavailable: 'The provider cannot be reached now. Log in with your password, or try again later.',
   codeTitle: 'One-time code',
   code: 'Code from your authenticator app, or a recovery code',
   codeSubmit: 'Continue',
@@ -28,7 +32,9 @@ export const login = {
   name: 'Your name',
   newPassword: 'New password (at least 8 characters)',
   linkSubmit: 'Continue',
-  knownText: 'Do you have an account here? Then log in first, and the invitation is yours to accept.',
+  knownText:
+    'Do you have an account here with this address? Then log in, and accept the invitation. The form below is for people who have none.',
+  known: 'Log in and accept the invitation',
   acceptText: (email: string) => `You are logged in as ${email}, whom the invitation is for.`,
   otherPerson: (viewer: string, invited: string) =>
     `You are logged in as ${viewer}, and the invitation is for ${invited}. Log out, and open the link again.`,
