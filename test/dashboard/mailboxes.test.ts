@@ -87,6 +87,9 @@ test('imports show their progress, hide the password, and are deleted', async ()
   await admin.submit('create', source);
   assert.match(admin.page.html, /The import has begun.*old@old\.example \(imap\.old\.example\).*waiting/s);
   assert.doesNotMatch(admin.page.html, /the old password/);
+  assert.ok(
+    admin.page.html.includes(`data-topic="${LIST.replace(/\/mailboxes$/, '')}/work/mailboxes/${id}/imports"`),
+  );
   const [, importId = ''] = /value="(mim_\w+)"/.exec(admin.page.html) ?? [];
   const { headers, html } = await admin.send(`${LIST}/${id}/imports/${importId}/errors`, { method: 'GET' });
   assert.match(String(headers['content-disposition']), /^attachment; /);

@@ -11,6 +11,10 @@ type Detail = {
 
 /** Watches all requests of htmx. */
 export function watchSwaps(): void {
+  document.addEventListener('htmx:before:swap', (event) => {
+    const { sourceElement } = (event as CustomEvent<Detail>).detail.ctx;
+    if (sourceElement?.matches('[data-refreshed]') && isInUse(sourceElement)) event.preventDefault();
+  });
   on('htmx:response:error', ({ sourceElement, text = '' }) => {
     const reason = new DOMParser().parseFromString(text, 'text/html').querySelector('.failure')?.textContent;
     if (sourceElement) say(sourceElement, reason ?? content().dataset['broken']);
@@ -28,6 +32,11 @@ export function watchSwaps(): void {
     // The element that had the focus is gone: reading goes on with the content of the page.
     if (document.activeElement === document.body) content().focus({ preventScroll: true });
   });
+}
+
+/** Returns true for a part in which somebody has opened something, or has the focus. It is replaced later. */
+function isInUse(part: Element): boolean {
+  return part.querySelector('details[open], :focus') !== null;
 }
 
 function on(name: string, run: (context: Detail['ctx']) => void): void {

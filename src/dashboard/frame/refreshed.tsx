@@ -28,6 +28,7 @@ export function Refreshed({ context, id, isRunning, since, topic, children }: Re
     <div
       id={id}
       aria-live="polite"
+      data-refreshed=""
       hx-get={address}
       data-topic={topic}
       hx-trigger={`changed, every ${seconds}s`}

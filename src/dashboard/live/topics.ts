@@ -1,6 +1,6 @@
 /**
- * What a stream can be about. A topic has a path like a page, and its rights are those of the pages of its area: the operator's tail, the tail of
- * a tenant in a mode, and the progress of work that a page shows.
+ * The topics of streams: the tail of the operator, the tail of a tenant in a mode, and work whose progress a page shows. The name of a topic begins
+ * with the path of an area, and only people who may open the pages of that area may watch the topic.
  */
 import type { EventTail } from '../../events/tail.ts';
 import type { TailLine } from '../../events/tail-store.ts';
@@ -34,7 +34,7 @@ export function tenantTail({ tenantId, tenantName, mode }: OfTenant): TailTopic 
 }
 
 /** Matches the paths of work in the API of a tenant, and in that of the operator. Nothing else may be asked for again and again. */
-const WORK = /^\/(?:broadcasts|imports|exports)\/\w{1,60}$/;
+const WORK = /^\/(?:(?:broadcasts|imports|exports)\/\w{1,60}|mailboxes\/\w{1,60}\/imports)$/;
 const OPERATOR_WORK = /^\/backups$/;
 
 /** Returns the name of the topic of work. `area` is the path of a tenant in a mode, or of the operator. */

@@ -5,6 +5,8 @@ import { path } from '../calls.ts';
 import { Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';
+import { Refreshed } from '../frame/refreshed.tsx';
+import { workName } from '../live/topics.ts';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
 import { baseOf, mailboxPageOf } from './mailbox.tsx';
 import type { Mailbox } from './mailboxes.tsx';
@@ -29,15 +31,25 @@ export const mailboxImportsPage = definePage({
     const { address } = await api.get<Mailbox>(baseOf(context));
     const page = await api.get<Imports>(`${baseOf(context)}/imports`, pageQueryOf(context.query, []));
     const title = imports.title(address);
+    const running = page.data.find(({ status }) => status === 'queued' || status === 'running');
     return {
       title,
+      isLive: running !== undefined,
       body: (
         <>
           <Heading title={title}>
             <a href={mailboxPageOf(context)}>{imports.back}</a>
           </Heading>
           {context.can('write') && <NewImport context={context} />}
-          <ImportTable context={context} imports={page.data} />
+          <Refreshed
+            context={context}
+            id="imports"
+            topic={workName(context.at(''), `${baseOf(context)}/imports`)}
+            isRunning={running !== undefined}
+            since={running?.createdAt ?? null}
+          >
+            <ImportTable context={context} imports={page.data} />
+          </Refreshed>
           <Pager context={context} page={page} />
         </>
       ),
