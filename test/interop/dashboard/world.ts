@@ -15,16 +15,25 @@ export const PERSON = { name: 'Olga Operator', email: 'olga@people.example' } as
 export const RECEIVER_DOMAIN = 'receiver.example';
 
 export type World = {
-  daemon: DaemonProcess;
+  /** The daemon that runs now. */
+  readonly daemon: DaemonProcess;
   origin: string;
   /** Publishes records beside those that are there. */
   publish(zone: string): void;
   /** Opens a window in which the person is logged in, or one of nobody. */
-  visit(options: BrowserContextOptions & { hasScripts: boolean; isLoggedIn?: boolean }): Promise<Visitor>;
+  visit(
+    options: BrowserContextOptions & {
+      hasScripts: boolean;
+      isLoggedIn?: boolean;
+      others?: readonly string[];
+    },
+  ): Promise<Visitor>;
   /** Makes a live key with full access. */
   newKey(mode?: 'live' | 'test'): Promise<string>;
   /** Adds a verified domain to the first tenant, at which mailboxes and API mail may be. */
   addDomain(name: string): Promise<void>;
+  /** Ends the daemon, and starts one on another data directory, at the same address. The variables are added to those of the first one. */
+  replaceDaemon(dataDir: string, env?: Record<string, string>): Promise<void>;
   flow(name: string, run: (visitor: Visitor) => Promise<void>): void;
 };
 
@@ -39,16 +48,15 @@ export async function openWorld({
   const dns = await startDnsServer();
   let zone = `${RECEIVER_DOMAIN} MX 10 mx.${RECEIVER_DOMAIN}\nmx.${RECEIVER_DOMAIN} A 127.0.0.1`;
   dns.setZone(zone);
-  const daemon = await startDaemonProcess({
-    env: {
-      POSTRIDER_HTTP_PORT: String(await freePort()),
-      POSTRIDER_DNS_SERVERS: dns.address,
-      POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
-      POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
-      POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
-      ...env,
-    },
-  });
+  const settings = {
+    POSTRIDER_HTTP_PORT: String(await freePort()),
+    POSTRIDER_DNS_SERVERS: dns.address,
+    POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
+    POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
+    ...env,
+  };
+  let daemon = await startDaemonProcess({ env: settings });
   const browser = await startBrowser({});
   after(async () => {
     await browser.close();
@@ -69,7 +77,9 @@ export async function openWorld({
     return (made as { token: string }).token;
   };
   return {
-    daemon,
+    get daemon() {
+      return daemon;
+    },
     origin,
     publish,
     visit: visitAs,
@@ -81,6 +91,10 @@ export async function openWorld({
       publish(zoneOf(records));
       const verified = await daemon.request('POST', `/v1/domains/${id}/verify`, key);
       assert.equal((verified.body as { status: string }).status, 'verified', JSON.stringify(verified.body));
+    },
+    async replaceDaemon(dataDir, more = {}) {
+      await daemon.stop();
+      daemon = await startDaemonProcess({ dataDir, env: { ...settings, ...more } });
     },
     flow(name, run) {
       for (const hasScripts of [true, false]) {
