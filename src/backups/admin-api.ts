@@ -2,22 +2,21 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import { continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
 import type { Backups } from './backups.ts';
 import { backupFolder, type FoundBackup, isEncrypted, listOwnBackups } from './format.ts';
 import { readLastCopy } from './last-copy.ts';
 import { findRestoration, releaseRestored } from './release.ts';
 
-/** Maximum number of backups in one answer. */
-const MAX_LISTED = 100;
-
 /**
- * Without a folder the backup is made in the configured one. With `wait=false`, the answer comes once it has begun, and the backup is in the
- * configured folder.
+ * `folder` is where the backup is made, by default the configured folder. The answer comes when the backup is complete. With `wait=false` it comes
+ * as soon as the backup has begun, and the backup is made in the configured folder, whatever `folder` says.
  */
 const query = Type.Object({
   folder: Type.Optional(Type.String({ minLength: 1 })),
   wait: Type.Optional(Type.Boolean({ default: true })),
 });
+const listQuery = Type.Object(continuedQuery);
 /** `maximum` ends the counts of recipients: each is at most one more than it. */
 const restorationQuery = Type.Object({ maximum: Type.Optional(Type.Integer({ minimum: 1 })) });
 type Named = { Params: { name: string } };
@@ -37,7 +36,11 @@ export function registerBackupAdmin(server: FastifyInstance, { backups, ...app }
     ({ query: { maximum } }) => findRestoration(app, maximum),
   );
   server.post('/restoration/release', () => releaseRestored(app));
-  server.get('/backups', () => showBackups({ ...app, backups }));
+  server.get<{ Querystring: Static<typeof listQuery> }>(
+    '/backups',
+    { schema: { querystring: listQuery } },
+    (request) => showBackups({ ...app, backups }, request.query),
+  );
   server.post<{ Querystring: Static<typeof query> }>(
     '/backups',
     { schema: { querystring: query } },
@@ -59,10 +62,15 @@ function runsOf({ lastMade, verifications }: Backups) {
 }
 
 /** Returns the backups of this installation, the newest first, with when they are made and how the last one has ended. */
-async function showBackups({ config, backups }: Pick<Operating, 'config' | 'backups'>) {
+async function showBackups(
+  { config, backups }: Pick<Operating, 'config' | 'backups'>,
+  { after, limit = DEFAULT_ITEMS }: Static<typeof listQuery>,
+) {
   const folder = backupFolder(config);
   const { time, keep, recipients } = config.backup;
-  const found = (await listOwnBackups(config.dataDir, folder)).reverse();
+  const all = (await listOwnBackups(config.dataDir, folder)).reverse();
+  const found = after === undefined ? all : all.filter(({ name }) => name < after);
+  const { items, ...continuation } = pageOfFound(found.slice(0, limit + 1), limit, ({ name }) => name);
   return {
     folder,
     /** Time of the daily backup in UTC; null without one. */
@@ -71,8 +79,8 @@ async function showBackups({ config, backups }: Pick<Operating, 'config' | 'back
     isEncrypted: recipients.length > 0,
     ...runsOf(backups),
     copied: readLastCopy(config.dataDir) ?? null,
-    backups: found.slice(0, MAX_LISTED).map(showBackup),
-    hasMore: found.length > MAX_LISTED,
+    backups: items.map(showBackup),
+    ...continuation,
   };
 }
 

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import { type Continuation, continuedQuery, DEFAULT_ITEMS } from '../db/continued.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { orNotFound } from '../system/errors.ts';
@@ -15,11 +16,15 @@ import { showBroadcastSummary } from './show.ts';
 import { resumeBroadcast } from './start.ts';
 import { findListed, type Listed, listNewestBroadcasts, withProgress } from './store.ts';
 
-/** Maximum number of broadcasts in one answer. */
-const MAX_LISTED = 100;
-
 /** `tenant` is an id or a name. */
-const listQuery = Type.Object({ tenant: Type.Optional(Type.String()), status: broadcastFilter.status });
+const listQuery = Type.Object({
+  ...continuedQuery,
+  tenant: Type.Optional(Type.String()),
+  status: broadcastFilter.status,
+});
+
+/** A page of broadcasts as the control socket answers with it, the newest first. */
+export type OperatorBroadcasts = Continuation & { broadcasts: OperatorBroadcast[] };
 
 type Change = 'pause' | 'resume' | 'cancel';
 
@@ -29,10 +34,15 @@ export function registerBroadcastAdmin(server: FastifyInstance, app: App): void 
   server.get<{ Querystring: Static<typeof listQuery> }>(
     '/broadcasts',
     { schema: { querystring: listQuery } },
-    async ({ query: { tenant, status } }) => {
+    async ({ query: { tenant, status, after, limit = DEFAULT_ITEMS } }): Promise<OperatorBroadcasts> => {
       const tenantId = tenant === undefined ? undefined : (await getTenant(read, tenant)).id;
-      const { items, hasMore } = await listNewestBroadcasts(read, { tenantId, status, limit: MAX_LISTED });
-      return { hasMore, broadcasts: await Promise.all(items.map((row) => showForOperator(read, row))) };
+      const behind = after === undefined ? {} : { startingAfter: after };
+      const { items, hasMore } = await listNewestBroadcasts(read, { tenantId, status, limit, ...behind });
+      return {
+        hasMore,
+        next: hasMore ? (items.at(-1)?.id ?? null) : null,
+        broadcasts: await Promise.all(items.map((row) => showForOperator(read, row))),
+      };
     },
   );
   server.get<{ Params: { id: string } }>('/broadcasts/:id', async ({ params }) =>

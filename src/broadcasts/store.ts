@@ -110,15 +110,18 @@ function broadcastsWithin(tx: Tx, owner: Owner) {
 
 type NewestList = { tenantId: BroadcastRow['tenantId'] | undefined } & Pick<
   BroadcastList,
-  'status' | 'limit'
+  'status' | 'limit' | 'startingAfter'
 >;
 
-/** Returns the newest broadcasts of both modes, of one tenant or of all, without their bodies. Only the operator may see them. */
-export function listNewestBroadcasts(tx: Tx, { tenantId, status, limit }: NewestList): Promise<Page<Listed>> {
+/** Returns broadcasts of both modes, the newest first, of one tenant or of all, without their bodies. Only the operator may see them. */
+export function listNewestBroadcasts(
+  tx: Tx,
+  { tenantId, status, ...part }: NewestList,
+): Promise<Page<Listed>> {
   const all = tx.selectFrom('broadcasts').select(LISTED);
   const ofTenant = tenantId === undefined ? all : all.where('tenantId', '=', tenantId);
   const wanted = status === undefined ? ofTenant : ofTenant.where('status', '=', status);
-  return readPage({ limit }, (slice) => inSlice(wanted, 'id', slice).execute());
+  return readPage(part, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
 /** Returns a broadcast without its texts. The id comes from a row or from the operator, never from a caller of the API. */

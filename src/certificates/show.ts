@@ -7,6 +7,12 @@ import type { Ordered } from './acme/ordered.ts';
 import type { Certificate, Problem } from './certificate.ts';
 import type { Listed } from './certificate-set.ts';
 
+/**
+ * How it is with a certificate: `failing` is one in use whose renewal fails, `ordered` one that was never issued yet, and `missing` one that
+ * cannot be used.
+ */
+export type CertificateState = 'valid' | 'expired' | 'missing' | 'ordered' | 'failing';
+
 /** `names`, `keyType`, `expiresAt` and `tlsa` are null while no certificate can be used. */
 export type CertificateStatus = {
   kind: Listed['kind'];
@@ -50,6 +56,23 @@ export function showCertificates(listed: readonly Listed[]): CertificateStatus[]
     tlsa: one.certificate ? tlsaValue(one.certificate) : null,
     order: one.kind === 'acme' ? showOrder(one.order) : null,
   }));
+}
+
+/** Returns the host names of a certificate, or the one that it is ordered for. */
+export function namesOf({ names, order }: Pick<CertificateStatus, 'names' | 'order'>): readonly string[] {
+  return names ?? (order ? [order.name] : []);
+}
+
+/** Returns how it is with a certificate at a time. */
+export function stateOf(
+  { expiresAt, order }: Pick<CertificateStatus, 'expiresAt' | 'order'>,
+  now: number,
+): CertificateState {
+  const isValid = expiresAt !== null && Date.parse(expiresAt) > now;
+  if (order && order.failures > 0) return isValid ? 'failing' : 'missing';
+  if (order && expiresAt === null) return 'ordered';
+  if (expiresAt === null) return 'missing';
+  return isValid ? 'valid' : 'expired';
 }
 
 const NO_FILES = { certificate: null, key: null, problem: null };

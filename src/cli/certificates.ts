@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CertificateStatus } from '../certificates/show.ts';
 import { confirm } from './confirm.ts';
-import { requestAction, withControl } from './context.ts';
+import { listAction, withControl } from './context.ts';
 import { CommandError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,7 +13,7 @@ export function addCertificateCommands(program: Command, terminal: Terminal): vo
   certificates
     .command('list')
     .description('List the certificates in use, and what is wrong with their files.')
-    .action(requestAction(terminal, { request: 'GET /certificates', text: table }));
+    .action(listAction(terminal, { request: 'GET /certificates', name: 'certificates', text: table }));
   certificates
     .command('reload')
     .description('Read the files of all certificates now. It fails when one of them cannot be used.')

@@ -1,6 +1,7 @@
 /** Shared parts of the commands: global options, configuration, access to the admin API, and output. */
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.ts';
+import type { Continuation } from '../db/continued.ts';
 import { confirm } from './confirm.ts';
 import type { ControlClient, ControlMethod } from './control-client.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -62,6 +63,48 @@ export function requestAction<Answer>(terminal: Terminal, { request, question, t
       show(answer, () => text(answer));
     });
   };
+}
+
+type List<Item> = {
+  /** The request for the list, and the name that its items have in an answer. */
+  request: `GET /${string}`;
+  name: string;
+  /** Returns what is printed as JSON; the items by themselves unless it says otherwise. */
+  shown?: (items: readonly Item[]) => unknown;
+  text: (items: readonly Item[]) => string;
+};
+
+/** Returns the action of a command that shows a list with all of its pages. */
+export function listAction<Item>(
+  terminal: Terminal,
+  { request, name, shown = (items) => items, text }: List<Item>,
+) {
+  return (_: object, command: Command): Promise<void> =>
+    withControl(command, terminal, async (control, { show }) => {
+      const items = await readAllPages<Item>(control, { request, name });
+      show(shown(items), () => text(items));
+    });
+}
+
+/** Number of items that are asked for at a time. */
+const ITEMS_PER_PAGE = 1_000;
+
+type Pages = Continuation & Record<string, unknown>;
+
+/** Returns the items of all pages of a list. */
+export async function readAllPages<Item>(
+  control: Pick<ControlClient, 'request'>,
+  { request, name, query = {} }: Pick<List<Item>, 'request' | 'name'> & { query?: Record<string, string> },
+): Promise<Item[]> {
+  const path = request.replace(/^GET /, '');
+  const items: Item[] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const asked = { ...query, limit: String(ITEMS_PER_PAGE), ...(after !== undefined && { after }) };
+    const page: Pages = await control.request<Pages>('GET', `${path}?${new URLSearchParams(asked)}`);
+    items.push(...(page[name] as Item[]));
+    after = page.next;
+  }
+  return items;
 }
 
 /**

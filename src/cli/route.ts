@@ -5,7 +5,7 @@ import type { NewRoute, ShownRoute } from '../outbound-routes/admin-schemas.ts';
 import type { RelayCheck } from '../outbound-routes/check-relay.ts';
 import type { PortProbe } from '../outbound-routes/port-probe.ts';
 import { errorMessage } from '../system/errors.ts';
-import { requestAction, withControl } from './context.ts';
+import { listAction, requestAction, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,7 +26,7 @@ export function addRouteCommands(program: Command, terminal: Terminal): void {
   route
     .command('list')
     .description('List all routes. The most specific one that is for a mail counts.')
-    .action(requestAction(terminal, { request: 'GET /outbound-routes', text: formatRoutes }));
+    .action(listAction(terminal, { request: 'GET /outbound-routes', name: 'routes', text: formatRoutes }));
   addSetCommand(route, terminal);
   route
     .command('remove')

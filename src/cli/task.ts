@@ -1,8 +1,9 @@
 /** `postrider task`: shows background work that has failed, runs it again, and discards it. */
 import type { Command } from 'commander';
-import type { FailedTasks } from '../tasks/admin-api.ts';
+import type { FailedTask } from '../tasks/read-store.ts';
+import { readTaskId, taskId } from '../tasks/task-id.ts';
 import { confirm } from './confirm.ts';
-import { withControl } from './context.ts';
+import { listAction, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,10 +16,12 @@ export function addTaskCommands(program: Command, terminal: Terminal): void {
   task
     .command('list')
     .description('List the failed tasks of all tenants. The server no longer tries them.')
-    .action((_: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
-        const listed = await control.request<FailedTasks>('GET', '/tasks');
-        show(listed, () => table(listed));
+    .action(
+      listAction<FailedTask>(terminal, {
+        request: 'GET /tasks',
+        name: 'tasks',
+        shown: (tasks) => ({ hasMore: false, tasks }),
+        text: table,
       }),
     );
   task
@@ -46,21 +49,17 @@ export function addTaskCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-const SEPARATOR = '/';
-
 /** Returns the path of a task by its id, which consists of its kind and its reference. */
 function pathOf(id: string): string {
-  const [kind = '', ...rest] = id.split(SEPARATOR);
-  const reference = rest.join(SEPARATOR);
+  const { kind, reference } = readTaskId(id);
   if (kind === '' || reference === '')
     throw new UsageError('the id of a task is KIND/REFERENCE, as "postrider task list" shows it');
   return `/tasks/${encodeURIComponent(kind)}/${encodeURIComponent(reference)}`;
 }
 
-function table({ hasMore, tasks }: FailedTasks): string {
-  const rows = tasks.map(({ kind, reference, tenantId, attempts, error }) => [
-    ...[`${kind}${SEPARATOR}${reference}`, tenantId ?? '-', String(attempts), printable(error)],
+function table(tasks: readonly FailedTask[]): string {
+  const rows = tasks.map((task) => [
+    ...[taskId(task), task.tenantId ?? '-', String(task.attempts), printable(task.error)],
   ]);
-  const listed = formatList(['id', 'tenant', 'attempts', 'error'], rows, 'No failed tasks.');
-  return hasMore ? `${listed}\n(the first ${tasks.length})` : listed;
+  return formatList(['id', 'tenant', 'attempts', 'error'], rows, 'No failed tasks.');
 }

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import { routeName } from '../config/outbound.ts';
+import { type Continuation, continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
 import { AppError } from '../system/errors.ts';
-import { type NewRoute, newRouteSchema, showRoute } from './admin-schemas.ts';
+import { type NewRoute, newRouteSchema, type ShownRoute, showRoute } from './admin-schemas.ts';
 import { checkRelay } from './check-relay.ts';
 import { getOutboundRoute, listOutboundRoutes } from './find.ts';
 import { probePort25 } from './port-probe.ts';
@@ -13,9 +14,23 @@ import { removeOutboundRoute, saveOutboundRoute } from './save.ts';
 const named = Type.Object({ name: routeName });
 type Named = Static<typeof named>;
 
+/** `name` selects the routes whose name contains it. */
+const listQuery = Type.Object({ ...continuedQuery, name: Type.Optional(Type.String()) });
+
+/** A page of routes as the control socket answers with it. */
+export type ShownRoutes = Continuation & { routes: ShownRoute[] };
+
 /** Registers `/outbound-routes` and `POST /port-probe` on the server of the control socket. */
 export function registerOutboundRoutes(server: FastifyInstance, app: App): void {
-  server.get('/outbound-routes', async () => (await listOutboundRoutes(app)).map(showRoute));
+  server.get<{ Querystring: Static<typeof listQuery> }>(
+    '/outbound-routes',
+    { schema: { querystring: listQuery } },
+    async ({ query: { name = '', after = '', limit = DEFAULT_ITEMS } }): Promise<ShownRoutes> => {
+      const found = await listOutboundRoutes(app, { name: name.toLowerCase(), after, limit: limit + 1 });
+      const { items, ...continuation } = pageOfFound(found, limit, (route) => route.name);
+      return { ...continuation, routes: items.map(showRoute) };
+    },
+  );
   server.put<{ Params: Named; Body: NewRoute }>(
     '/outbound-routes/:name',
     { schema: { params: named, body: newRouteSchema } },
@@ -28,8 +43,8 @@ export function registerOutboundRoutes(server: FastifyInstance, app: App): void 
     '/outbound-routes/:name',
     { schema: { params: named } },
     async ({ params: { name } }) => {
-      await removeOutboundRoute(app, name);
-      return { name, removed: true };
+      const { tenantId } = await removeOutboundRoute(app, name);
+      return { name, removed: true, tenantId };
     },
   );
   server.post<{ Params: Named }>(

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
 import { configuredRoutes } from './configured.ts';
 import { isFor, mostSpecific, type OutboundRoute, type RoutedMail } from './route.ts';
-import { findStoredRoutes, listStoredRoutes } from './store.ts';
+import { findStoredRoute, findStoredRoutes, listStoredRoutes, type RouteList } from './store.ts';
 
 type Routing = Pick<App, 'config' | 'db'>;
 
@@ -13,12 +13,20 @@ export async function findOutboundRoute(app: Routing, mail: RoutedMail): Promise
   return mostSpecific([...configured, ...(await findStoredRoutes(app.db.read, mail))]);
 }
 
-/** Lists all routes. A stored route with the name of a configured one is not in use, and left out. */
-export async function listOutboundRoutes({ config, db }: Routing): Promise<OutboundRoute[]> {
+/** Lists routes by name. A stored route with the name of a configured one is not in use, and left out. */
+export async function listOutboundRoutes(
+  { config, db }: Routing,
+  { name, after, limit }: RouteList,
+): Promise<OutboundRoute[]> {
   const configured = configuredRoutes(config);
-  const names = new Set(configured.map(({ name }) => name));
-  const stored = await listStoredRoutes(db.read);
-  return [...configured, ...stored.filter(({ name }) => !names.has(name))];
+  const names = new Set(configured.map((route) => route.name));
+  const stored = await listStoredRoutes(db.read, { name, after, limit: limit + names.size });
+  return [
+    ...configured.filter((route) => route.name > after && route.name.includes(name)),
+    ...stored.filter((route) => !names.has(route.name)),
+  ]
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .slice(0, limit);
 }
 
 /**
@@ -26,7 +34,8 @@ export async function listOutboundRoutes({ config, db }: Routing): Promise<Outbo
  * @throws AppError not_found
  */
 export async function getOutboundRoute(app: Routing, name: string): Promise<OutboundRoute> {
-  const route = (await listOutboundRoutes(app)).find((one) => one.name === name);
+  const configured = configuredRoutes(app.config).find((one) => one.name === name);
+  const route = configured ?? (await findStoredRoute(app.db.read, name));
   if (!route) throw notFound('Route');
   return route;
 }

@@ -8,7 +8,7 @@ import type { NewRoute } from './admin-schemas.ts';
 import { configuredRoutes } from './configured.ts';
 import { passwordContext, requireCertificate } from './relay.ts';
 import { DEFAULT_PORTS } from './route.ts';
-import { removeRoute, saveRoute } from './store.ts';
+import { type Removed, removeRoute, saveRoute } from './store.ts';
 
 type Saving = Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>;
 
@@ -35,10 +35,11 @@ export async function saveOutboundRoute(app: Saving, name: string, route: NewRou
  * Removes a stored route. Mail that is not claimed yet takes the next one that is for it.
  * @throws AppError not_found; already_exists for a route of the configuration
  */
-export async function removeOutboundRoute(app: Saving, name: string): Promise<void> {
+export async function removeOutboundRoute(app: Saving, name: string): Promise<Removed> {
   requireNotConfigured(app, name);
-  await app.db.commit(removeRoute, { name });
+  const removed = await app.db.commit(removeRoute, { name });
   app.wakeups.notify('outbound-routes');
+  return removed;
 }
 
 function requireNotConfigured(app: Saving, name: string): void {

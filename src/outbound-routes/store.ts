@@ -4,7 +4,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { OutboundRouteRow } from '../db/outbound-tables.ts';
 import { deleteRows, findRow, putRow } from '../db/rows.ts';
 import { statement } from '../db/statement.ts';
-import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { AppError, limitReached, orNotFound } from '../system/errors.ts';
 import type { Authorities, OutboundRoute, Password, Relay, RoutedMail } from './route.ts';
 
 /** Maximum number of stored routes: one for each tenant of a large installation. */
@@ -45,19 +45,41 @@ async function countRoutes(tx: Tx): Promise<number> {
   return count;
 }
 
+export type Removed = Pick<OutboundRouteRow, 'tenantId'>;
+
 /**
- * Removes a route.
+ * Removes a route, and returns whose it was.
  * @throws AppError not_found
  */
-export const removeRoute = defineWrite('outboundRoutes.remove', async (tx, { name }: { name: string }) => {
-  const removed = await deleteRows(tx, 'outboundRoutes', { name });
-  if (removed === 0) throw notFound('Route');
-});
+export const removeRoute = defineWrite(
+  'outboundRoutes.remove',
+  async (tx, { name }: { name: string }): Promise<Removed> => {
+    const { tenantId } = orNotFound(await findRow(tx, 'outboundRoutes', { name }), 'Route');
+    await deleteRows(tx, 'outboundRoutes', { name });
+    return { tenantId };
+  },
+);
 
-/** Lists all stored routes by name. */
-export async function listStoredRoutes(tx: Tx): Promise<OutboundRoute[]> {
-  const rows = await tx.selectFrom('outboundRoutes').selectAll().orderBy('name').execute();
+/** A part of the list of routes in the order of their names: those behind `after` whose name contains a text. */
+export type RouteList = { name: string; after: string; limit: number };
+
+/** Lists stored routes. */
+export async function listStoredRoutes(tx: Tx, { name, after, limit }: RouteList): Promise<OutboundRoute[]> {
+  const rows = await tx
+    .selectFrom('outboundRoutes')
+    .selectAll()
+    .where('name', '>', after)
+    .where(sql<boolean>`instr(name, ${name}) > 0`)
+    .orderBy('name')
+    .limit(limit)
+    .execute();
   return rows.map(routeOf);
+}
+
+/** Returns the stored route with a name. */
+export async function findStoredRoute(tx: Tx, name: string): Promise<OutboundRoute | undefined> {
+  const row = await findRow(tx, 'outboundRoutes', { name });
+  return row && routeOf(row);
 }
 
 /** Returns the stored routes of the mail, which are at most four. */

@@ -3,31 +3,35 @@
  * a network port.
  */
 import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import { type Continuation, continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
 import { type FailedTask, listFailedTasks } from './read-store.ts';
-import { discardFailedTask, retryFailedTask } from './store.ts';
+import { discardFailedTask, retryFailedTask, type TaskKey } from './store.ts';
+import { readTaskId, taskId } from './task-id.ts';
 
-/** Maximum number of tasks in one answer. */
-const MAX_LISTED = 100;
+/** A page of failed tasks as the control socket answers with it. */
+export type FailedTasks = Continuation & { tasks: readonly FailedTask[] };
 
-/** The failed tasks as the control socket answers with them. */
-export type FailedTasks = { hasMore: boolean; tasks: readonly FailedTask[] };
-
-type ByKey = { Params: { kind: string; reference: string } };
+type ByKey = { Params: TaskKey };
+const listQuery = Type.Object(continuedQuery);
 
 /** Registers `GET /tasks`, `POST /tasks/{kind}/{reference}/retry` and `DELETE /tasks/{kind}/{reference}`. */
 export function registerTaskAdmin(server: FastifyInstance, { db, clock }: Pick<App, 'db' | 'clock'>): void {
   const path = '/tasks/:kind/:reference';
-  server.get('/tasks', async (): Promise<FailedTasks> => {
-    const found = await listFailedTasks(db.read, MAX_LISTED + 1);
-    return { hasMore: found.length > MAX_LISTED, tasks: found.slice(0, MAX_LISTED) };
-  });
-  server.post<ByKey>(`${path}/retry`, async ({ params: { kind, reference } }) => {
-    await db.commit(retryFailedTask, { kind, reference, dueAt: clock.now() });
-    return {};
-  });
-  server.delete<ByKey>(path, async ({ params: { kind, reference } }) => {
-    await db.commit(discardFailedTask, { kind, reference });
-    return {};
-  });
+  server.get<{ Querystring: Static<typeof listQuery> }>(
+    '/tasks',
+    { schema: { querystring: listQuery } },
+    async ({ query: { limit = DEFAULT_ITEMS, after = '' } }): Promise<FailedTasks> => {
+      const found = await listFailedTasks(db.read, { ...readTaskId(after), limit: limit + 1 });
+      const { items, ...continuation } = pageOfFound(found, limit, taskId);
+      return { ...continuation, tasks: items };
+    },
+  );
+  server.post<ByKey>(`${path}/retry`, ({ params: { kind, reference } }) =>
+    db.commit(retryFailedTask, { kind, reference, dueAt: clock.now() }),
+  );
+  server.delete<ByKey>(path, ({ params: { kind, reference } }) =>
+    db.commit(discardFailedTask, { kind, reference }),
+  );
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { defineRead, type Tx } from '../db/operation.ts';
 import type { TaskRow } from '../db/own-tables.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { isWaiting } from './store.ts';
+import { isWaiting, type TaskKey } from './store.ts';
 
 /** The condition is literal, because SQLite uses a partial index only when it can see the index's condition. */
 const hasFailed = sql<boolean>`error IS NOT NULL`;
@@ -44,18 +44,21 @@ export type FailedTask = Pick<TaskRow, 'kind' | 'reference' | 'queueKey' | 'tena
   error: string;
 };
 
-const failedTasks = statement((db, param: Param<{ limit: number }>) =>
+type FailedPage = TaskKey & { limit: number };
+
+const failedTasks = statement((db, param: Param<FailedPage>) =>
   db
     .selectFrom('tasks')
     .select(['kind', 'reference', 'queueKey', 'tenantId', 'attempts', 'error'])
     .$narrowType<{ error: string }>()
     .where(hasFailed)
+    .where(sql<boolean>`(kind, reference) > (${param('kind')}, ${param('reference')})`)
     .orderBy('kind')
     .orderBy('reference')
     .limit(param('limit')),
 );
 
-/** Returns tasks that have failed, in the order of their kinds. */
-export function listFailedTasks(tx: Tx, limit: number): Promise<FailedTask[]> {
-  return failedTasks.all(tx, { limit });
+/** Returns tasks that have failed, in the order of their kinds and references, behind one of them. */
+export function listFailedTasks(tx: Tx, page: FailedPage): Promise<FailedTask[]> {
+  return failedTasks.all(tx, page);
 }

@@ -10,7 +10,10 @@ import type { TaskRow } from '../db/own-tables.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../system/errors.ts';
 
-type TaskKey = Pick<TaskRow, 'kind' | 'reference'>;
+/** What names a task. */
+export type TaskKey = Pick<TaskRow, 'kind' | 'reference'>;
+/** Whose a task is. */
+export type TaskOwner = Pick<TaskRow, 'tenantId'>;
 type QueueKey = Pick<TaskRow, 'kind' | 'queueKey'>;
 
 /** A task that waits until `dueAt`. */
@@ -332,24 +335,27 @@ async function getFailedTask(tx: Tx, key: TaskKey): Promise<TaskRow> {
 }
 
 /**
- * Makes a failed task due again, with as many attempts as a new one.
+ * Makes a failed task due again, with as many attempts as a new one, and returns whose it is.
  * @throws AppError not_found
  */
 export const retryFailedTask = defineWrite(
   'tasks.retryFailed',
-  async (tx, { dueAt, ...key }: TaskKey & { dueAt: number }): Promise<void> => {
+  async (tx, { dueAt, ...key }: TaskKey & { dueAt: number }): Promise<TaskOwner> => {
     const { kind, reference, queueKey, tenantId } = await getFailedTask(tx, key);
     await scheduleTask(tx, { kind, reference, queueKey, tenantId, dueAt });
+    return { tenantId };
   },
 );
 
 /**
- * Removes a failed task.
+ * Removes a failed task, and returns whose it was.
  * @throws AppError not_found
  */
 export const discardFailedTask = defineWrite(
   'tasks.discardFailed',
-  async (tx, key: TaskKey): Promise<void> => {
-    await cancelTask(tx, await getFailedTask(tx, key));
+  async (tx, key: TaskKey): Promise<TaskOwner> => {
+    const { tenantId, ...task } = await getFailedTask(tx, key);
+    await cancelTask(tx, task);
+    return { tenantId };
   },
 );

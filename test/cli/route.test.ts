@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { PASSWORD, startRelay, USER } from '../outbound-routes/relay-server.ts';
+import { execute } from '../support/execute.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { dialHosts, type Hosts } from '../support/loopback.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -54,6 +55,21 @@ test('routes are set, listed without their passwords, and removed', async () => 
     output: '',
     errors: 'error: Route not found\n',
   });
+});
+
+test('the list has all pages, however many routes there are', async () => {
+  const names = Array.from({ length: 1_001 }, (_, index) => `many-${1_000 + index}`);
+  execute(
+    world,
+    `INSERT INTO outboundRoutes (name, domain, port, tls, isPrivate, createdAt, updatedAt)
+       SELECT value, value || '.example', 587, 'starttls', 0, 0, 0 FROM json_each('${JSON.stringify(names)}')`,
+  );
+  const listed = JSON.parse((await run(['list', '--json'])).output);
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    [...names, 'provider'],
+  );
+  execute(world, `DELETE FROM outboundRoutes WHERE name LIKE 'many-%'`);
 });
 
 test('a route that is not valid is refused, and nothing is stored', async () => {

@@ -5,6 +5,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { findTask } from '../../src/tasks/store.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
+import { execute } from '../support/execute.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -44,6 +45,20 @@ test('failed tasks are listed with their last errors, and no others', async () =
     ...{ kind: 'webhooks', reference: 'b/c', queueKey: 'wh_1', tenantId: null },
     ...{ attempts: 8, error: 'Again' },
   });
+});
+
+test('the list has all pages, however many tasks have failed', async () => {
+  const references = Array.from({ length: 1_001 }, (_, index) => `many-${1_000 + index}`);
+  execute(
+    world,
+    `INSERT INTO tasks (kind, reference, queueKey, attempts, error)
+       SELECT 'exports', value, 'q', 8, 'No' FROM json_each('${JSON.stringify(references)}')`,
+  );
+  const { tasks } = JSON.parse((await run(['list', '--json'])).output);
+  const listed = tasks.flatMap((task: { kind: string; reference: string }) =>
+    task.kind === 'exports' ? [task.reference] : [],
+  );
+  assert.deepEqual(listed, references);
 });
 
 test('a failed task is due again with new attempts, and the engine is woken', async () => {

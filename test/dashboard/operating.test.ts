@@ -204,6 +204,19 @@ test('the form of a plan begins with the limits that it has', async () => {
   assert.match(operator.page.html, /<td class="number">3,000<\/td><td class="number">5<\/td>/);
 });
 
+test('what the operator does to an email stands in the log of its tenant', async () => {
+  const id = await spool.accept('cid@three.example');
+  await operator.open(`/operator/queue/change?verb=hold&email=${id}`);
+  await operator.submit('act', { reason: 'looked at' });
+  const rows = spool.app.db.read.selectFrom('auditEntries').select(['action', 'tenantId', 'details']);
+  const about = (await rows.execute()).filter(({ details }) => details.includes(id));
+  assert.deepEqual(
+    about.map(({ action, tenantId }) => [action, tenantId]),
+    about.map(() => ['operator/queue/change act', spool.tenantId]),
+  );
+  assert.equal(about.length, 1);
+});
+
 test('a site is suspended and resumed, each after its mail was counted', async () => {
   const sites = async () => operator.open('/operator/queue/sites');
   const { html } = await sites();

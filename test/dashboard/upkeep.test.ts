@@ -6,6 +6,7 @@ import { recordRestored } from '../../src/db/installation/store.ts';
 import { leaseOf } from '../../src/tasks/kind.ts';
 import { failTask } from '../../src/tasks/store.ts';
 import { logIn } from '../support/browser.ts';
+import { execute } from '../support/execute.ts';
 import { leaseTasksOf } from '../support/tasks.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -85,6 +86,52 @@ test('a task that has failed is run again or discarded', async () => {
   await fail();
   await operator.submit('discard');
   assert.match(operator.page.html, /No task has failed/);
+});
+
+test('each list of the operator goes on page by page', async () => {
+  const many = JSON.stringify(Array.from({ length: 31 }, (_, index) => `many-${10 + index}`));
+  execute(
+    testApp,
+    `DELETE FROM outboundRoutes;
+     INSERT INTO tasks (kind, reference, queueKey, attempts, error)
+       SELECT 'exports', value, 'q', 8, 'No' FROM json_each('${many}');
+     INSERT INTO outboundRoutes (name, domain, port, tls, isPrivate, createdAt, updatedAt)
+       SELECT value, value || '.example', 587, 'starttls', 0, 0, 0 FROM json_each('${many}');`,
+  );
+  for (const page of ['/operator/tasks', '/operator/outbound-routes']) {
+    const first = await operator.open(page);
+    assert.deepEqual(new Set(first.html.match(/>many-\d\d</g)).size, 30, page);
+    const [, next = ''] = /href="([^"]*after=[^"]*)" rel="next"/.exec(first.html) ?? [];
+    const second = await operator.open(next.replaceAll('&amp;', '&'));
+    assert.deepEqual(new Set(second.html.match(/>many-\d\d</g)), new Set(['>many-40<']), page);
+    assert.match(second.html, /First page/);
+  }
+  assert.match((await operator.open('/operator/outbound-routes?name=MANY-40')).html, /many-40\.example/);
+  execute(testApp, `DELETE FROM tasks WHERE kind = 'exports'; DELETE FROM outboundRoutes`);
+});
+
+test('what the operator does to a thing of a tenant stands in the log of the tenant', async () => {
+  const { tenantId } = testApp;
+  const actionsOfTenant = async () => {
+    const rows = testApp.app.db.read.selectFrom('auditEntries').select('action');
+    return (await rows.where('tenantId', '=', tenantId).execute()).map(({ action }) => action).sort();
+  };
+  await operator.open('/operator/outbound-routes');
+  await operator.submit('save', { name: 'theirs', tenant: 'default', hosts: 'relay.example' });
+  await operator.submit('remove');
+  const owned = JSON.stringify(tenantId).replaceAll('"', "'");
+  execute(
+    testApp,
+    `INSERT INTO tasks (kind, reference, queueKey, tenantId, attempts, error)
+       VALUES ('exports', 'theirs', 'q', ${owned}, 8, 'No')`,
+  );
+  await operator.open('/operator/tasks');
+  await operator.submit('discard');
+  assert.deepEqual(await actionsOfTenant(), [
+    'operator/outbound-routes remove',
+    'operator/outbound-routes save',
+    'operator/tasks discard',
+  ]);
 });
 
 test('a setting that the environment sets says so', async () => {

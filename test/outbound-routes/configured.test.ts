@@ -62,8 +62,18 @@ test('a route of the file wins, is listed as such, and is changed in the file al
   const configured = { ...app, config };
   await saveOutboundRoute(app, 'stored', { hosts: ['b.example'] });
   await saveOutboundRoute(app, 'all', { domain: 'c.example', hosts: ['c.example'] });
-  const names = (await listOutboundRoutes(configured)).map(({ name, source }) => `${name} ${source}`);
+  const names = (await listOutboundRoutes(configured, { name: '', after: '', limit: 10 })).map(
+    ({ name, source }) => `${name} ${source}`,
+  );
   assert.deepEqual(names, ['all configuration', 'direct configuration', 'stored stored']);
+  const named = async (part: { name?: string; after?: string; limit?: number }) =>
+    (await listOutboundRoutes(configured, { name: '', after: '', limit: 10, ...part })).map(
+      ({ name }) => name,
+    );
+  assert.deepEqual(await named({ limit: 1 }), ['all']);
+  assert.deepEqual(await named({ limit: 1, after: 'all' }), ['direct']);
+  assert.deepEqual(await named({ limit: 1, after: 'direct' }), ['stored']);
+  assert.deepEqual(await named({ name: 'r' }), ['direct', 'stored']);
   const routeOf = async (domain: string) =>
     (await findOutboundRoute(configured, { tenantId: 'ten_1', domain }))?.name;
   assert.equal(await routeOf('any.example'), 'all');

@@ -127,7 +127,7 @@ type Renewal = { name: string; nextKeySealed: string | null; now: number };
  */
 export const renewNow = defineWrite(
   'certificates.renewNow',
-  async (tx, { name, nextKeySealed, now }: Renewal): Promise<void> => {
+  async (tx, { name, nextKeySealed, now }: Renewal): Promise<Pick<AcmeCertificateRow, 'tenantId'>> => {
     const row = await findCertificate(tx, name);
     if (!row) throw notFound('Certificate by ACME');
     // An order that was begun is for the earlier key only once its request has been sent, and a new order costs little.
@@ -138,6 +138,7 @@ export const renewNow = defineWrite(
     };
     await updateRows(tx, 'acmeCertificates', { set, where: { name } });
     await scheduleOrder(tx, row, now);
+    return { tenantId: row.tenantId };
   },
 );
 

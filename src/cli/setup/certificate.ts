@@ -3,6 +3,7 @@ import type { CertificateStatus } from '../../certificates/show.ts';
 import type { Config } from '../../config/config.ts';
 import { type Finding, findingsOf } from '../../doctor/check.ts';
 import { realClock, sleepInForeground } from '../../system/clock.ts';
+import { readAllPages } from '../context.ts';
 import type { ControlClient } from '../control-client.ts';
 
 const { ok, warn, fail } = findingsOf('certificate');
@@ -48,7 +49,7 @@ async function findOrder(
   control: Ordering['control'],
   hostname: string,
 ): Promise<CertificateStatus | undefined> {
-  const listed = await control.request<CertificateStatus[]>('GET', '/certificates');
+  const listed = await listCertificates(control, { name: hostname });
   return listed.find(({ order }) => order?.name === hostname);
 }
 
@@ -58,7 +59,7 @@ function isValid(status: CertificateStatus | undefined): boolean {
 
 /** Certificates of files are of the operator's making. */
 async function judgeFiles(control: Ordering['control'], hostname: string): Promise<Finding> {
-  const listed = await control.request<CertificateStatus[]>('GET', '/certificates');
+  const listed = await listCertificates(control);
   const own = listed.find(({ kind, names }) => kind !== 'self_signed' && names !== null);
   if (own) return ok(hostname, `its certificate is valid until ${own.expiresAt}`);
   return warn(
@@ -66,4 +67,11 @@ async function judgeFiles(control: Ordering['control'], hostname: string): Promi
     'its certificate is self-signed, so mail programs refuse it',
     'set acme.directory or tls.certificates',
   );
+}
+
+function listCertificates(
+  control: Ordering['control'],
+  query: Record<string, string> = {},
+): Promise<CertificateStatus[]> {
+  return readAllPages(control, { request: 'GET /certificates', name: 'certificates', query });
 }

@@ -139,6 +139,35 @@ export function Pager({ context, page: { data, hasMore } }: PagerProps) {
   );
 }
 
+type NextPagerProps = {
+  context: BaseContext;
+  /** Place behind the page, as the operation returns it; null on the last page. */
+  next: string | null;
+};
+
+/** Links to the first page of a list, and to the one behind the page that is shown. */
+export function NextPager({ context: { path, query, texts }, next }: NextPagerProps) {
+  const { frame } = texts;
+  const isFirst = !query.has('after');
+  if (isFirst && next === null) return null;
+  const to = (after: string | null) => {
+    const page = new URLSearchParams(query);
+    page.delete('after');
+    if (after !== null) page.set('after', after);
+    return `${path}?${page}`;
+  };
+  return (
+    <nav class="pager" aria-label={frame.pages}>
+      {!isFirst && <a href={to(null)}>{frame.firstPage}</a>}
+      {next !== null && (
+        <a href={to(next)} rel="next">
+          {frame.nextPage}
+        </a>
+      )}
+    </nav>
+  );
+}
+
 /** The fields of a filter, whose values stand in the address of the page. */
 export function Filters({
   context,

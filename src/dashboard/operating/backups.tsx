@@ -4,7 +4,7 @@ import type { BackupRun } from '../../backups/run.ts';
 import { path } from '../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { NextPager, Table } from '../frame/lists.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
 import { workName } from '../live/topics.ts';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
@@ -16,9 +16,10 @@ export const backupsPage = definePage({
   path: '/backups',
   menu: { group: 'operating', label: ({ backups }) => backups.title },
   async show(context) {
-    const { operator, texts } = context;
+    const { operator, query, texts } = context;
     const { backups } = texts;
-    const shown = await operator.get<ShownBackups>('/backups');
+    const asked = { after: query.get('after') ?? '' };
+    const shown = await operator.get<ShownBackups>('/backups', asked);
     const running = [shown.made, shown.verified].find((run) => run?.endedAt === null);
     return {
       title: backups.title,
@@ -39,7 +40,7 @@ export const backupsPage = definePage({
             <State context={context} shown={shown} />
             <BackupTable context={context} backups={shown.backups} />
           </Refreshed>
-          {shown.hasMore && <p>{backups.more(context.formats.number(shown.backups.length))}</p>}
+          <NextPager context={context} next={shown.next} />
           <p>{backups.makeText}</p>
           <ActionButton context={context} action="make" submit={backups.make} />
           <p>

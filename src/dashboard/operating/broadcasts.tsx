@@ -1,10 +1,10 @@
 /** The newest broadcasts of all tenants, which the operator pauses, resumes and cancels. Neither their subjects nor their content are shown. */
-import type { OperatorBroadcast } from '../../broadcasts/admin-api.ts';
+import type { OperatorBroadcast, OperatorBroadcasts } from '../../broadcasts/admin-api.ts';
 import { STATUSES } from '../../broadcasts/schemas.ts';
 import { path } from '../calls.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
-import { FilterField, FilterSelect, Filters, Table } from '../frame/lists.tsx';
+import { FilterField, FilterSelect, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { BROADCAST_TONES } from '../marketing/broadcasts/list.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
@@ -13,8 +13,8 @@ import { QueueTabs } from './queue/tabs.tsx';
 type Context = Contexts['operator'];
 type Change = 'pause' | 'resume' | 'cancel';
 
-/** Maximum number of broadcasts on the page, which stays within 100 kB. */
-const MAX_LISTED = 50;
+/** Number of broadcasts on a page, which stays within 100 kB. */
+const PAGE_SIZE = 50;
 
 /** The changes that a broadcast in each status can have. */
 const CHANGES: Partial<Record<OperatorBroadcast['status'], readonly Change[]>> = {
@@ -29,8 +29,13 @@ export const operatorBroadcastsPage = definePage({
   async show(context) {
     const { operator, query, texts } = context;
     const { sites, broadcasts, queue } = texts;
-    const asked = { tenant: query.get('tenant')?.trim() ?? '', status: query.get('status') ?? '' };
-    const listed = await answerOf(operator.get<{ broadcasts: OperatorBroadcast[] }>('/broadcasts', asked));
+    const asked = {
+      tenant: query.get('tenant')?.trim() ?? '',
+      status: query.get('status') ?? '',
+      after: query.get('after') ?? '',
+      limit: PAGE_SIZE,
+    };
+    const listed = await answerOf(operator.get<OperatorBroadcasts>('/broadcasts', asked));
     const statuses = STATUSES.map((value) => ({ value, label: broadcasts.statuses[value] }));
     return {
       title: sites.broadcasts,
@@ -46,7 +51,10 @@ export const operatorBroadcastsPage = definePage({
           {listed instanceof Error ? (
             <Refused refusal={listed} />
           ) : (
-            <BroadcastTable context={context} broadcasts={listed.broadcasts.slice(0, MAX_LISTED)} />
+            <>
+              <BroadcastTable context={context} broadcasts={listed.broadcasts} />
+              <NextPager context={context} next={listed.next} />
+            </>
           )}
         </>
       ),

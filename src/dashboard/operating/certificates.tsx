@@ -1,19 +1,20 @@
 /** The certificates in use: what each is for, when it ends, and what is wrong with its files or its order. */
-import type { CertificateStatus } from '../../certificates/show.ts';
+import type { ShownCertificates } from '../../certificates/admin-api.ts';
+import { type CertificateState, namesOf } from '../../certificates/show.ts';
 import { path } from '../calls.ts';
 import { Copyable, Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Form } from '../frame/forms.tsx';
-import { FilterField, Filters, Table } from '../frame/lists.tsx';
-import { type Contexts, definePage, fieldOf } from '../page.ts';
-import type { Texts } from '../texts/texts.ts';
+import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';
+import { type Acted, type Contexts, definePage, fieldOf } from '../page.ts';
+import { aboutOwner } from './find-tenant.ts';
 
 type Context = Contexts['operator'];
-type State = keyof Texts['certificates']['states'];
+type Listed = ShownCertificates['certificates'][number];
 
-/** Maximum number of certificates on the page, which stays within 100 kB. */
-const MAX_LISTED = 30;
+/** Number of certificates on a page, which stays within 100 kB. */
+const PAGE_SIZE = 30;
 
-const TONES: Record<State, Tone> = {
+const TONES: Record<CertificateState, Tone> = {
   valid: 'good',
   expired: 'bad',
   missing: 'bad',
@@ -26,14 +27,11 @@ export const certificatesPage = definePage({
   path: '/certificates',
   menu: { group: 'operating', label: ({ certificates }) => certificates.title },
   async show(context) {
-    const { app, operator, formats, query, texts } = context;
+    const { operator, query, texts } = context;
     const { certificates } = texts;
-    const wanted = (query.get('name') ?? '').trim().toLowerCase();
-    const all = await operator.get<CertificateStatus[]>('/certificates');
-    const found = all
-      .filter((one) => namesOf(one).some((name) => name.includes(wanted)) || wanted === '')
-      .map((one) => ({ ...one, state: stateOf(one, app.clock.now()) }))
-      .sort((one, other) => Number(one.state === 'valid') - Number(other.state === 'valid'));
+    const name = (query.get('name') ?? '').trim();
+    const asked = { name, limit: PAGE_SIZE, after: query.get('after') ?? '' };
+    const found = await operator.get<ShownCertificates>('/certificates', asked);
     return {
       title: certificates.title,
       body: (
@@ -45,8 +43,8 @@ export const certificatesPage = definePage({
           <Filters context={context}>
             <FilterField context={context} name="name" label={certificates.filter} />
           </Filters>
-          <CertificateTable context={context} listed={found.slice(0, MAX_LISTED)} />
-          {found.length > MAX_LISTED && <p>{certificates.more(formats.number(MAX_LISTED))}</p>}
+          <CertificateTable context={context} listed={found.certificates} />
+          <NextPager context={context} next={found.next} />
           <Disclosure label={certificates.newAccount} isOpen={context.failed?.action === 'newAccount'}>
             <p>{certificates.newAccountText}</p>
             <ActionButton
@@ -71,8 +69,9 @@ export const certificatesPage = definePage({
       logs: ['name', 'newKey'],
       async run({ operator, path: here }, form) {
         const newKey = fieldOf(form, 'newKey') === 'on';
-        await operator.post(`${path`/certificates/${fieldOf(form, 'name')}`}/renew?newKey=${newKey}`);
-        return { to: here, said: 'renewing' };
+        const address = `${path`/certificates/${fieldOf(form, 'name')}`}/renew?newKey=${newKey}`;
+        const renewed = await operator.post<Pick<Acted, 'tenantId'>>(address);
+        return { to: here, said: 'renewing', acted: aboutOwner(renewed) };
       },
     },
     newAccount: {
@@ -83,20 +82,6 @@ export const certificatesPage = definePage({
     },
   },
 });
-
-function namesOf({ names, order }: CertificateStatus): readonly string[] {
-  return names ?? (order ? [order.name] : []);
-}
-
-function stateOf({ expiresAt, order }: CertificateStatus, now: number): State {
-  const isValid = expiresAt !== null && Date.parse(expiresAt) > now;
-  if (order && order.failures > 0) return isValid ? 'failing' : 'missing';
-  if (order && expiresAt === null) return 'ordered';
-  if (expiresAt === null) return 'missing';
-  return isValid ? 'valid' : 'expired';
-}
-
-type Listed = CertificateStatus & { state: State };
 
 function CertificateTable({ context, listed }: { context: Context; listed: readonly Listed[] }) {
   const { certificates, frame } = context.texts;
@@ -162,13 +147,7 @@ function Source({ context, one: { kind, certificate, problem, order } }: Props) 
   );
 }
 
-function OrderError({
-  context,
-  order,
-}: {
-  context: Context;
-  order: NonNullable<CertificateStatus['order']>;
-}) {
+function OrderError({ context, order }: { context: Context; order: NonNullable<Listed['order']> }) {
   const { certificates } = context.texts;
   const { failures, lastError, lastErrorAt, nextAttemptAt } = order;
   return (

@@ -1,37 +1,33 @@
 /** The newest emails of all tenants, by tenant and recipient. Envelopes alone, never subjects. */
-import type { ShownMessage } from '../../queue/control/message-api.ts';
+import type { ShownMessage, ShownMessages } from '../../queue/control/message-api.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
-import { FilterField, Filters, Table } from '../frame/lists.tsx';
+import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
 import { QueueTabs } from './queue/tabs.tsx';
 
-/** Maximum number of emails on the page, which stays within 100 kB. */
-const MAX_LISTED = 50;
+/** Number of emails on a page, which stays within 100 kB. */
+const PAGE_SIZE = 50;
 
 export const operatorEmailsPage = definePage({
   area: 'operator',
   path: '/emails',
   async show(context) {
-    const { operator, query, formats, texts } = context;
+    const { operator, query, texts } = context;
     const { sites, queue } = texts;
-    const [tenant, to] = ['tenant', 'to'].map((name) => (query.get(name) ?? '').trim());
+    const [tenant, to, after] = ['tenant', 'to', 'after'].map((name) => (query.get(name) ?? '').trim());
     // Addresses have an index in each tenant, of which there may be thousands.
     const needsTenant = to !== '' && tenant === '';
     const listed = needsTenant
-      ? { emails: [] }
-      : await answerOf(
-          operator.get<{ emails: ShownMessage[] }>('/emails', { tenant, to, limit: MAX_LISTED }),
-        );
+      ? { emails: [], next: null }
+      : await answerOf(operator.get<ShownMessages>('/emails', { tenant, to, after, limit: PAGE_SIZE }));
     return {
       title: sites.allEmails,
       body: (
         <>
           <Heading title={sites.allEmails} />
           <QueueTabs context={context} />
-          <p>
-            {sites.allEmailsText} {sites.newest(formats.number(MAX_LISTED))}
-          </p>
+          <p>{sites.allEmailsText}</p>
           <Filters context={context}>
             <FilterField context={context} name="tenant" label={queue.tenantHelp} />
             <FilterField context={context} name="to" label={sites.to} />
@@ -44,7 +40,10 @@ export const operatorEmailsPage = definePage({
           {listed instanceof Error ? (
             <Refused refusal={listed} />
           ) : (
-            <MessageTable context={context} emails={listed.emails} />
+            <>
+              <MessageTable context={context} emails={listed.emails} />
+              <NextPager context={context} next={listed.next} />
+            </>
           )}
         </>
       ),

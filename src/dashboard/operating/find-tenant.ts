@@ -14,6 +14,11 @@ export function findShownTenant({
   return operator.get<Tenant>(path`/tenants/${params['id'] ?? ''}`);
 }
 
+/** Returns what the audit log has of an action on a thing: the tenant whose it is; nothing for a thing of the installation. */
+export function aboutOwner({ tenantId }: Pick<Acted, 'tenantId'>): Acted {
+  return tenantId == null ? {} : { tenantId };
+}
+
 /** Returns what the audit log has of an action on a tenant, which the operator has named by its id or name, or on all of them. */
 export async function aboutTenant(
   operator: Contexts['operator']['operator'],

@@ -1,25 +1,29 @@
 /** Background work that has failed for good, which the operator runs again or discards. */
+import type { Form } from '../../http/pages/form-body.ts';
 import type { FailedTasks } from '../../tasks/admin-api.ts';
+import type { TaskOwner } from '../../tasks/store.ts';
 import { path } from '../calls.ts';
 import { Foreign, Heading } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
+import { aboutOwner } from './find-tenant.ts';
 
 type Context = Contexts['operator'];
 type Task = FailedTasks['tasks'][number];
 
-/** Maximum number of tasks on the page, which stays within 100 kB. */
-const MAX_LISTED = 30;
+/** Number of tasks on a page, which stays within 100 kB. */
+const PAGE_SIZE = 30;
 
 export const tasksPage = definePage({
   area: 'operator',
   path: '/tasks',
   menu: { group: 'operating', label: ({ tasks }) => tasks.title },
   async show(context) {
-    const { operator, formats, texts } = context;
+    const { operator, formats, query, texts } = context;
     const { tasks } = texts;
-    const { tasks: failed } = await operator.get<FailedTasks>('/tasks');
+    const asked = { limit: PAGE_SIZE, after: query.get('after') ?? '' };
+    const { tasks: failed, next } = await operator.get<FailedTasks>('/tasks', asked);
     return {
       title: tasks.title,
       body: (
@@ -29,7 +33,7 @@ export const tasksPage = definePage({
           <Table
             context={context}
             caption={tasks.title}
-            rows={failed.slice(0, MAX_LISTED)}
+            rows={failed}
             keyOf={({ kind, reference }) => `${kind} ${reference}`}
             empty={tasks.none}
             columns={[
@@ -41,7 +45,7 @@ export const tasksPage = definePage({
               { label: texts.frame.actions, cell: (task) => <Actions context={context} task={task} /> },
             ]}
           />
-          {failed.length > MAX_LISTED && <p>{tasks.more(formats.number(MAX_LISTED))}</p>}
+          <NextPager context={context} next={next} />
         </>
       ),
     };
@@ -50,22 +54,22 @@ export const tasksPage = definePage({
     retry: {
       logs: ['kind', 'reference'],
       async run({ operator, path: here }, form) {
-        await operator.post(`${taskPath(fieldOf(form, 'kind'), fieldOf(form, 'reference'))}/retry`);
-        return { to: here, said: 'taskRetried' };
+        const owner = await operator.post<TaskOwner>(`${taskPath(form)}/retry`);
+        return { to: here, said: 'taskRetried', acted: aboutOwner(owner) };
       },
     },
     discard: {
       logs: ['kind', 'reference'],
       async run({ operator, path: here }, form) {
-        await operator.delete(taskPath(fieldOf(form, 'kind'), fieldOf(form, 'reference')));
-        return { to: here, said: 'deleted' };
+        const owner = await operator.delete<TaskOwner>(taskPath(form));
+        return { to: here, said: 'deleted', acted: aboutOwner(owner) };
       },
     },
   },
 });
 
-function taskPath(kind: string, reference: string): string {
-  return path`/tasks/${kind}/${reference}`;
+function taskPath(form: Form): string {
+  return path`/tasks/${fieldOf(form, 'kind')}/${fieldOf(form, 'reference')}`;
 }
 
 function Actions({ context, task: { kind, reference } }: { context: Context; task: Task }) {

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
+import { type Continuation, continuedQuery, pageOfFound } from '../../db/continued.ts';
 import type { QueueActionRow, QueueVerb } from '../../db/queue-tables.ts';
 import { isHostName } from '../../system/dns.ts';
 import { AppError, invalid, orNotFound } from '../../system/errors.ts';
@@ -18,7 +19,7 @@ import { countNamed } from './find-store.ts';
 import { cursorOf, readCursor } from './list-position.ts';
 import { listOpen, OPEN_STATES } from './list-store.ts';
 import { covers, criteriaOf, EVERYTHING, isEverything, type Selection } from './selection.ts';
-import { showAction, showRecipient } from './show.ts';
+import { type ShownAction, showAction, showRecipient } from './show.ts';
 import { domainsAt, findSiteOf } from './site-store.ts';
 import { GROUPINGS, sumQueues } from './stats.ts';
 import { findAction, listActions, listInForce } from './store.ts';
@@ -31,8 +32,8 @@ const MAX_LISTED = 1_000;
 const LISTED = 100;
 /** Maximum length of a cursor, which has the key of a delivery queue. */
 const MAX_CURSOR = 4_000;
-/** Maximum number of newest actions in one answer. Those in force are always shown. */
-const MAX_ACTIONS = 50;
+/** Number of actions in an answer without `limit`. */
+const LISTED_ACTIONS = 50;
 /** Number of recipients of a domain from which its last replies are taken. */
 const SAMPLED = 1_000;
 /** Maximum length of the operator's reason, in characters. */
@@ -65,7 +66,17 @@ const listSchema = Type.Object({
   limit,
   after: Type.Optional(Type.String({ maxLength: MAX_CURSOR })),
 });
-const statsSchema = Type.Object({ ...criteria, by: Type.Optional(Type.Enum([...GROUPINGS])), limit });
+const actionsSchema = Type.Object(continuedQuery);
+
+/** A page of actions as the control socket answers with it, the newest first. */
+export type ShownActions = Continuation & { actions: ShownAction[] };
+
+/** `after` is the `next` of another answer. */
+const statsSchema = Type.Object({
+  ...criteria,
+  ...continuedQuery,
+  by: Type.Optional(Type.Enum([...GROUPINGS])),
+});
 const actionSchema = Type.Object({
   verb: Type.Enum([...VERBS]),
   ...criteria,
@@ -120,19 +131,38 @@ function registerReads(server: FastifyInstance, app: ControlApp): void {
     '/queue/stats',
     { schema: { querystring: statsSchema } },
     async ({ query }) => {
-      const { by = 'domain', limit = LISTED } = query;
-      return sumQueues(app, await censuses.read(), { selection: await selectionOf(app, query), by, limit });
+      const { by = 'domain', limit = LISTED, after } = query;
+      const selection = await selectionOf(app, query);
+      return sumQueues(app, await censuses.read(), {
+        selection,
+        by,
+        limit,
+        ...(after !== undefined && { after }),
+      });
     },
   );
   server.get<{ Params: { id: string } }>('/queue/emails/:id', ({ params: { id } }) => showEmail(app, id));
   server.get<{ Params: { domain: string } }>('/queue/domains/:domain', ({ params: { domain } }) =>
     showDomain(app, domain.toLowerCase()),
   );
-  server.get('/queue/actions', async () => {
-    const newest = await listActions(db.read, MAX_ACTIONS);
-    const others = (await listInForce(db.read)).filter(({ id }) => !newest.some((one) => one.id === id));
-    return { actions: [...newest, ...others.reverse()].map(showAction) };
-  });
+  server.get<{ Querystring: Static<typeof actionsSchema> }>(
+    '/queue/actions',
+    { schema: { querystring: actionsSchema } },
+    ({ query: { after, limit = LISTED_ACTIONS } }) => listActionPage(app, after, limit),
+  );
+}
+
+/** The first page ends with the older actions in force, because mail waits for them. */
+async function listActionPage(
+  { db }: ControlApp,
+  after: string | undefined,
+  limit: number,
+): Promise<ShownActions> {
+  const found = await listActions(db.read, { after, limit: limit + 1 });
+  const { items, ...continuation } = pageOfFound(found, limit, ({ id }) => id);
+  const inForce = after === undefined ? await listInForce(db.read) : [];
+  const others = inForce.filter(({ id }) => !items.some((one) => one.id === id));
+  return { ...continuation, actions: [...items, ...others.reverse()].map(showAction) };
 }
 
 async function showEmail({ db }: ControlApp, id: string) {

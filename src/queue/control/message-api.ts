@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
+import { type Continuation, continuedQuery, pageOfFound } from '../../db/continued.ts';
 import { addressKey } from '../../mail/address.ts';
 import { isoTime } from '../../system/clock.ts';
 import { orNotFound } from '../../system/errors.ts';
@@ -14,16 +15,18 @@ import { recipientStatus } from '../status.ts';
 import { findMessage, listRecipients } from '../store.ts';
 import { type ListedMessage, listMessagesOf, listNewestMessages } from './message-store.ts';
 
-/** Maximum number of emails in one answer, and the number without `limit`. */
-const MAX_LISTED = 1_000;
+/** Number of emails in an answer without `limit`. */
 const LISTED = 50;
 
 /** `tenant` is an id or a name; `to` the address of a recipient. */
 const listSchema = Type.Object({
+  ...continuedQuery,
   tenant: Type.Optional(Type.String()),
   to: Type.Optional(Type.String()),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LISTED })),
 });
+
+/** A page of emails as the control socket answers with it, the newest first. */
+export type ShownMessages = Continuation & { emails: ShownMessage[] };
 
 export type ShownMessage = ReturnType<typeof showMessage>;
 export type MessageDetails = Awaited<ReturnType<typeof describeMessage>>;
@@ -34,15 +37,17 @@ export function registerMessageAdmin(server: FastifyInstance, { db }: Pick<App, 
   server.get<{ Querystring: Static<typeof listSchema> }>(
     '/emails',
     { schema: { querystring: listSchema } },
-    async ({ query: { tenant, to, limit = LISTED } }) => {
+    async ({ query: { tenant, to, after, limit = LISTED } }): Promise<ShownMessages> => {
       const address = to === undefined ? '' : addressKey(to);
       const isOfAll = tenant === undefined && to === undefined;
       const tenants = tenant === undefined ? await listTenants(read) : [await getTenant(read, tenant)];
       const tenantIds = tenants.map(({ id }) => id);
+      const part = { after, limit: limit + 1 };
       const found = isOfAll
-        ? await listNewestMessages(read, limit)
-        : await listMessagesOf(read, { tenantIds, address, limit });
-      return { emails: found.map(showMessage) };
+        ? await listNewestMessages(read, part)
+        : await listMessagesOf(read, { ...part, tenantIds, address });
+      const { items, ...continuation } = pageOfFound(found, limit, ({ id }) => id);
+      return { ...continuation, emails: items.map(showMessage) };
     },
   );
   server.get<{ Params: { id: string } }>('/emails/:id', ({ params: { id } }) => describeMessage(read, id));

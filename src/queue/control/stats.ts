@@ -1,5 +1,6 @@
 /** Sums the counts of the delivery queues, for the operator and for the metrics. */
 import type { App } from '../../app.ts';
+import { pageOfFound } from '../../db/continued.ts';
 import { defineRead } from '../../db/operation.ts';
 import { isoTime } from '../../system/clock.ts';
 import { parseQueueKey } from '../queue-key.ts';
@@ -17,14 +18,11 @@ type Sum = Omit<QueueCount, 'queue'>;
 /** Reads the sites of domains on a reader thread, because there may be many. */
 const sitesOfDomains = defineRead('queue.sites', async (tx, _input: undefined) => [...(await readSites(tx))]);
 
-/** Maximum number of groups in an answer. */
-const MAX_GROUPS = 1_000;
-
-/** Returns the sums of the selected queues, and those of each group, the longest first. */
+/** Returns the sums of the selected queues, and those of each group, the longest first, or those behind `after`, the place of a group. */
 export async function sumQueues(
   { db }: Pick<App, 'db'>,
   { queues, at }: Census,
-  { selection, by, limit }: { selection: Selection; by: Grouping; limit: number },
+  { selection, by, limit, after }: { selection: Selection; by: Grouping; limit: number; after?: string },
 ) {
   const needsSites = by === 'site' || selection.site !== null;
   const sites = new Map(needsSites ? await db.query(sitesOfDomains, undefined) : []);
@@ -42,16 +40,37 @@ export async function sumQueues(
     groups.set(group, sum);
     for (const one of [sum, total]) addTo(one, count);
   }
-  const longest = [...groups]
-    .sort(([, a], [, b]) => b.waiting + b.held - (a.waiting + a.held))
-    .slice(0, Math.min(limit, MAX_GROUPS));
+  const isBehind = behind(after);
+  const longest = [...groups].sort(byLength).filter(isBehind);
+  const { items, next } = pageOfFound(longest.slice(0, limit + 1), limit, placeOf);
   return {
     countedAt: isoTime(at),
     total: show(total),
     by,
     groupCount: groups.size,
-    groups: longest.map(([group, sum]) => ({ [by]: group, ...show(sum) })),
+    next,
+    groups: items.map(([group, sum]) => ({ [by]: group, ...show(sum) })),
   };
+}
+
+type NamedSum = readonly [name: string, sum: Sum];
+
+const lengthOf = ({ waiting, held }: Sum) => waiting + held;
+
+function byLength([name, sum]: NamedSum, [otherName, other]: NamedSum): number {
+  return lengthOf(other) - lengthOf(sum) || (name < otherName ? -1 : 1);
+}
+
+/** Returns the place of a group. Queues grow and shrink, so a group that does so while somebody turns the pages may be on two of them, or on none. */
+function placeOf([name, sum]: NamedSum): string {
+  return `${lengthOf(sum)} ${name}`;
+}
+
+/** Returns a function that is true for the groups behind a place. */
+function behind(place: string | undefined): (group: NamedSum) => boolean {
+  const [, length, last = ''] = /^(\d+) (.*)$/s.exec(place ?? '') ?? [];
+  if (length === undefined) return () => true;
+  return ([name, sum]) => lengthOf(sum) < Number(length) || (lengthOf(sum) === Number(length) && name > last);
 }
 
 /** Group of domains where nothing has been deferred yet. */

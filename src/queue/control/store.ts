@@ -28,9 +28,13 @@ export function listInForce(tx: Tx): Promise<QueueActionRow[]> {
   return inForce.all(tx, {});
 }
 
-/** Returns actions, the newest first. */
-export function listActions(tx: Tx, limit: number): Promise<QueueActionRow[]> {
-  return tx.selectFrom('queueActions').selectAll().orderBy('id', 'desc').limit(limit).execute();
+/** Returns actions, the newest first, or those that are older than one of them. */
+export function listActions(
+  tx: Tx,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<QueueActionRow[]> {
+  const actions = tx.selectFrom('queueActions').selectAll().orderBy('id', 'desc').limit(limit);
+  return (after === undefined ? actions : actions.where('id', '<', after as ActionId)).execute();
 }
 
 /** Stores how far an action has come. */

@@ -185,3 +185,32 @@ test('the age of held mail is that of the oldest', async () => {
   await spool.clock.advance(2_000);
   assert.equal(held.exec((await spool.app.metrics.show()).text)?.[1], '3');
 });
+
+test('the groups of the queue and the actions have pages on the control socket', async () => {
+  const server = await createControlServer(spool.app);
+  const read = async (url: string) => (await server.inject({ url })).json();
+  const all: string[] = (await read('/queue/stats?by=domain')).groups.map(
+    ({ domain }: { domain: string }) => domain,
+  );
+  assert.ok(all.length > 1);
+  const seen: string[] = [];
+  for (let next: string | null = ''; next !== null; ) {
+    const page: { groups: { domain: string }[]; next: string | null } = await read(
+      `/queue/stats?by=domain&limit=1&after=${encodeURIComponent(next)}`,
+    );
+    seen.push(...page.groups.map(({ domain }) => domain));
+    next = page.next;
+  }
+  assert.deepEqual(seen, all);
+  const made: string[] = [];
+  for (const verb of ['hold', 'release']) {
+    await spool.clock.advance(1);
+    const payload = { verb, domain: 'pages.example' };
+    made.unshift((await server.inject({ method: 'POST', url: '/queue/actions', payload })).json().id);
+  }
+  const newest = await read('/queue/actions?limit=1');
+  assert.deepEqual([newest.actions[0].id, newest.next], [made[0], made[0]]);
+  const older = await read(`/queue/actions?limit=1&after=${newest.next}`);
+  assert.deepEqual(older.actions[0].id, made[1]);
+  await server.close();
+});

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
-import { openControlSocket } from '../../../src/control-socket.ts';
+import { createControlServer, openControlSocket } from '../../../src/control-socket.ts';
+import type { ShownMessages } from '../../../src/queue/control/message-api.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import { openSpool } from '../../support/spool.ts';
 
@@ -34,6 +35,21 @@ test('the newest emails of all tenants are listed, or those of a tenant or for a
   assert.deepEqual(await ids('--tenant', other.tenantId), []);
   assert.deepEqual(await ids('--to', 'ann@ONE.example'), [first]);
   assert.match((await email('list', '--tenant', 'nobody')).errors, /Tenant not found/);
+});
+
+test('each page goes on behind the last email of the one before, of all tenants and of one', async () => {
+  const server = await createControlServer(spool.app);
+  for (const filter of [{}, { tenant: spool.tenantId }, { tenant: spool.tenantId, to: 'cid@two.example' }]) {
+    const page = async (more: Record<string, string>): Promise<ShownMessages> =>
+      (await server.inject({ url: `/emails?${new URLSearchParams({ ...filter, ...more })}` })).json();
+    const all = (await page({})).emails.map(({ id }) => id);
+    const { emails, next, hasMore } = await page({ limit: '1' });
+    assert.deepEqual([emails[0]?.id, hasMore], [all[0], all.length > 1]);
+    if (next === null) continue;
+    const second = await page({ limit: '1', after: next });
+    assert.deepEqual([second.emails[0]?.id, second.next], [all[1], null]);
+  }
+  await server.close();
 });
 
 test('an email is shown with each attempt and the reply, and without its subject and content', async () => {

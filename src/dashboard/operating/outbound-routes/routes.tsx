@@ -1,44 +1,47 @@
 /** The routes of outgoing mail: through relays, or to the MX hosts of domains. */
+import type { ShownRoutes } from '../../../outbound-routes/admin-api.ts';
 import type { ShownRoute } from '../../../outbound-routes/admin-schemas.ts';
 import type { RelayCheck } from '../../../outbound-routes/check-relay.ts';
 import type { PortProbe } from '../../../outbound-routes/port-probe.ts';
+import type { Removed } from '../../../outbound-routes/store.ts';
 import { path } from '../../calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
-import { FilterField, Filters, Table } from '../../frame/lists.tsx';
+import { FilterField, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../../page.ts';
-import { aboutTenant } from '../find-tenant.ts';
+import { aboutOwner, aboutTenant } from '../find-tenant.ts';
 import { probeView, relayView } from './checks.tsx';
 import { RouteForm, readRoute } from './form.tsx';
 
 type Context = Contexts['operator'];
 
-/** Maximum number of routes on the page, which stays within 100 kB. */
-const MAX_LISTED = 30;
+/** Number of routes on a page, which stays within 100 kB. */
+const PAGE_SIZE = 30;
 
 export const outboundRoutesPage = definePage({
   area: 'operator',
   path: '/outbound-routes',
   menu: { group: 'operating', label: ({ outboundRoutes }) => outboundRoutes.title },
   async show(context) {
-    const { operator, formats, query } = context;
+    const { operator, query } = context;
     const { outboundRoutes: texts } = context.texts;
-    const wanted = (query.get('name') ?? '').trim().toLowerCase();
-    const all = await operator.get<ShownRoute[]>('/outbound-routes');
-    const found = all.filter(({ name }) => name.includes(wanted));
+    const name = (query.get('name') ?? '').trim();
+    const asked = { name, limit: PAGE_SIZE, after: query.get('after') ?? '' };
+    const { routes, next } = await operator.get<ShownRoutes>('/outbound-routes', asked);
+    const isShort = query.size === 0 && next === null;
     return {
       title: texts.title,
       body: (
         <>
           <Heading title={texts.title} />
           <p>{texts.text}</p>
-          {all.length > MAX_LISTED && (
+          {!isShort && (
             <Filters context={context}>
               <FilterField context={context} name="name" label={texts.name} />
             </Filters>
           )}
-          <RouteTable context={context} routes={found.slice(0, MAX_LISTED)} />
-          {found.length > MAX_LISTED && <p>{texts.more(formats.number(MAX_LISTED))}</p>}
+          <RouteTable context={context} routes={routes} />
+          <NextPager context={context} next={next} />
           <Disclosure label={texts.save} isOpen={context.failed?.action === 'save'}>
             <RouteForm context={context} />
           </Disclosure>
@@ -64,19 +67,19 @@ export const outboundRoutesPage = definePage({
         'recipientsPerMinute',
       ],
       async run({ operator, path: here }, form) {
-        await operator.put(path`/outbound-routes/${fieldOf(form, 'name').trim()}`, readRoute(form));
-        return {
-          to: here,
-          said: 'saved',
-          acted: await aboutTenant(operator, fieldOf(form, 'tenant').trim()),
-        };
+        const saved = await operator.put<ShownRoute>(
+          path`/outbound-routes/${fieldOf(form, 'name').trim()}`,
+          readRoute(form),
+        );
+        return { to: here, said: 'saved', acted: await aboutTenant(operator, saved.tenantId ?? undefined) };
       },
     },
     remove: {
       logs: ['name'],
       async run({ operator, path: here }, form) {
-        await operator.delete(path`/outbound-routes/${fieldOf(form, 'name')}`);
-        return { to: here, said: 'deleted' };
+        const name = fieldOf(form, 'name');
+        const removed = await operator.delete<Removed>(path`/outbound-routes/${name}`);
+        return { to: here, said: 'deleted', acted: aboutOwner(removed) };
       },
     },
     check: {

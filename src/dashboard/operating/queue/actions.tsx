@@ -1,7 +1,8 @@
 /** The page of the actions of operators on the queue: holds and reroutes in force, and the newest actions with how far they have come. */
+import type { ShownActions } from '../../../queue/control/admin-api.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
-import { Table } from '../../frame/lists.tsx';
+import { NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { changePath, countText, type OperatorContext, Selected } from './criteria.tsx';
 import { QueueTabs } from './tabs.tsx';
@@ -10,9 +11,10 @@ export const queueActionsPage = definePage({
   area: 'operator',
   path: '/queue/actions',
   async show(context) {
-    const { operator, path, texts } = context;
+    const { operator, path, query, texts } = context;
     const { queue } = texts;
-    const { actions } = await operator.get<{ actions: ShownAction[] }>('/queue/actions');
+    const asked = { after: query.get('after') ?? '' };
+    const { actions, next } = await operator.get<ShownActions>('/queue/actions', asked);
     return {
       title: queue.actions,
       body: (
@@ -23,6 +25,7 @@ export const queueActionsPage = definePage({
           <QueueTabs context={context} />
           <p>{queue.actionsText}</p>
           <ActionTable context={context} actions={actions} />
+          <NextPager context={context} next={next} />
         </>
       ),
     };

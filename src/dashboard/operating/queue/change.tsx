@@ -2,12 +2,14 @@
  * Changes mail of the queue in two steps: the first selects the mail and counts it, and the second does what was chosen. The selection stands in
  * the address, and goes through the form once more, so that the audit log has it.
  */
+import type { ShownMessage } from '../../../queue/control/message-api.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
 import type { AppError } from '../../../system/errors.ts';
+import { path } from '../../calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { definePage, fieldOf } from '../../page.ts';
-import { aboutTenant } from '../find-tenant.ts';
+import { aboutOwner } from '../find-tenant.ts';
 import {
   answerOf,
   CRITERIA,
@@ -62,18 +64,27 @@ export const queueChangePage = definePage({
       async run({ operator }, form) {
         const wanted = readWanted((name) => fieldOf(form, name));
         const [reason, target] = [fieldOf(form, 'reason').trim(), fieldOf(form, 'target').trim()];
-        const acted = await aboutTenant(operator, wanted['tenant']);
-        await operator.post('/queue/actions', {
+        const made = await operator.post<ShownAction>('/queue/actions', {
           ...wanted,
           ...(reason !== '' && { reason }),
           ...(target !== '' && { target }),
           maximum: MAX_COUNTED,
         });
-        return { to: '/operator/queue/actions', said: 'queueChanged', acted };
+        return {
+          to: '/operator/queue/actions',
+          said: 'queueChanged',
+          acted: await aboutAction(operator, made),
+        };
       },
     },
   },
 });
+
+/** Returns what the audit log has of an action: the tenant whose mail it names, also by the id of an email. */
+async function aboutAction(operator: OperatorContext['operator'], { emailId, tenantId }: ShownAction) {
+  if (emailId === null) return aboutOwner({ tenantId });
+  return aboutOwner(await operator.get<ShownMessage>(path`/emails/${emailId}`));
+}
 
 function readWanted(read: (name: string) => string | null): Wanted {
   const hold = read('hold') ?? '';

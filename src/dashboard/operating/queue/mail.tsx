@@ -2,7 +2,7 @@
 import { OPEN_STATES } from '../../../queue/control/list-store.ts';
 import type { ShownRecipient } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
-import { FilterSelect, Filters, Table } from '../../frame/lists.tsx';
+import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import {
   answerOf,
@@ -53,7 +53,7 @@ export const queueMailPage = definePage({
           ) : (
             <>
               <RecipientTable context={context} recipients={listed.recipients} />
-              <Pages context={context} next={listed.next} />
+              <NextPager context={context} next={listed.next} />
             </>
           )}
         </>
@@ -61,29 +61,6 @@ export const queueMailPage = definePage({
     };
   },
 });
-
-/** Links to the first page and to the next one. */
-function Pages({ context: { path, query, texts }, next }: { context: OperatorContext; next: string | null }) {
-  const { queue, frame } = texts;
-  const isFirst = !query.has('after');
-  if (isFirst && next === null) return null;
-  const to = (after: string | null) => {
-    const page = new URLSearchParams(query);
-    page.delete('after');
-    if (after !== null) page.set('after', after);
-    return `${path}?${page}`;
-  };
-  return (
-    <nav class="pager" aria-label={frame.pages}>
-      {!isFirst && <a href={to(null)}>{queue.firstPage}</a>}
-      {next !== null && (
-        <a href={to(next)} rel="next">
-          {queue.nextPage}
-        </a>
-      )}
-    </nav>
-  );
-}
 
 function RecipientTable({
   context,

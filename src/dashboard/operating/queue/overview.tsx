@@ -1,15 +1,15 @@
 /** The queue at a glance: how much waits, by domain, site, tenant or kind. Each group leads to its mail, and to what can be done with it. */
 import { GROUPINGS, type Grouping, type sumQueues } from '../../../queue/control/stats.ts';
 import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
-import { FilterSelect, Filters, Table } from '../../frame/lists.tsx';
+import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { answerOf, changePath, type OperatorContext, Refused } from './criteria.tsx';
 import { QueueTabs } from './tabs.tsx';
 
 export type QueueStats = Awaited<ReturnType<typeof sumQueues>>;
 
-/** Maximum number of groups on the page, which stays within 100 kB. */
-const MAX_GROUPS = 100;
+/** Number of groups on a page, which stays within 100 kB. */
+const PAGE_SIZE = 100;
 
 export const queuePage = definePage({
   area: 'operator',
@@ -19,7 +19,8 @@ export const queuePage = definePage({
     const { operator, query, texts } = context;
     const { queue } = texts;
     const by = query.get('by') || 'domain';
-    const stats = await answerOf(operator.get<QueueStats>('/queue/stats', { by, limit: MAX_GROUPS }));
+    const asked = { by, limit: PAGE_SIZE, after: query.get('after') ?? '' };
+    const stats = await answerOf(operator.get<QueueStats>('/queue/stats', asked));
     const options = GROUPINGS.map((value) => ({ value, label: queue.groupings[value] }));
     return {
       title: queue.title,
@@ -34,7 +35,10 @@ export const queuePage = definePage({
           {stats instanceof Error ? (
             <Refused refusal={stats} />
           ) : (
-            <Groups context={context} by={by as Grouping} stats={stats} />
+            <>
+              <Groups context={context} by={by as Grouping} stats={stats} />
+              <NextPager context={context} next={stats.next} />
+            </>
           )}
         </>
       ),
@@ -44,7 +48,7 @@ export const queuePage = definePage({
 
 type GroupsProps = { context: OperatorContext; by: Grouping; stats: QueueStats };
 
-function Groups({ context, by, stats: { countedAt, total, groupCount, groups } }: GroupsProps) {
+function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProps) {
   const { queue } = context.texts;
   const { number } = context.formats;
   const nameOf = (group: QueueStats['groups'][number]) => String((group as Record<string, unknown>)[by]);
@@ -61,7 +65,6 @@ function Groups({ context, by, stats: { countedAt, total, groupCount, groups } }
           [queue.countedAt, <Time key="" context={context} at={countedAt} />],
         ]}
       />
-      {groupCount > groups.length && <p>{queue.longest(number(groups.length), number(groupCount))}</p>}
       <Table
         context={context}
         caption={`${queue.recipients}: ${queue.groupings[by]}`}

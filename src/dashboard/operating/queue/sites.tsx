@@ -1,14 +1,14 @@
 /** The sites that mail waits for, each with its queue, and with what suspends or resumes it. */
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
-import { Table } from '../../frame/lists.tsx';
+import { NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { changePath, type OperatorContext } from './criteria.tsx';
 import type { QueueStats } from './overview.tsx';
 import { QueueTabs } from './tabs.tsx';
 
-/** Maximum number of sites on the page, which stays within 100 kB. */
-const MAX_LISTED = 50;
+/** Number of sites on a page, which stays within 100 kB. */
+const PAGE_SIZE = 50;
 
 type Group = QueueStats['groups'][number];
 type Site = { name: string; counts: Group | undefined; hold: ShownAction | undefined };
@@ -17,10 +17,14 @@ export const sitesPage = definePage({
   area: 'operator',
   path: '/queue/sites',
   async show(context) {
-    const { operator, texts, formats } = context;
+    const { operator, query, texts } = context;
     const { sites, queue } = texts;
     const [stats, { actions }] = await Promise.all([
-      operator.get<QueueStats>('/queue/stats', { by: 'site', limit: MAX_LISTED }),
+      operator.get<QueueStats>('/queue/stats', {
+        by: 'site',
+        limit: PAGE_SIZE,
+        after: query.get('after') ?? '',
+      }),
       operator.get<{ actions: ShownAction[] }>('/queue/actions'),
     ]);
     return {
@@ -30,24 +34,22 @@ export const sitesPage = definePage({
           <Heading title={sites.title} />
           <QueueTabs context={context} />
           <p>{sites.text}</p>
-          {stats.groupCount > MAX_LISTED && (
-            <p>{queue.longest(formats.number(MAX_LISTED), formats.number(stats.groupCount))}</p>
-          )}
           <SiteTable context={context} rows={sitesOf(stats, actions)} />
+          <NextPager context={context} next={stats.next} />
         </>
       ),
     };
   },
 });
 
-/** Returns the sites with mail, and those that are suspended without any. Groups in parentheses are no sites. */
-function sitesOf({ groups }: QueueStats, actions: readonly ShownAction[]): Site[] {
+/** Returns the sites with mail, and on the last page those that are suspended without any. Groups in parentheses are no sites. */
+function sitesOf({ groups, next }: QueueStats, actions: readonly ShownAction[]): Site[] {
   const holds = actions.filter(({ verb, isInForce, site }) => verb === 'hold' && isInForce && site !== null);
   const named = groups.flatMap((counts) => {
     const name = String((counts as Record<string, unknown>)['site']);
     return name.startsWith('(') ? [] : [{ name, counts, hold: holds.find((hold) => isOf(hold, name)) }];
   });
-  const others = holds.filter((hold) => !named.some((site) => site.hold === hold));
+  const others = next === null ? holds.filter((hold) => !named.some((site) => site.hold === hold)) : [];
   return [...named, ...others.map((hold) => ({ name: hold.site ?? '', counts: undefined, hold }))];
 }
 

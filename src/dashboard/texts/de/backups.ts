@@ -29,7 +29,6 @@ export const backups: typeof english = {
   mailboxes: 'Postfächer',
   version: 'Version',
   damagedMailboxes: (count) => `${count} Postfächer waren schon beschädigt`,
-  more: (maximum) => `Nur die neuesten ${maximum} werden gezeigt.`,
   restoreText: 'Eine Sicherung wird bei angehaltenem Dienst zurückgespielt:',
   restoration: 'Wiederhergestellte Installation',
   notRestored:

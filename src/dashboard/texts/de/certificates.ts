@@ -37,8 +37,6 @@ export const certificates: typeof english = {
   newAccount: 'Neues Konto bei der Zertifizierungsstelle anlegen',
   newAccountText:
     'Die nächste Bestellung legt ein neues Konto an, etwa wenn sich der Schlüssel des bisherigen nicht öffnen lässt. DNS-Einträge, die das bisherige Konto nennen, sind danach falsch.',
-  more: (maximum) =>
-    `Nur die ersten ${maximum} werden gezeigt. Filtern Sie nach dem Hostnamen, um die anderen zu sehen.`,
   none: 'Es ist kein Zertifikat konfiguriert, und noch wurde keines erzeugt.',
   tlsa: 'TLSA-Daten',
 };

@@ -28,6 +28,8 @@ export const frame: typeof english = {
   newer: 'Neuere',
   older: 'Ältere',
   pages: 'Seiten der Liste',
+  firstPage: 'Erste Seite',
+  nextPage: 'Nächste Seite',
   nothing: 'Noch nichts vorhanden.',
   noMatch: 'Nichts passt zu diesen Filtern.',
   filter: 'Filtern',

@@ -4,8 +4,6 @@ import type { outboundRoutes as english } from '../en/outbound-routes.ts';
 export const outboundRoutes: typeof english = {
   title: 'Ausgehende Routen',
   text: 'Eine Route leitet E-Mails über ein Relay (Smarthost) oder, als Ausnahme von einer allgemeineren Route, an die MX-Hosts ihrer Domain. Es zählt die genaueste Route, die für eine E-Mail gilt.',
-  more: (maximum) =>
-    `Nur die ersten ${maximum} werden gezeigt. Filtern Sie nach dem Namen, um die anderen zu sehen.`,
   none: 'Keine Routen: Alle E-Mails gehen an die MX-Hosts ihrer Domain.',
   name: 'Name',
   nameHelp: '1 bis 40 Zeichen aus a-z, 0-9 und „-“. Eine Route mit einem vorhandenen Namen wird ersetzt.',

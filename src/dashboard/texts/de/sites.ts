@@ -14,14 +14,12 @@ export const sites: typeof english = {
   resume: 'Fortsetzen',
   retry: 'Jetzt erneut versuchen',
   mail: 'Seine E-Mails',
-  newest: (count) => `Die neuesten ${count} E-Mails.`,
   allEmails: 'E-Mails aller Mandanten',
   allEmailsText: 'Nur Umschläge werden gezeigt: Die Post der Menschen bleibt privat.',
   needTenant: 'Geben Sie auch den Mandanten ein: Adressen werden in einem Mandanten gesucht.',
   to: 'Adresse eines Empfängers',
   broadcasts: 'Rundmails aller Mandanten',
-  broadcastsText:
-    'Die neuesten 50, ohne ihren Inhalt. Wird eine angehalten, bleibt erhalten, was noch nicht gesendet ist.',
+  broadcastsText: 'Ohne ihren Inhalt. Wird eine angehalten, bleibt erhalten, was noch nicht gesendet ist.',
   from: 'Von',
   test: 'Zustellung testen',
   testText:

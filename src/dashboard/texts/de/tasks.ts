@@ -13,5 +13,4 @@ export const tasks: typeof english = {
   retry: 'Erneut starten',
   discard: 'Verwerfen',
   discardText: 'Die Aufgabe wird vergessen. Was sie tun sollte, geschieht nie.',
-  more: (maximum) => `Mehr als ${maximum} Aufgaben sind fehlgeschlagen. Gezeigt werden die ersten.`,
 };

@@ -27,7 +27,6 @@ export const backups = {
   mailboxes: 'Mailboxes',
   version: 'Version',
   damagedMailboxes: (count: string) => `${count} mailboxes were already damaged`,
-  more: (maximum: string) => `Only the newest ${maximum} are shown.`,
   restoreText: 'A backup is restored while no daemon runs:',
   restoration: 'Restored installation',
   notRestored: 'Nothing is held back: this installation was not restored, or was released.',

@@ -32,7 +32,6 @@ export const certificates = {
   newAccount: 'Make another account with the authority',
   newAccountText:
     'The next order makes another account, such as when the key of the present one cannot be opened. DNS records that name the present account are wrong afterwards.',
-  more: (maximum: string) => `Only the first ${maximum} are shown. Filter by host name to see the others.`,
   none: 'No certificate is configured, and none has been made yet.',
   tlsa: 'TLSA data',
 };

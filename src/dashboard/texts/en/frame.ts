@@ -26,6 +26,8 @@ export const frame = {
   newer: 'Newer',
   older: 'Older',
   pages: 'Pages of the list',
+  firstPage: 'First page',
+  nextPage: 'Next page',
   nothing: 'Nothing here yet.',
   noMatch: 'Nothing matches these filters.',
   filter: 'Filter',

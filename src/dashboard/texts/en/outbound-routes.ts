@@ -2,7 +2,6 @@
 export const outboundRoutes = {
   title: 'Outbound routes',
   text: 'A route sends mail through a relay (smarthost), or, as an exception to a more general route, to the MX hosts of its domain. The most specific route that applies to a mail is used.',
-  more: (maximum: string) => `Only the first ${maximum} are shown. Filter by name to see the others.`,
   none: 'No routes: all mail goes to the MX hosts of its domain.',
   name: 'Name',
   nameHelp: '1 to 40 of a-z, 0-9 and “-”. A route with a name that exists is replaced.',

@@ -11,5 +11,4 @@ export const tasks = {
   retry: 'Run again',
   discard: 'Discard',
   discardText: 'The task is deleted, and its work is never done.',
-  more: (maximum: string) => `More than ${maximum} tasks have failed. The first ones are shown.`,
 };
