@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
-import { continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
+import { pageOfFound } from '../db/continued.ts';
+import { continuedQuery, DEFAULT_ITEMS } from '../db/continued-query.ts';
 import type { Backups } from './backups.ts';
 import { backupFolder, type FoundBackup, isEncrypted, listOwnBackups } from './format.ts';
 import { readLastCopy } from './last-copy.ts';

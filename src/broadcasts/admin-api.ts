@@ -5,7 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
-import { type Continuation, continuedQuery, DEFAULT_ITEMS } from '../db/continued.ts';
+import type { Continuation } from '../db/continued.ts';
+import { continuedQuery, DEFAULT_ITEMS } from '../db/continued-query.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { orNotFound } from '../system/errors.ts';

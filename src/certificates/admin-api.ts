@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
-import { type Continuation, continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
+import { type Continuation, pageOfFound } from '../db/continued.ts';
+import { continuedQuery, DEFAULT_ITEMS } from '../db/continued-query.ts';
 import { sealCertificateKey } from './acme/certificate-key.ts';
 import { findCertificate, removeAccount, renewNow } from './acme/store.ts';
 import type { CertificateAdmin } from './certificates.ts';

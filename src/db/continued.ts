@@ -2,18 +2,6 @@
  * Lists of the operator that have no ids which sort by time. An answer has one page, and `next` names the place behind it: the `after` of the
  * request for the page that follows. A page costs the same wherever it is.
  */
-import { Type } from 'typebox';
-
-/** Maximum number of items in an answer, and the number without `limit`. */
-const MAX_ITEMS = 1_000;
-export const DEFAULT_ITEMS = 100;
-/** Maximum length of the name of a place, such as the path of a file. */
-const MAX_PLACE_CHARACTERS = 4_000;
-
-export const continuedQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ITEMS })),
-  after: Type.Optional(Type.String({ maxLength: MAX_PLACE_CHARACTERS })),
-};
 
 /** What the answer with a page says beside its items. `next` is null on the last page. */
 export type Continuation = { hasMore: boolean; next: string | null };

@@ -5,7 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
-import { type Continuation, continuedQuery, DEFAULT_ITEMS, pageOfFound } from '../db/continued.ts';
+import { type Continuation, pageOfFound } from '../db/continued.ts';
+import { continuedQuery, DEFAULT_ITEMS } from '../db/continued-query.ts';
 import { type FailedTask, listFailedTasks } from './read-store.ts';
 import { discardFailedTask, retryFailedTask, type TaskKey } from './store.ts';
 import { readTaskId, taskId } from './task-id.ts';

@@ -47,7 +47,7 @@ world.flow(
     await world.replaceDaemon(world.daemon.dataDir, NO_SERVER);
     const waiting = await send(subjects[1]);
     await open('/operator/restoration');
-    await sees('Nothing is kept back');
+    await sees('Nothing is held back');
     await look(visitor, 'not restored');
 
     await open('/operator/backups');
@@ -77,7 +77,7 @@ world.flow(
     await look(visitor, 'queue');
     await open('/operator/restoration');
     await disclose('Release');
-    await look(visitor, 'kept back');
+    await look(visitor, 'held back');
     await submit('Release');
     await sees('Released');
     await look(visitor, 'released');
@@ -85,7 +85,7 @@ world.flow(
     for (const id of [waiting, during]) await waitForDelivery(id, key);
     await until('the events are posted', async () => receiver.received.length >= 3);
     await open('/operator/restoration');
-    await sees('Nothing is kept back');
+    await sees('Nothing is held back');
     assert.deepEqual(arrivals(), [1, 1, 1]);
     const posted = receiver.received.map(({ headers }) => headers['webhook-id']);
     assert.deepEqual([posted.length, new Set(posted).size], [3, 3]);

@@ -5,7 +5,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { type Continuation, continuedQuery, pageOfFound } from '../../db/continued.ts';
+import { type Continuation, pageOfFound } from '../../db/continued.ts';
+import { continuedQuery } from '../../db/continued-query.ts';
 import { addressKey } from '../../mail/address.ts';
 import { isoTime } from '../../system/clock.ts';
 import { orNotFound } from '../../system/errors.ts';

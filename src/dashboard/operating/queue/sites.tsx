@@ -18,7 +18,7 @@ export const sitesPage = definePage({
   path: '/queue/sites',
   async show(context) {
     const { operator, query, texts } = context;
-    const { sites, queue } = texts;
+    const { sites } = texts;
     const [stats, { actions }] = await Promise.all([
       operator.get<QueueStats>('/queue/stats', {
         by: 'site',
