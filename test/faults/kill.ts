@@ -36,8 +36,7 @@ const REACH_TIMEOUT_MS = 60_000;
 
 /**
  * Points that the load of this part does not reach. They have parts of their own (retention.ts, certificate-orders.ts, key-rotations.ts, queue-actions.ts, approvals.ts,
- * tenant-deletion.ts, broadcast/, inbound/, mailboxes/, submission/, scripts/); those of imports are reached by test/accounts/crash.test.ts, and
- * those of backups by test/scenarios/backup-crashes.test.ts.
+ * tenant-deletion.ts, backups.ts, broadcast/, inbound/, mailboxes/, submission/, scripts/); those of imports are reached by test/accounts/crash.test.ts.
  */
 const OTHER_POINTS =
   /^(retention|compact|approval|certificate|key|queue-action|tenant-erase|backup|restore|broadcast|mailbox|private|receive|inbound|forward|notification|dmarc-report|submission|report|script|import)-/;

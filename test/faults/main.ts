@@ -11,6 +11,7 @@
 import { parseArgs } from 'node:util';
 import { compileProgram, freshProgram } from '../support/fresh-program.ts';
 import { killApprovals } from './approvals.ts';
+import { killBackups } from './backups.ts';
 import { fillDiskOfBroadcasts } from './broadcast/full-disk.ts';
 import { killBroadcasts } from './broadcast/kill.ts';
 import { cutBroadcasts } from './broadcast/power-cut.ts';
@@ -82,6 +83,7 @@ const PARTS: Record<string, Part> = {
   'broadcast-cut': [lackingForPowerCuts, cutBroadcasts],
   migration: [lackingForMigrations, stopMigrations],
   terminate: [lackingForKills, terminateAgainAndAgain],
+  backups: [lackingForKills, killBackups],
   'certificate-orders': [lackingForKills, killOrders],
   'key-rotations': [lackingForKills, killRotations],
   'clock-jump': [lackingForClockJumps, jumpClock],
