@@ -1,4 +1,5 @@
 /** Formats numbers, sizes and times for a person, in its language and its time zone. */
+import { createLru } from '../system/lru.ts';
 import type { Language } from './texts/texts.ts';
 
 export type Formats = {
@@ -18,8 +19,21 @@ export type Formats = {
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 const UNIT = 1000;
 
-/** Returns the formats of a language and a zone. */
+/** Maximum number of kept formats, which take some 100 kB each. The people of an installation share a few zones. */
+const MAX_KEPT = 32;
+const kept = createLru<string, Formats>(MAX_KEPT);
+
+/** Returns the formats of a language and a zone. They are kept, because making them takes longer than most pages. */
 export function formatsOf(language: Language, timeZone: string): Formats {
+  const key = `${language} ${timeZone}`;
+  const known = kept.get(key);
+  if (known) return known;
+  const formats = createFormats(language, timeZone);
+  kept.set(key, formats);
+  return formats;
+}
+
+function createFormats(language: Language, timeZone: string): Formats {
   const short = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   const exact = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeStyle: 'long', timeZone });
   const numbers = new Intl.NumberFormat(language);
