@@ -1,7 +1,7 @@
 /** The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both languages. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { HtmlValidate } from 'html-validate';
+import { type ConfigData, HtmlValidate, type ResolvedConfig, StaticConfigLoader } from 'html-validate';
 import { type Browser, formsOf } from '../support/browser.ts';
 import { type Visit, visitEmpty, visitFull } from '../support/dashboard/visits.ts';
 import { openPopulated } from '../support/resources/populated.ts';
@@ -12,7 +12,21 @@ const MAX_PAGE_BYTES = 100_000;
 const world = await openPopulated();
 after(() => world.close());
 
-const validator = new HtmlValidate({
+/** Resolves the rules once: the loader of the package does it for each page, which takes as long as the page itself. */
+class OneConfig extends StaticConfigLoader {
+  readonly #resolved: Promise<ResolvedConfig>;
+
+  constructor(config: ConfigData) {
+    super(config);
+    this.#resolved = Promise.resolve(super.getConfigFor(''));
+  }
+
+  override getConfigFor(): Promise<ResolvedConfig> {
+    return this.#resolved;
+  }
+}
+
+const rules = new OneConfig({
   extends: ['html-validate:recommended'],
   rules: {
     // Preact closes elements without content, and the element of the document type is ours.
@@ -24,6 +38,7 @@ const validator = new HtmlValidate({
     'long-title': 'off',
   },
 });
+const validator = new HtmlValidate(rules);
 
 type Answer = Awaited<ReturnType<Browser['open']>>;
 
@@ -42,6 +57,14 @@ async function findFaults(path: string, { html }: Answer): Promise<string[]> {
   return bytes > MAX_PAGE_BYTES ? [...faults, `${path}: ${bytes} bytes`] : faults;
 }
 
+/**
+ * Returns true for a page whose HTML is looked at in this language. A page of a tenant consists of the same elements in both modes, so the
+ * languages share the modes.
+ */
+function isValidated(path: string, language: string): boolean {
+  return !path.startsWith(`/t/default/${language === 'en' ? 'live' : 'test'}`);
+}
+
 async function walk(
   visits: readonly Visit[],
   language: string,
@@ -55,7 +78,7 @@ async function walk(
       else if (isPage(answer)) {
         pages += 1;
         assert.match(answer.html, new RegExp(`<html lang="${language}"`), path);
-        faults.push(...(await findFaults(path, answer)));
+        if (isValidated(path, language)) faults.push(...(await findFaults(path, answer)));
       }
     }
   }
