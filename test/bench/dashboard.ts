@@ -32,10 +32,13 @@ const SETTLE_MS = 3_000;
 /** Pages with a chart, a long list and a form. */
 const VITAL_PAGES = ['', '/emails', '/templates/new'];
 
-export const dashboard: Group = {
-  name: 'dashboard',
+let filled: Promise<MillionStore> | undefined;
+/** Fills the store for the first row that needs it, and keeps it for the others. */
+const storeIn = (workspace: Workspace) => (filled ??= fillMillion(workspace));
+
+const pages: Group = {
+  name: 'dashboard-pages',
   async prepare(workspace) {
-    let filled: Promise<MillionStore> | undefined;
     const row = (
       { name, aim }: { name: string; aim: string },
       measure: (daemon: DaemonProcess, store: MillionStore) => Promise<Measure>,
@@ -44,8 +47,7 @@ export const dashboard: Group = {
       unit: 'ms',
       aim,
       async measure() {
-        filled ??= fillMillion(workspace);
-        const store = await filled;
+        const store = await storeIn(workspace);
         return measureOn(store, (daemon) => measure(daemon, store));
       },
     });
@@ -55,33 +57,6 @@ export const dashboard: Group = {
           { name: 'slowest p95 of a page of the dashboard', aim: 'p95 under 40 ms, p99 under 80 ms, 100 kB' },
           measurePages,
         ),
-        {
-          ...row(
-            {
-              name: `p95 of a page beside ${SENDS_PER_SECOND} sends a second`,
-              aim: 'under 100 ms, at most 5 % of the sends lost',
-            },
-            measurePages,
-          ),
-          async measure() {
-            filled ??= fillMillion(workspace);
-            return measureBesideSends(workspace, await filled);
-          },
-        },
-        {
-          ...row(
-            {
-              name: `sends beside ${TAILS} tails, of those before`,
-              aim: 'at least 95 %, loop p99 under 50 ms',
-            },
-            measurePages,
-          ),
-          unit: '%',
-          async measure() {
-            filled ??= fillMillion(workspace);
-            return measureBesideTails(workspace, await filled);
-          },
-        },
         row(
           {
             name: 'largest paint of a page at 1.6 Mbit/s, cold',
@@ -111,6 +86,30 @@ export const dashboard: Group = {
     };
   },
 };
+
+const sends: Group = {
+  name: 'dashboard-sends',
+  async prepare(workspace) {
+    return {
+      rows: [
+        {
+          name: `Postrider: p95 of a page beside ${SENDS_PER_SECOND} sends a second, 1,000,000 rows`,
+          unit: 'ms',
+          aim: 'under 100 ms, at most 5 % of the sends lost',
+          measure: async () => measureBesideSends(workspace, await storeIn(workspace)),
+        },
+        {
+          name: `Postrider: sends beside ${TAILS} tails, of those before, 1,000,000 rows`,
+          unit: '%',
+          aim: 'at least 95 %, loop p99 under 50 ms',
+          measure: async () => measureBesideTails(workspace, await storeIn(workspace)),
+        },
+      ],
+    };
+  },
+};
+
+export const dashboard: readonly Group[] = [pages, sends];
 
 type Times = { name: string; p95Ms: number; p99Ms: number; bytes: number };
 
@@ -153,7 +152,8 @@ async function timesOf(person: Person, { name, path }: PageKind): Promise<Times>
 /** Opens pages of all kinds in turn while emails are sent, and compares what arrives with what arrived before. */
 async function measureBesideSends(workspace: Workspace, store: MillionStore): Promise<Measure> {
   await using sink = await startSink(workspace);
-  return measureOn(
+  // Waited for here, so that the sink is there until then.
+  return await measureOn(
     store,
     async (daemon) => {
       const person = await logInPerson(daemon, store.tenantId);
@@ -188,7 +188,8 @@ async function measureBesideSends(workspace: Workspace, store: MillionStore): Pr
 /** Compares what arrives while tails show it with what arrived before. */
 async function measureBesideTails(workspace: Workspace, store: MillionStore): Promise<Measure> {
   await using sink = await startSink(workspace);
-  return measureOn(
+  // Waited for here, so that the sink is there until then.
+  return await measureOn(
     store,
     async (daemon) => {
       const load = loadOf(daemon, store.key);
@@ -228,7 +229,8 @@ async function countArrivals(
   isOver: () => boolean,
 ): Promise<{ arrived: number; p99Ms: number }> {
   const before = messages();
-  const { p99Ms } = await runPaced(load, isOver);
+  const { p99Ms, refused } = await runPaced(load, isOver);
+  if (refused > 0) throw new Error(`${refused} emails were refused`);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   return { arrived: messages() - before, p99Ms };
 }

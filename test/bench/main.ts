@@ -74,7 +74,7 @@ const GROUPS: readonly Group[] = [
   scheduled,
   attachments,
   million,
-  dashboard,
+  ...dashboard,
   metrics,
   queueControl,
   retention,
