@@ -113,7 +113,7 @@ async function addConfirmed(fields: Partial<MailboxRow> = {}): Promise<MailboxRo
 test('an address is confirmed by a link that works once, and then gets a link for a new password, which works once', async () => {
   const mailbox = await add();
   const browser = await setAddress(mailbox, 'private@elsewhere.example', 'wrong password');
-  assert.match(browser.page.html, /The address or the password is wrong/);
+  assert.match(browser.page.html, /The current password is wrong/);
   await browser.submit('set', { address: 'private@elsewhere.example', currentPassword: PASSWORD });
   assert.match(browser.page.html, /private@elsewhere\.example.*waits for your confirmation/s);
   const asked = await lastMail();

@@ -125,7 +125,7 @@ test('the owner changes the password, which ends all other sessions but the pres
   const elsewhere = await logInTo(mailbox.address);
   await browser.open('/mailbox/security');
   await browser.submit('password', { currentPassword: 'wrong password', password: 'a new password' });
-  assert.match(browser.page.html, /The address or the password is wrong/);
+  assert.match(browser.page.html, /The current password is wrong/);
   await browser.submit('password', { currentPassword: PASSWORD, password: 'short' });
   assert.match(browser.page.html, /role="alert"/);
   await browser.submit('password', { currentPassword: PASSWORD, password: 'a new password' });

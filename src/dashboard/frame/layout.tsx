@@ -65,6 +65,8 @@ export function Layout({
       {hasPasskeys && <script src={pathOf('passkeys.js')} defer />}
     </>
   );
+  // The owner of a mailbox writes no programs.
+  const isTechnical = viewer !== undefined && viewer.area !== 'mailbox';
   return (
     <Page title={`${title} – Postrider`} lang={formats.language} head={head}>
       <a class="skip" href="#content">
@@ -92,8 +94,8 @@ export function Layout({
       <footer class="foot">
         <span>{texts.frame.version(VERSION)}</span>
         <span>{formats.timeZone}</span>
-        {viewer && <a href="/docs">{texts.frame.apiReference}</a>}
-        {viewer && <a href="/docs/guide">{texts.frame.guide}</a>}
+        {isTechnical && <a href="/docs">{texts.frame.apiReference}</a>}
+        {isTechnical && <a href="/docs/guide">{texts.frame.guide}</a>}
       </footer>
     </Page>
   );

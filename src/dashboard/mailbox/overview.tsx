@@ -25,6 +25,18 @@ export const mailboxOverviewPage = definePage({
               [mailboxes.aliases, <Foreign text={mailbox.aliases.join(', ') || frame.none} />],
               [mailboxes.usage, <Usage context={context} mailbox={mailbox} />],
               [mailboxes.messages, formats.number(mailbox.messageCount)],
+              [
+                mailboxes.vacation,
+                <a href="/mailbox/vacation">
+                  {mailbox.vacation ? myMailbox.vacationIsOn : myMailbox.vacationIsOff}
+                </a>,
+              ],
+              [
+                mailboxes.forwarding,
+                <a href="/mailbox/forwarding">
+                  <Foreign text={mailbox.forwardTo.join(', ') || frame.none} />
+                </a>,
+              ],
               [mailboxes.lastLogin, <Time context={context} at={mailbox.lastLoginAt} />],
             ]}
           />

@@ -3,7 +3,7 @@ import { Facts, Foreign, Heading, Status } from '../frame/elements.tsx';
 import { Disclosure, Field, Form } from '../frame/forms.tsx';
 import { CurrentPassword } from '../frame/passwords.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
-import { requireMailboxPassword } from '../people/mailbox-login.ts';
+import { requireOwnPassword } from '../people/mailbox-login.ts';
 
 type MailboxContext = Contexts['mailbox'];
 
@@ -31,18 +31,19 @@ export const mailboxRecoveryPage = definePage({
                 [words.address, <Foreign text={recovery.address} />],
                 [
                   words.state,
-                  recovery.confirmedAt === null ? (
-                    <Status tone="warning">{words.waits}</Status>
-                  ) : (
-                    <Status tone="good">{words.confirmed}</Status>
-                  ),
+                  <Status tone={recovery.confirmedAt === null ? 'warning' : 'good'}>
+                    {recovery.confirmedAt === null ? words.unconfirmed : words.confirmed}
+                  </Status>,
                 ],
               ]}
             />
           ) : (
             <p>{words.none}</p>
           )}
-          {isOffered && <NewAddress context={context} />}
+          {recovery?.confirmedAt === null && <p>{words.waits}</p>}
+          {isOffered && (
+            <NewAddress context={context} label={recovery ? words.otherAddress : words.address} />
+          )}
           {recovery && <Remove context={context} />}
         </>
       ),
@@ -51,8 +52,10 @@ export const mailboxRecoveryPage = definePage({
   actions: {
     set: {
       async run(context, form) {
-        await requirePassword(context, fieldOf(form, 'currentPassword'));
         const { app, mailbox, texts } = context;
+        // Whoever finds a browser that is logged in must not be able to stay in the mailbox by this.
+        const password = fieldOf(form, 'currentPassword');
+        await requireOwnPassword(app, context, { password, wrong: texts.account.wrongPassword });
         await app.recovery.set(mailbox, fieldOf(form, 'address'), texts.recovery);
         return { to: PAGE, said: 'recoveryLinkSent' };
       },
@@ -66,12 +69,7 @@ export const mailboxRecoveryPage = definePage({
   },
 });
 
-/** Whoever finds a browser that is logged in must not be able to stay in the mailbox by this. */
-async function requirePassword({ app, mailbox, clientAddress }: MailboxContext, password: string) {
-  await requireMailboxPassword(app, { address: mailbox.address, password, clientAddress });
-}
-
-function NewAddress({ context }: { context: MailboxContext }) {
+function NewAddress({ context, label }: { context: MailboxContext; label: string }) {
   const { recovery } = context.texts;
   return (
     <Form context={context} action="set" submit={recovery.set}>
@@ -80,7 +78,7 @@ function NewAddress({ context }: { context: MailboxContext }) {
         action="set"
         name="address"
         type="email"
-        label={recovery.address}
+        label={label}
         help={recovery.addressHelp}
         autocomplete="email"
         isRequired
@@ -93,10 +91,13 @@ function NewAddress({ context }: { context: MailboxContext }) {
 function Remove({ context }: { context: MailboxContext }) {
   const { recovery, frame } = context.texts;
   return (
-    <Disclosure label={frame.delete} isOpen={context.failed?.action === 'remove'}>
-      <Form context={context} action="remove" submit={frame.delete} isDangerous>
-        <p>{recovery.removeText}</p>
-      </Form>
-    </Disclosure>
+    <section aria-labelledby="remove">
+      <h2 id="remove">{recovery.remove}</h2>
+      <Disclosure label={recovery.remove} isOpen={context.failed?.action === 'remove'}>
+        <Form context={context} action="remove" submit={frame.delete} isDangerous>
+          <p>{recovery.removeText}</p>
+        </Form>
+      </Disclosure>
+    </section>
   );
 }

@@ -13,7 +13,9 @@ function describe(condition: Condition, rules: Texts['rules']): string {
   const { field, header = '', value } = condition;
   const name = field === 'header' ? header : rules.fields[field];
   const operator = rules.operators[operatorOf(condition)];
-  return isSize(field) ? rules.sizes(name, value, condition.not === true) : `${name} ${operator} “${value}”`;
+  return isSize(field)
+    ? rules.sizes(name, value, condition.not === true)
+    : `${name} ${operator} ${rules.quoted(value)}`;
 }
 
 /** Returns true for the fields whose value is a number of bytes. */

@@ -4,12 +4,12 @@ import { Heading } from '../frame/elements.tsx';
 import { CurrentPassword, PasswordChange } from '../frame/passwords.tsx';
 import { SessionTable } from '../frame/sessions.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
-import { renewMailboxSession, requireMailboxPassword } from '../people/mailbox-login.ts';
+import { renewMailboxSession, requireOwnPassword } from '../people/mailbox-login.ts';
 import { endSession, listSessions } from '../people/sessions-store.ts';
 import { mailSessionActions, mailSessionSection } from '../receiving/mail-sessions.tsx';
 
 const PAGE = '/mailbox/security';
-const PLACE = { base: '', page: PAGE };
+const PLACE = { base: '', page: PAGE, appPasswords: '/mailbox/app-passwords' };
 
 export const mailboxSecurityPage = definePage({
   area: 'mailbox',
@@ -38,9 +38,9 @@ export const mailboxSecurityPage = definePage({
     ...mailSessionActions<Contexts['mailbox']>(() => PLACE),
     password: {
       async run(context, form) {
-        const { app, api, mailbox, session, clientAddress, setSession } = context;
-        const current = { address: mailbox.address, password: fieldOf(form, 'currentPassword') };
-        await requireMailboxPassword(app, { ...current, clientAddress });
+        const { app, api, session, texts, setSession } = context;
+        const password = fieldOf(form, 'currentPassword');
+        await requireOwnPassword(app, context, { password, wrong: texts.account.wrongPassword });
         await api.patch('', { password: fieldOf(form, 'password') });
         setSession(await renewMailboxSession(app, session, context));
         return { to: PAGE, said: 'passwordChanged' };

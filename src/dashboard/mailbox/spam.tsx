@@ -53,9 +53,9 @@ export const spamSendersPage = definePage({
                   </>
                 ),
               },
+              ...choiceColumns<(typeof senders)[number]>(context, chosen),
               { label: spamSenders.messages, cell: (row) => formats.number(row.messages), isNumeric: true },
               { label: spamSenders.last, cell: ({ lastAt }) => <Time context={context} at={lastAt} /> },
-              ...choiceColumns<(typeof senders)[number]>(context, chosen),
             ]}
           />
           <Others context={context} choices={choices.filter(({ address }) => !listed.has(address))} />

@@ -21,26 +21,38 @@ type Login = { address: string; password: string } & Client;
  * @throws AppError validation_error for a wrong address or password, invalid_state for a suspended mailbox, rate_limited, unavailable
  */
 export async function logInToMailbox(app: LoginApp, { address, password, ...client }: Login) {
-  const mailbox = await requireMailboxPassword(app, { address, password, ...client });
+  const result = await app.authenticate({
+    username: address,
+    password,
+    address: client.clientAddress,
+    protocol: 'dashboard',
+  });
+  if ('refused' in result) throw refusalOf(result.refused);
+  const { mailbox } = result;
   if (!(await isTenantActive(app, mailbox))) throw refusalOf('suspended');
   return { mailbox, token: await beginMailboxSession(app, mailbox, client) };
 }
 
 /**
- * Returns the mailbox when the password is its own.
+ * Checks the password of an owner who is logged in, before a change that needs it. `wrong` says that it is not the password.
  * @throws AppError as `logInToMailbox`
  */
-export async function requireMailboxPassword(
-  { authenticate }: Pick<LoginApp, 'authenticate'>,
-  {
-    address: username,
+export async function requireOwnPassword(
+  app: Pick<LoginApp, 'authenticate'>,
+  { mailbox, clientAddress }: Pick<Client, 'clientAddress'> & { mailbox: MailboxRow },
+  { password, wrong }: { password: string; wrong: string },
+): Promise<void> {
+  const { address: username } = mailbox;
+  const result = await app.authenticate({
+    username,
     password,
-    clientAddress: address,
-  }: Pick<Login, 'address' | 'password' | 'clientAddress'>,
-): Promise<MailboxRow> {
-  const result = await authenticate({ username, password, address, protocol: 'dashboard' });
-  if ('refused' in result) throw refusalOf(result.refused);
-  return result.mailbox;
+    address: clientAddress,
+    protocol: 'dashboard',
+  });
+  if (!('refused' in result)) return;
+  throw result.refused === 'credentials'
+    ? new AppError('validation_error', wrong)
+    : refusalOf(result.refused);
 }
 
 /** Begins a session that lasts while the mailbox has its present password. It returns the token. */

@@ -2,6 +2,7 @@
  * The app passwords of a mailbox: a table with a button to revoke each, and a form for another one, whose text is shown once. The owner of the
  * mailbox and the administrators of its tenant use the same.
  */
+import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
 import { PROTOCOLS } from '../../accounts/protocols.ts';
 import type { appPasswordSchema, createdAppPasswordSchema } from '../../mailboxes/app-passwords/schemas.ts';
@@ -10,6 +11,7 @@ import { Copyable, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Choices, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { type BaseContext, fieldOf } from '../page.ts';
+import { mailSettings } from './mail-settings.tsx';
 
 type AppPassword = Static<typeof appPasswordSchema>;
 type Created = Static<typeof createdAppPasswordSchema>;
@@ -121,7 +123,9 @@ export function appPasswordActions<Of extends Context>(placeOf: (context: Of) =>
           ...(expires !== '' && { expiresAt: `${expires}T23:59:59Z` }),
         });
         const { title } = context.texts.appPasswords;
-        return { title, body: <NewPassword context={context} created={created} back={page} /> };
+        const settings = await mailSettings(context, base);
+        const shown = <NewPassword context={context} created={created} back={page} settings={settings} />;
+        return { title, body: shown };
       },
     },
     revoke: {
@@ -135,7 +139,10 @@ export function appPasswordActions<Of extends Context>(placeOf: (context: Of) =>
   };
 }
 
-function NewPassword({ context, created, back }: { context: Context; created: Created; back: string }) {
+type NewPasswordProps = { context: Context; created: Created; back: string; settings: ComponentChildren };
+
+/** The new password, with what a mail program asks for besides. */
+function NewPassword({ context, created, back, settings }: NewPasswordProps) {
   const { appPasswords } = context.texts;
   return (
     <>
@@ -144,6 +151,7 @@ function NewPassword({ context, created, back }: { context: Context; created: Cr
       <p>
         <Foreign text={created.name} />: <Copyable context={context} text={created.password} />
       </p>
+      {settings}
       <p>
         <a href={back}>{appPasswords.back}</a>
       </p>

@@ -15,11 +15,12 @@ type Session = Sessions['data'][number];
 
 type Context = BaseContext & { api: Calls };
 
-/** Where the sessions are: the path of the mailbox in the API, and the page that shows them. */
-type Place = { base: string; page: string; mayChange?: boolean };
+/** Where the sessions are: the path of the mailbox in the API, the page that shows them, and where the app passwords are. */
+type Place = { base: string; page: string; appPasswords: string; mayChange?: boolean };
 
 /** Returns the section with the table. */
-export async function mailSessionSection(context: Context, { base, page, mayChange = true }: Place) {
+export async function mailSessionSection(context: Context, place: Place) {
+  const { base, page, appPasswords, mayChange = true } = place;
   const { texts, api } = context;
   const { mailSessions, mailSettings, frame } = texts;
   const { data } = await api.get<Sessions>(`${base}/sessions`);
@@ -38,7 +39,9 @@ export async function mailSessionSection(context: Context, { base, page, mayChan
   return (
     <section aria-labelledby="mail-sessions">
       <h2 id="mail-sessions">{mailSessions.title}</h2>
-      <p>{mailSessions.introduction}</p>
+      <p>
+        {mailSessions.introduction} <a href={appPasswords}>{texts.appPasswords.title}</a>
+      </p>
       <Table
         context={context}
         caption={mailSessions.caption}

@@ -28,7 +28,8 @@ export function mailboxPageOf(context: Pick<TenantContext, 'params' | 'at'>): st
 }
 
 function placeOf(context: TenantContext) {
-  return { base: baseOf(context), page: mailboxPageOf(context) };
+  const page = mailboxPageOf(context);
+  return { base: baseOf(context), page, appPasswords: `${page}#app-passwords` };
 }
 
 export const mailboxPage = definePage({
@@ -48,7 +49,7 @@ export const mailboxPage = definePage({
           </Heading>
           <About context={context} mailbox={mailbox} />
           {mayChange && <Change context={context} mailbox={mailbox} />}
-          <h2>{appPasswords.title}</h2>
+          <h2 id="app-passwords">{appPasswords.title}</h2>
           {await appPasswordSection(context, place)}
           {await mailSessionSection(context, place)}
           {await mailSettings(context, baseOf(context))}

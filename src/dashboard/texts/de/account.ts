@@ -12,6 +12,7 @@ export const account: typeof english = {
   profile: 'Profil',
   password: 'Passwort',
   currentPassword: 'Bisheriges Passwort',
+  wrongPassword: 'Das bisherige Passwort ist falsch',
   newPassword: 'Neues Passwort (mindestens 8 Zeichen)',
   changePassword: 'Passwort ändern',
   totp: 'Einmalcodes',

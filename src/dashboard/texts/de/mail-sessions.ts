@@ -5,7 +5,7 @@ export const mailSessions: typeof english = {
   title: 'Mailprogramme',
   caption: 'Mailprogramme, die jetzt verbunden sind',
   introduction:
-    'Ein Programm, das Sie trennen, verbindet sich von selbst wieder, solange es ein gültiges Passwort kennt. Um es auszusperren, widerrufen Sie sein App-Passwort oder ändern Sie das Passwort des Postfachs.',
+    'Ein Programm, das Sie trennen, verbindet sich von selbst wieder, solange es ein gültiges Passwort kennt. Um es auszusperren, ändern Sie das Passwort des Postfachs, oder widerrufen Sie das, mit dem es angemeldet ist:',
   none: 'Im Moment ist kein Mailprogramm verbunden.',
   service: 'Dienst',
   program: 'Programm',

@@ -44,6 +44,7 @@ export const rules: typeof english = {
     'not endsWith': 'endet nicht mit',
   },
   sizes: (field, bytes, not) => `${not ? 'nicht ' : ''}${field} ${bytes} Bytes`,
+  quoted: (text) => `„${text}“`,
   and: ' und ',
   or: ' oder ',
   always: 'immer',

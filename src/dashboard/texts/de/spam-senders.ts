@@ -4,7 +4,7 @@ import type { spamSenders as english } from '../en/spam-senders.ts';
 export const spamSenders: typeof english = {
   title: 'Spam',
   introduction: (messages) =>
-    `Von diesen Absendern ist die neueste Mail in Ihrem Spam-Ordner; gelesen werden seine letzten ${messages} Nachrichten. Jeder kann einen beliebigen Absender in eine Nachricht schreiben: Lassen Sie nur die durch, deren Mail Ihnen fehlt.`,
+    `Die Absender der neuesten Mail in Ihrem Spam-Ordner, von dem die letzten ${messages} Nachrichten gelesen werden. Jeder kann einen beliebigen Absender in eine Nachricht schreiben: Lassen Sie nur die durch, deren Mail Ihnen fehlt.`,
   effect:
     'Ihre Wahl wird eine Regel vor allen anderen, die die Mail dieses Absenders dann nicht mehr prüfen. Mail, die schon in einem Ordner liegt, bleibt dort.',
   caption: 'Absender der neuesten Mail im Spam-Ordner',

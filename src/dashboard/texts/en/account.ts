@@ -10,6 +10,7 @@ export const account = {
   profile: 'Profile',
   password: 'Password',
   currentPassword: 'Current password',
+  wrongPassword: 'The current password is wrong',
   newPassword: 'New password (at least 8 characters)',
   changePassword: 'Change the password',
   totp: 'One-time codes',

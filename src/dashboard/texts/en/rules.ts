@@ -42,6 +42,7 @@ export const rules = {
     'not endsWith': 'does not end with',
   },
   sizes: (field: string, bytes: string, not: boolean) => `${not ? 'not ' : ''}${field} ${bytes} bytes`,
+  quoted: (text: string) => `“${text}”`,
   and: ' and ',
   or: ' or ',
   always: 'always',

@@ -2,7 +2,7 @@
 export const spamSenders = {
   title: 'Spam',
   introduction: (messages: string) =>
-    `These have sent the newest mail in your folder for spam; its last ${messages} messages are read. Anybody can write any sender into a message, so let in only those whose mail you miss.`,
+    `The senders of the newest mail in your folder for spam, of which the last ${messages} messages are read. Anybody can write any sender into a message, so let in only those whose mail you miss.`,
   effect:
     'Your choice is a rule before all others, which then do not look at the mail of this sender. Mail that lies in a folder already stays there.',
   caption: 'Senders of the newest mail in the folder for spam',
