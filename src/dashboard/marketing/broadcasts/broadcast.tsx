@@ -6,7 +6,7 @@ import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { ApprovalPart, decisionActions } from '../../sending/approvals/decision.tsx';
 import { draftParts, findContactId, type TestAnswer, TestResults } from './draft.tsx';
 import { broadcastFacts, broadcastPath, getBroadcast } from './facts.tsx';
-import { readPaceOf } from './pace.tsx';
+import { PACE_LOGS, readPaceOf } from './pace.tsx';
 import { Progress } from './progress.tsx';
 import { reportParts } from './report.tsx';
 import { sendAgain } from './send-again.ts';
@@ -61,6 +61,7 @@ export const broadcastPage = definePage({
       },
     },
     pace: {
+      logs: PACE_LOGS,
       async run(context, form) {
         await context.api.patch(broadcastPath(context), { pace: readPaceOf(context, form) });
         return { to: context.path, said: 'saved' };

@@ -12,7 +12,7 @@ import { Table } from '../../frame/lists.tsx';
 import { localTimeOf } from '../../local-time.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { broadcastPath, getBroadcast } from './facts.tsx';
-import { PaceFields, readMoment, readPaceOf } from './pace.tsx';
+import { PACE_LOGS, PaceFields, readMoment, readPaceOf } from './pace.tsx';
 
 type Preflight = Static<typeof preflightSchema>;
 
@@ -62,7 +62,7 @@ export const checkBroadcastPage = definePage({
       },
     },
     schedule: {
-      logs: ['scheduleAt', 'pace', 'paceNumber', 'pace.finishBy'],
+      logs: ['scheduleAt', ...PACE_LOGS],
       async run(context, form) {
         await requireSeen(context, form);
         const { timeZone } = context.formats;

@@ -10,6 +10,9 @@ import { NoAudiences } from '../no-audiences.tsx';
 /** Limit of the form: HTML and text, and the other fields. */
 export const COMPOSER_UPLOAD = { maxBytes: 2 * MAX_SOURCE_BYTES + 64 * 1024, maxFiles: 0 };
 
+/** Fields of the form that the audit log has. */
+export const COMPOSER_LOGS = ['target', 'topicId', 'from', 'replyTo', 'templateId'] as const;
+
 type Named = { id: string; name: string };
 
 /** Fields that the form has. */

@@ -2,7 +2,7 @@
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { definePage } from '../../page.ts';
-import { COMPOSER_UPLOAD, composerForm, readComposer } from './composer.tsx';
+import { COMPOSER_LOGS, COMPOSER_UPLOAD, composerForm, readComposer } from './composer.tsx';
 import { broadcastPath, getBroadcast } from './facts.tsx';
 
 export const editBroadcastPage = definePage({
@@ -27,6 +27,7 @@ export const editBroadcastPage = definePage({
   },
   actions: {
     save: {
+      logs: COMPOSER_LOGS,
       async run(context, form) {
         const { id } = await context.api.patch<ShownBroadcast>(broadcastPath(context), readComposer(form));
         return { to: context.at(`/broadcasts/${id}`), said: 'saved' };

@@ -2,7 +2,7 @@
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { definePage } from '../../page.ts';
-import { COMPOSER_UPLOAD, composerForm, readComposer } from './composer.tsx';
+import { COMPOSER_LOGS, COMPOSER_UPLOAD, composerForm, readComposer } from './composer.tsx';
 
 export const newBroadcastPage = definePage({
   area: 'tenant',
@@ -23,6 +23,7 @@ export const newBroadcastPage = definePage({
   },
   actions: {
     create: {
+      logs: COMPOSER_LOGS,
       async run({ api, at }, form) {
         const { id } = await api.post<ShownBroadcast>('/broadcasts', readComposer(form));
         return { to: at(`/broadcasts/${id}`), said: 'created' };

@@ -10,6 +10,9 @@ type Pace = ShownBroadcast['pace'];
 
 const KINDS = ['none', 'perHour', 'perDay', 'finishBy'] as const;
 
+/** Fields of the form that the audit log has. */
+export const PACE_LOGS = ['pace', 'paceNumber', 'pace.finishBy'] as const;
+
 type Props = { context: TenantContext; action: string; pace: Pace };
 
 export function PaceFields({ context, action, pace }: Props) {

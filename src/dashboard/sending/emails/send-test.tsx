@@ -44,6 +44,7 @@ export const sendTestPage = definePage({
   },
   actions: {
     [ACTION]: {
+      logs: ['from', 'templateId'],
       async run(context, form) {
         const { id } = await context.api.post<Static<typeof sentSchema>>('/emails', bodyOf(form));
         return { to: emailPath(context, id), said: 'sent' };
