@@ -152,6 +152,8 @@ export type PageDefinition<Of extends Area = Area> = {
   needs?: Right;
   /** Entry of the navigation. Pages without it are reached from others. */
   menu?: { group: MenuGroup; label: (texts: Texts) => string };
+  /** Path of the page whose entry stands for this one too, where the path of this one does not begin with it. */
+  within?: string;
   show(context: Contexts[Of]): Promise<Answer>;
   /** Actions of its forms, by the name that the form sends. */
   actions?: Readonly<Record<string, Action<Of>>>;

@@ -38,7 +38,7 @@ export function sendAnswer(
       context={context}
       title={answer.title}
       assets={assets}
-      menu={menuOf(pages, page.area, context)}
+      menu={menuOf(pages, page, context)}
       hasCharts={answer.hasCharts === true}
       hasPasskeys={answer.hasPasskeys === true}
       isLive={answer.isLive === true}
@@ -89,13 +89,18 @@ function viewerOf(area: Area, context: Contexts[Area]): Viewer | undefined {
   return undefined;
 }
 
-/** Returns the navigation of an area: its pages that have an entry and that the person may open. */
-function menuOf(pages: readonly PageDefinition[], area: Area, context: Contexts[Area]): readonly MenuEntry[] {
+/** Returns the navigation for a page: the pages of its area that have an entry and that the person may open. */
+function menuOf(
+  pages: readonly PageDefinition[],
+  { area, within }: Pick<PageDefinition, 'area' | 'within'>,
+  context: Contexts[Area],
+): readonly MenuEntry[] {
   const prefix = 'tenant' in context ? tenantPath(context.tenant.tenantName, context.mode) : PREFIXES[area];
   const entries = pages.flatMap((page) => {
     const { area: of, menu, needs = 'read', path } = page;
     if (of !== area || !menu || ('can' in context && !context.can(needs))) return [];
-    return [{ group: menu.group, label: menu.label(context.texts), path: prefix + path }];
+    const entry = { group: menu.group, label: menu.label(context.texts), path: prefix + path };
+    return [{ ...entry, ...(within !== undefined && { isPresent: path === within }) }];
   });
   return entries.sort((one, other) => MENU_GROUPS.indexOf(one.group) - MENU_GROUPS.indexOf(other.group));
 }

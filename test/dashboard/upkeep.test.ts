@@ -11,7 +11,13 @@ import { leaseTasksOf } from '../support/tasks.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const testApp = await openTestApp({ env: { POSTRIDER_ACME_EMAIL: 'ops@admin.example' } });
+const testApp = await openTestApp({
+  env: {
+    POSTRIDER_ACME_DIRECTORY: 'https://ca.example/',
+    POSTRIDER_ACME_ACCEPT_TERMS: 'true',
+    POSTRIDER_ACME_EMAIL: 'ops@admin.example',
+  },
+});
 after(() => testApp.close());
 const operator = await logIn(testApp, { isOperator: true, tenantId: null });
 

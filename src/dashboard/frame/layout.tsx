@@ -7,7 +7,13 @@ import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
 import type { Assets } from './assets.ts';
 
 /** An entry of the navigation. */
-export type MenuEntry = { group: MenuGroup; label: string; path: string };
+export type MenuEntry = {
+  group: MenuGroup;
+  label: string;
+  path: string;
+  /** Says whether the page lies in this entry, where its path does not. */
+  isPresent?: boolean;
+};
 
 /** Part of the context of a page that the frame shows. */
 type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | 'said'>;
@@ -204,7 +210,7 @@ function Search({ context, viewer }: { context: FrameContext; viewer: Extract<Vi
 function Menu({ context, menu }: { context: FrameContext; menu: readonly MenuEntry[] }) {
   const { texts, path } = context;
   const current = menu
-    .filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`))
+    .filter((entry) => entry.isPresent ?? (path === entry.path || path.startsWith(`${entry.path}/`)))
     .sort((one, other) => other.path.length - one.path.length)[0];
   const groups = Map.groupBy(menu, ({ group }) => group);
   return (

@@ -13,6 +13,7 @@ type Export = Static<typeof exportSchema>;
 export const exportPage = definePage({
   area: 'tenant',
   path: '/exports/:exportId',
+  within: '/audiences',
   async show(context) {
     const { api, texts } = context;
     const job = await api.get<Export>(pathOf(context));

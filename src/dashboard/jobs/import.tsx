@@ -13,6 +13,7 @@ export type Import = Static<typeof importSchema>;
 export const importPage = definePage({
   area: 'tenant',
   path: '/imports/:importId',
+  within: '/audiences',
   async show(context) {
     const { api, texts, at } = context;
     const job = await api.get<Import>(pathOf(context));

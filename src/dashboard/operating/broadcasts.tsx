@@ -9,6 +9,7 @@ import { BROADCAST_TONES } from '../marketing/broadcasts/list.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
 import { QueueTabs } from './queue/tabs.tsx';
+import { TenantLink } from './tenant-link.tsx';
 
 type Context = Contexts['operator'];
 type Change = 'pause' | 'resume' | 'cancel';
@@ -26,6 +27,7 @@ const CHANGES: Partial<Record<OperatorBroadcast['status'], readonly Change[]>> =
 export const operatorBroadcastsPage = definePage({
   area: 'operator',
   path: '/broadcasts',
+  within: '/queue',
   async show(context) {
     const { operator, query, texts } = context;
     const { sites, broadcasts, queue } = texts;
@@ -89,7 +91,7 @@ function BroadcastTable({
       keyOf={({ id }) => id}
       empty={context.query.size > 0 ? frame.noMatch : undefined}
       columns={[
-        { label: queue.email, cell: ({ id }) => <code>{id}</code> },
+        { label: sites.broadcastId, cell: ({ id }) => <code>{id}</code> },
         {
           label: broadcasts.status,
           cell: ({ status }) => <Status tone={BROADCAST_TONES[status]}>{broadcasts.statuses[status]}</Status>,
@@ -100,7 +102,7 @@ function BroadcastTable({
           isNumeric: true,
           cell: ({ counts }: OperatorBroadcast) => number(counts[name]),
         })),
-        { label: queue.tenant, cell: ({ tenantId }) => <code>{tenantId}</code> },
+        { label: queue.tenant, cell: ({ tenantId }) => <TenantLink id={tenantId} /> },
         { label: queue.mode, cell: ({ mode }) => frame[mode] },
         { label: broadcasts.created, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
         { label: frame.actions, cell: (row) => <Changes context={context} row={row} /> },

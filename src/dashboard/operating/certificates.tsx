@@ -45,15 +45,17 @@ export const certificatesPage = definePage({
           </Filters>
           <CertificateTable context={context} listed={found.certificates} />
           <NextPager context={context} next={found.next} />
-          <Disclosure label={certificates.newAccount} isOpen={context.failed?.action === 'newAccount'}>
-            <p>{certificates.newAccountText}</p>
-            <ActionButton
-              context={context}
-              action="newAccount"
-              submit={certificates.newAccount}
-              isDangerous
-            />
-          </Disclosure>
+          {context.app.config.acme.directory !== '' && (
+            <Disclosure label={certificates.newAccount} isOpen={context.failed?.action === 'newAccount'}>
+              <p>{certificates.newAccountText}</p>
+              <ActionButton
+                context={context}
+                action="newAccount"
+                submit={certificates.newAccount}
+                isDangerous
+              />
+            </Disclosure>
+          )}
         </>
       ),
     };

@@ -12,6 +12,7 @@ type Context = Contexts['operator'];
 export const deliverTestPage = definePage({
   area: 'operator',
   path: '/deliver-test',
+  within: '/queue',
   async show(context) {
     const { sites } = context.texts;
     const field = { context, action: 'test' };

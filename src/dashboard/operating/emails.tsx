@@ -5,6 +5,7 @@ import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';
 import { answerOf, Refused } from './queue/criteria.tsx';
 import { QueueTabs } from './queue/tabs.tsx';
+import { TenantLink } from './tenant-link.tsx';
 
 /** Number of emails on a page, which stays within 100 kB. */
 const PAGE_SIZE = 50;
@@ -12,6 +13,7 @@ const PAGE_SIZE = 50;
 export const operatorEmailsPage = definePage({
   area: 'operator',
   path: '/emails',
+  within: '/queue',
   async show(context) {
     const { operator, query, texts } = context;
     const { sites, queue } = texts;
@@ -73,7 +75,7 @@ function MessageTable({
         { label: queue.status, cell: ({ status }) => texts.statuses[status] },
         { label: queue.kind, cell: ({ kind }) => queue.kinds[kind] },
         { label: queue.mode, cell: ({ mode }) => frame[mode] },
-        { label: queue.tenant, cell: ({ tenantId }) => <code>{tenantId}</code> },
+        { label: queue.tenant, cell: ({ tenantId }) => <TenantLink id={tenantId} /> },
       ]}
     />
   );

@@ -7,9 +7,11 @@ import { Facts, Foreign, Heading, Status, Time, type Tone } from '../frame/eleme
 import { ActionButton } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
+import type { Texts } from '../texts/texts.ts';
 import type { QueueStats } from './queue/overview.tsx';
 
 type Context = Contexts['operator'];
+type DomainStatus = keyof Texts['domains']['statuses'];
 /** A finding; those of the last hourly run know since when they are so. */
 type ShownFinding = Finding & { since?: string };
 
@@ -98,7 +100,9 @@ function StatusFacts({
   const { formats, texts } = context;
   const { health } = texts;
   const { number } = formats;
-  const domains = Object.entries(status.domains).map(([word, count]) => `${number(count)} ${word}`);
+  const domains = Object.entries(status.domains).map(
+    ([name, count]) => `${number(count)} ${texts.domains.statuses[name as DomainStatus]}`,
+  );
   const { waitingTasks, failedTasks, freeBytes } = status;
   return (
     <Facts

@@ -10,6 +10,7 @@ const LIMITS = ['monthlyEmails', 'requestsPerSecond', 'storedMegabytes'] as cons
 export const plansPage = definePage({
   area: 'operator',
   path: '/plans',
+  within: '/tenants',
   async show(context) {
     const { operator, formats, query, path, texts } = context;
     const { tenants, frame } = texts;

@@ -4,6 +4,7 @@ import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';
+import { TaskKind } from './task-kind.tsx';
 
 type Props = { context: Contexts['operator']; found: Restoration };
 
@@ -13,6 +14,7 @@ const MAX_COUNTED = 10_000;
 export const restorationPage = definePage({
   area: 'operator',
   path: '/restoration',
+  within: '/backups',
   async show(context) {
     const { backups } = context.texts;
     const found = await context.operator.get<Restoration>('/restoration', { maximum: MAX_COUNTED });
@@ -87,7 +89,7 @@ function Kept({ context, found: { mail, tasks } }: Props) {
           rows={tasks}
           keyOf={({ kind }) => kind}
           columns={[
-            { label: backups.tasks, cell: ({ kind }) => <code>{kind}</code> },
+            { label: texts.tasks.kind, cell: ({ kind }) => <TaskKind context={context} kind={kind} /> },
             {
               label: texts.queue.waiting,
               isNumeric: true,

@@ -8,6 +8,8 @@ import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { aboutOwner } from './find-tenant.ts';
+import { TaskKind } from './task-kind.tsx';
+import { TenantLink } from './tenant-link.tsx';
 
 type Context = Contexts['operator'];
 type Task = FailedTasks['tasks'][number];
@@ -37,9 +39,9 @@ export const tasksPage = definePage({
             keyOf={({ kind, reference }) => `${kind} ${reference}`}
             empty={tasks.none}
             columns={[
-              { label: tasks.kind, cell: ({ kind }) => <code>{kind}</code> },
+              { label: tasks.kind, cell: ({ kind }) => <TaskKind context={context} kind={kind} /> },
               { label: tasks.reference, cell: ({ reference }) => <Foreign text={reference} /> },
-              { label: tasks.tenant, cell: ({ tenantId }) => tenantId && <code>{tenantId}</code> },
+              { label: tasks.tenant, cell: ({ tenantId }) => tenantId && <TenantLink id={tenantId} /> },
               { label: tasks.attempts, isNumeric: true, cell: (task) => formats.number(task.attempts) },
               { label: tasks.error, cell: ({ error }) => <Foreign text={error} /> },
               { label: texts.frame.actions, cell: (task) => <Actions context={context} task={task} /> },

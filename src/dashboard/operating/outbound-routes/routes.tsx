@@ -10,6 +10,7 @@ import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { FilterField, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../../page.ts';
 import { aboutOwner, aboutTenant } from '../find-tenant.ts';
+import { TenantLink } from '../tenant-link.tsx';
 import { probeView, relayView } from './checks.tsx';
 import { RouteForm, readRoute } from './form.tsx';
 
@@ -110,7 +111,7 @@ function RouteTable({ context, routes }: { context: Context; routes: readonly Sh
         { label: texts.name, cell: ({ name }) => <code>{name}</code> },
         {
           label: texts.tenant,
-          cell: ({ tenantId }) => (tenantId === null ? texts.everybody : <code>{tenantId}</code>),
+          cell: ({ tenantId }) => (tenantId === null ? texts.everybody : <TenantLink id={tenantId} />),
         },
         { label: texts.domain, cell: ({ domain }) => <Foreign text={domain ?? texts.everybody} /> },
         { label: texts.goesTo, cell: ({ relay }) => <Foreign text={goalOf(context, relay)} /> },

@@ -4,6 +4,7 @@ import type { ShownRecipient } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
+import { TenantLink } from '../tenant-link.tsx';
 import {
   answerOf,
   CriteriaFields,
@@ -102,7 +103,7 @@ function RecipientTable({
           ),
         },
         { label: queue.accepted, cell: ({ acceptedAt }) => <Time context={context} at={acceptedAt} /> },
-        { label: queue.tenant, cell: ({ tenantId }) => <code>{tenantId}</code> },
+        { label: queue.tenant, cell: ({ tenantId }) => <TenantLink id={tenantId} /> },
       ]}
     />
   );

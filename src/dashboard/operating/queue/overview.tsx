@@ -99,8 +99,9 @@ function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProp
 }
 
 function GroupLink({ context, by, name }: { context: OperatorContext; by: Grouping; name: string }) {
-  const { kinds } = context.texts.queue;
-  const label = by === 'kind' && Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : name;
+  const { groups, kinds } = context.texts.queue;
+  const words: Readonly<Record<string, string>> = by === 'kind' ? kinds : groups;
+  const label = Object.hasOwn(words, name) ? (words[name] ?? name) : name;
   if (!isNamed(name)) return <span class="muted">{label}</span>;
   return (
     <a href={`/operator/queue/mail?${new URLSearchParams({ [by]: name })}`}>

@@ -14,6 +14,7 @@ export const queue: typeof english = {
   nextDueAt: 'Nächster Versuch',
   noneDue: 'keiner',
   by: 'Gruppieren nach',
+  groups: { '(test mail)': 'Test-E-Mails', '(not known)': 'noch unbekannt' },
   groupings: { domain: 'Domain', site: 'Ziel', tenant: 'Mandant', kind: 'Art' },
   empty: 'Nichts wartet.',
   overview: 'Übersicht',

@@ -20,6 +20,7 @@ export const sites: typeof english = {
   to: 'Adresse eines Empfängers',
   broadcasts: 'Rundmails aller Mandanten',
   broadcastsText: 'Ohne ihren Inhalt. Wird eine angehalten, bleibt erhalten, was noch nicht gesendet ist.',
+  broadcastId: 'ID',
   from: 'Von',
   test: 'Zustellung testen',
   testText:

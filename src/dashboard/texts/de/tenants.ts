@@ -48,7 +48,7 @@ export const tenants: typeof english = {
   },
   monthlyEmails: 'E-Mails im Monat',
   requestsPerSecond: 'API-Anfragen pro Sekunde',
-  storedMegabytes: 'Gespeicherte Megabyte empfangener E-Mails',
+  storedMegabytes: 'Empfangene E-Mails (Megabyte)',
   noLimit: 'ohne Grenze',
   planHelp: 'Leer für keine Grenze',
   savePlan: 'Tarif anlegen oder ändern',

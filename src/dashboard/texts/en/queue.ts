@@ -12,6 +12,7 @@ export const queue = {
   nextDueAt: 'Next attempt',
   noneDue: 'none',
   by: 'Group by',
+  groups: { '(test mail)': 'test mail', '(not known)': 'not known yet' },
   groupings: { domain: 'Domain', site: 'Site', tenant: 'Tenant', kind: 'Kind' },
   empty: 'Nothing waits.',
   overview: 'Overview',

@@ -18,6 +18,7 @@ export const sites = {
   to: 'Address of a recipient',
   broadcasts: 'Broadcasts of all tenants',
   broadcastsText: 'Without their content. Pausing one keeps what is not sent yet.',
+  broadcastId: 'ID',
   from: 'From',
   test: 'Test a delivery',
   testText:
