@@ -67,7 +67,7 @@ for (const hasScripts of [true, false]) {
     const { page, open, sees, faults } = visitor;
     await enter(visitor, link);
     assert.equal(await page.getByRole('link', { name: PERSON.name }).count(), 1);
-    await tabTo(page, 'Test');
+    await tabTo(page, 'Switch to test mode');
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/t\/default\/test$/);
     await tabTo(page, 'API keys');
