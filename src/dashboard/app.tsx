@@ -14,6 +14,7 @@ import { asTransportRefusal, startRefusal } from '../http/transport/refusal.ts';
 import type { Authenticate } from '../mailboxes/authenticate.ts';
 import type { AppError } from '../system/errors.ts';
 import { createDrafts } from './drafts/drafts.ts';
+import { SAID } from './field-names.ts';
 import { formatsOf } from './formats.ts';
 import { type Assets, serveAssets } from './frame/assets.ts';
 import { compressPages } from './frame/compress.ts';
@@ -32,7 +33,7 @@ import { sendRedirect } from './send-answer.tsx';
 import { servePages } from './serve-pages.ts';
 import { textsOf } from './texts/texts.ts';
 import { VERSION_HEADER } from './version-header.ts';
-import { LoginNeeded, languageOf, SAID, type Servers } from './viewer.ts';
+import { LoginNeeded, languageOf, type Servers } from './viewer.ts';
 import { holderOf, identifyVisitors, sessionOfRequest } from './visitors.ts';
 
 /** Creates the app. `servers` are made after it, because they serve it. */

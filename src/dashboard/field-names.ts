@@ -15,3 +15,6 @@ export const DISCARD_ACTION = 'discardDraft';
 export const OWN_FIELDS: ReadonlySet<string> = new Set([ACTION_FIELD, ONCE_FIELD, DRAFT_FIELD]);
 /** Matches the names of fields whose values are secrets. */
 export const SECRET_FIELD = /password|secret|token|code|credential/i;
+
+/** Parameter of the query that names what an action has done. It is no filter, and is shown once. */
+export const SAID = 'said';

@@ -6,13 +6,13 @@ import type { FastifyReply } from 'fastify';
 import type { Form } from '../http/pages/form-body.ts';
 import { notFound } from '../system/errors.ts';
 import { MAX_DRAFT_BYTES } from './drafts/drafts.ts';
-import { DISCARD_ACTION, KEEP_ACTION } from './field-names.ts';
+import { DISCARD_ACTION, KEEP_ACTION, SAID } from './field-names.ts';
 import type { Assets } from './frame/assets.ts';
 import { addressOf } from './frame/forms.tsx';
 import type { Area, Contexts, DashboardApp, PageDefinition } from './page.ts';
 import { readCookie } from './people/cookie.ts';
 import { sendAnswer } from './send-answer.tsx';
-import { type Asked, contextFor, LoginNeeded, requireRight, SAID, type Servers } from './viewer.ts';
+import { type Asked, contextFor, LoginNeeded, requireRight, type Servers } from './viewer.ts';
 
 /** Maximum size of a form that is read although its session has ended. Encoded as a form, a draft is up to three times as large. */
 const MAX_SENT_BYTES = 4 * MAX_DRAFT_BYTES;

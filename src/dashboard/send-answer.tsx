@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { renderPage } from '../http/pages/render.ts';
+import { SAID } from './field-names.ts';
 import { inertHtml } from './foreign-html.ts';
 import type { Assets } from './frame/assets.ts';
 import { Layout, type MenuEntry, tenantPath, type Viewer } from './frame/layout.tsx';
@@ -9,7 +10,6 @@ import { type Answer, type Area, type Contexts, MENU_GROUPS, type PageDefinition
 import { FRAME_POLICY, pageHeaders } from './policy.ts';
 import { PREFIXES } from './routes.ts';
 import { VERSION_HEADER } from './version-header.ts';
-import { SAID } from './viewer.ts';
 
 type SendingApp = { assets: Assets; config: Pick<Config, 'http'>; pages: readonly PageDefinition[] };
 type Asked = { page: PageDefinition; context: Contexts[Area]; reply: FastifyReply };

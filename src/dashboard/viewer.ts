@@ -8,6 +8,7 @@ import type { Permission } from '../db/tenant-tables.ts';
 import { preferredLanguage } from '../http/pages/accept-language.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { callsOf } from './calls.ts';
+import { SAID } from './field-names.ts';
 import { formatsOf, isTimeZone } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
@@ -46,9 +47,6 @@ export class LoginNeeded extends Error {
     this.draftAt = draftAt;
   }
 }
-
-/** Parameter of the query that names what an action has done. It is no filter, and is shown once. */
-export const SAID = 'said';
 
 /** What each role may do. */
 const RIGHTS: Record<Role, readonly Right[]> = {

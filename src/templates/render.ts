@@ -29,7 +29,7 @@ export const MAX_SUBJECT_CHARACTERS = 998;
 export const MAX_ESCAPED_CHARACTERS = 9;
 
 /** Name of the variable that stands for the link to unsubscribe, which is complete and never encoded. */
-const UNSUBSCRIBE_URL = 'unsubscribe_url';
+export const UNSUBSCRIBE_URL = 'unsubscribe_url';
 
 type Rendering = {
   form: Form;

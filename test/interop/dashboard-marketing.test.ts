@@ -22,10 +22,10 @@ flow(
     await submit('Upload and look at it');
     await sees('3 rows were checked');
     const column = (number: number) => page.getByRole('group', { name: `Column ${number}:` });
-    await fill('Columns', 'firstName', column(2));
-    await fill('Columns', 'property', column(3));
-    await fill('Name of the property', 'tier', column(3));
-    await fill('Columns', '', column(4));
+    await fill('Becomes', 'firstName', column(2));
+    await fill('Becomes', 'property', column(3));
+    await fill(/^Name of the property/, 'tier', column(3));
+    await fill('Becomes', '', column(4));
     await submit('Look at it again');
     await sees('tier: pro');
     await submit('Start the import');

@@ -6,6 +6,7 @@ import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { type BaseContext, definePage } from '../page.ts';
 import type { Texts } from '../texts/texts.ts';
+import type { Values } from './before.tsx';
 import { listAudit } from './store.ts';
 
 export const tenantAuditPage = definePage({
@@ -26,6 +27,17 @@ export const operatorAuditPage = definePage({
 /** Returns the details that the viewer may see: those of a tenant are for its owners, and the operator sees its own ones. */
 function detailsFor(viewed: AuditRow['tenantId'], { tenantId, action, details }: AuditRow): string {
   return viewed !== null || tenantId === null || action.startsWith('operator') ? details : '';
+}
+
+/** Returns a line for each value that was logged, with what it was before. Counted lines have none. */
+function valueLines({ audit }: Texts, details: string): string[] {
+  if (details === '') return [];
+  const { before = {}, ...after } = JSON.parse(details) as { before?: Values } & Values;
+  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  return names.map((name) => {
+    const value = `${name}: ${after[name] ?? ''}`;
+    return before[name] === undefined ? value : `${value} (${audit.before(before[name])})`;
+  });
 }
 
 /** Returns what an action does in words. A page that is gone has left its path alone. */
@@ -62,7 +74,18 @@ async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
               ),
             },
             { label: audit.target, cell: ({ target }) => <Foreign text={target} /> },
-            { label: audit.details, cell: (row) => <Foreign text={detailsFor(tenantId, row)} /> },
+            {
+              label: audit.details,
+              cell: (row) => (
+                <>
+                  {valueLines(texts, detailsFor(tenantId, row)).map((line) => (
+                    <div key={line}>
+                      <Foreign text={line} />
+                    </div>
+                  ))}
+                </>
+              ),
+            },
           ]}
         />
         <Pager context={context} page={{ data: page.items, hasMore: page.hasMore }} />

@@ -4,6 +4,7 @@
  */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { SAID } from '../field-names.ts';
 import { prepareEach } from './content.ts';
 import { prepareCopying } from './copy.ts';
 import { prepareDrafts } from './drafts.ts';
@@ -33,5 +34,10 @@ document.addEventListener('keydown', (event) => {
   search.focus();
 });
 
-// The refusal of a form, or what an action has done, is where reading goes on.
+// The refusal of a form, or what an action has done, is where reading goes on. What it has done is said once, also when the page is loaded again.
 document.querySelector<HTMLElement>('.refused, .said')?.focus();
+const address = new URL(location.href);
+if (address.searchParams.has(SAID)) {
+  address.searchParams.delete(SAID);
+  history.replaceState(history.state, '', address);
+}

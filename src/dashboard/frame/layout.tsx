@@ -209,8 +209,13 @@ function Search({ context, viewer }: { context: FrameContext; viewer: Extract<Vi
 
 function Menu({ context, menu }: { context: FrameContext; menu: readonly MenuEntry[] }) {
   const { texts, path } = context;
+  const root = menu.map((entry) => entry.path).sort((one, other) => one.length - other.length)[0];
   const current = menu
-    .filter((entry) => entry.isPresent ?? (path === entry.path || path.startsWith(`${entry.path}/`)))
+    .filter(
+      (entry) =>
+        entry.isPresent ??
+        (path === entry.path || (entry.path !== root && path.startsWith(`${entry.path}/`))),
+    )
     .sort((one, other) => other.path.length - one.path.length)[0];
   const groups = Map.groupBy(menu, ({ group }) => group);
   return (

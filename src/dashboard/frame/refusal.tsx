@@ -42,15 +42,15 @@ type ReasonProps = { context: BaseContext; refusal: AppError; id: string | undef
 function Reason({ context, refusal, id, labels }: ReasonProps) {
   const { quoted } = context.texts.frame;
   const { issues = [] } = refusal.options;
-  const nameOf = (path: string) => labelOf(labels, path, quoted);
+  const labelOf = (name: string) => labels.get(name);
   return (
     <div class="refused" role="alert" id={id} tabIndex={-1}>
-      {refusal.message.replace(/`([\w.[\]]+)`/g, (code, path: string) => nameOf(path) ?? code)}
+      {withLabels(refusal.message, labelOf, quoted)}
       {issues.length > 1 && (
         <ul>
           {issues.map(({ path, message }) => (
             <li key={path}>
-              {nameOf(path) ?? <code>{path}</code>}: {message}
+              {withLabels(`\`${path}\``, labelOf, quoted)}: {message}
             </li>
           ))}
         </ul>
@@ -59,10 +59,18 @@ function Reason({ context, refusal, id, labels }: ReasonProps) {
   );
 }
 
-/** Returns the label of the field that a path such as `events[0]` is about, with the number of the value when there are several. */
-function labelOf(labels: Labels, path: string, quoted: (label: string) => string): string | undefined {
-  const [, name = path, index] = /^(.+?)(?:\[(\d+)\])?$/.exec(path) ?? [];
-  const label = labels.get(name) ?? labels.get(name.split('.', 1)[0] ?? name);
-  if (label === undefined) return undefined;
-  return index === undefined ? quoted(label) : `${quoted(label)} (${Number(index) + 1})`;
+/**
+ * Returns a message of the API in which the names of fields, such as `events[0]` in backticks, are replaced by their labels, with the number of
+ * the value when there are several. Names without a label stay as they are.
+ */
+export function withLabels(
+  message: string,
+  labelOf: (name: string) => string | undefined,
+  quoted: (label: string) => string,
+): string {
+  return message.replace(/`([\w.]+)(?:\[(\d+)\])?`/g, (code, name: string, index?: string) => {
+    const label = labelOf(name) ?? labelOf(name.split('.', 1)[0] ?? name);
+    if (label === undefined) return code;
+    return index === undefined ? quoted(label) : `${quoted(label)} (${Number(index) + 1})`;
+  });
 }

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import type { requestSchema } from '../../request-log/schemas.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
+import type { Option } from '../frame/forms.tsx';
 import {
   FilterById,
   FilterField,
@@ -32,14 +33,15 @@ export const requestsPage = definePage({
       '/request-log',
       pageQueryOf(query, ['status', 'method', 'keyId', 'path']),
     );
+    const keys = await listKeys(context);
     return {
       title: texts.requests.title,
       body: (
         <>
           <Heading title={texts.requests.title} />
           <p class="muted">{texts.requests.help}</p>
-          {await requestFilters(context)}
-          <RequestTable context={context} requests={page.data} />
+          <RequestFilters context={context} keys={keys} />
+          <RequestTable context={context} requests={page.data} keys={keys} />
           <Pager context={context} page={page} />
         </>
       ),
@@ -47,7 +49,9 @@ export const requestsPage = definePage({
   },
 });
 
-async function requestFilters(context: TenantContext) {
+type KeysProps = { context: TenantContext; keys: readonly Option[] | undefined };
+
+function RequestFilters({ context, keys }: KeysProps) {
   const { requests } = context.texts;
   const same = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
@@ -60,9 +64,27 @@ async function requestFilters(context: TenantContext) {
         name="keyId"
         label={requests.key}
         idLabel={requests.keyId}
-        things={await listKeys(context)}
+        things={keys}
       />
     </Filters>
+  );
+}
+
+/** The key of a request by its name; by its id when there are many keys, or when it is removed. Viewers see no keys. */
+function KeyLink({
+  context,
+  keyId,
+  name,
+}: {
+  context: TenantContext;
+  keyId: string;
+  name: string | undefined;
+}) {
+  if (!context.can('write')) return <code>{keyId}</code>;
+  return (
+    <a href={context.at(`/keys/${keyId}`)}>
+      {name === undefined ? <code>{keyId}</code> : <Foreign text={name} />}
+    </a>
   );
 }
 
@@ -75,7 +97,7 @@ async function listKeys({ api, can }: TenantContext) {
     : data.map(({ id, name, hint }) => ({ value: id, label: `${name} (…${hint}…)` }));
 }
 
-function RequestTable({ context, requests: rows }: { context: TenantContext; requests: Requests['data'] }) {
+function RequestTable({ context, requests: rows, keys }: KeysProps & { requests: Requests['data'] }) {
   const { requests, frame } = context.texts;
   return (
     <Table
@@ -111,8 +133,11 @@ function RequestTable({ context, requests: rows }: { context: TenantContext; req
         {
           label: requests.key,
           cell: ({ keyId }) => (
-            // Keys that are removed are known no more; viewers see none.
-            <code>{context.can('write') ? <a href={context.at(`/keys/${keyId}`)}>{keyId}</a> : keyId}</code>
+            <KeyLink
+              context={context}
+              keyId={keyId}
+              name={keys?.find(({ value }) => value === keyId)?.label}
+            />
           ),
         },
         { label: requests.id, cell: ({ id }) => <code>{id}</code> },

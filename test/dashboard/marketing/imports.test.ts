@@ -50,6 +50,13 @@ test('a file is mapped, looked at again, imported, and its refused rows are a fi
   assert.equal(body.data[0].firstName, 'Ada');
 });
 
+test('what the preview says names fields as the page does, and nothing twice', async () => {
+  await upload(await newAudience(testApp));
+  assert.match(browser.page.html, /“Email address” must be one address/);
+  assert.doesNotMatch(browser.page.html, /`e(?:mail|rrors)`/);
+  assert.match(browser.page.html, /<label[^>]*>Becomes<\/label>/);
+});
+
 test('a mapping without an address is refused beside the button, and what was chosen stays', async () => {
   await upload(await newAudience(testApp));
   await browser.submit('start', { 'field.1': '', 'field.2': 'lastName' });

@@ -31,6 +31,22 @@ function preview(browser: Browser, action: string, fields: Record<string, string
   return browser.send(form?.target ?? '', { method: 'POST', body: String(body) });
 }
 
+test('nobody is asked for the links that each email gets when it is made', async () => {
+  const owner = await logIn(testApp);
+  const id = await createByForm(
+    owner,
+    'Links',
+    '<p>{{company}}</p><a href="{{{unsubscribe_url}}}">Leave</a>',
+  );
+  await owner.open(`${TEMPLATES}/${id}`);
+  assert.doesNotMatch(owner.page.html, /unsubscribe_url=/);
+  assert.match(owner.page.html, />firstName=\ncompany=|>company=\nfirstName=/);
+  assert.match(
+    owner.page.html,
+    /unsubscribe_url<\/code><\/td><td><span class="muted">a link that each email gets/,
+  );
+});
+
 test('a template is created, shows its variables with their fallbacks, and is changed', async () => {
   const owner = await logIn(testApp);
   const id = await createByForm(owner, 'Welcome');

@@ -80,9 +80,12 @@ export const broadcastPage = definePage({
   },
 });
 
+/** What the page says after each verb. */
+const CONTROLLED = { pause: 'paused', resume: 'resumed', cancel: 'broadcastCanceled' } as const;
+
 async function control(context: TenantContext, verb: 'pause' | 'resume' | 'cancel') {
   await context.api.post(`${broadcastPath(context)}/${verb}`);
-  return { to: context.path, said: 'saved' } as const;
+  return { to: context.path, said: CONTROLLED[verb] };
 }
 
 /** Shows the actions for a broadcast that has not started. */
@@ -99,7 +102,9 @@ function DraftWays({
   return (
     <>
       <a href={at(`/broadcasts/${id}/edit`)}>{broadcasts.edit}</a>
-      <a href={at(`/broadcasts/${id}/check`)}>{broadcasts.check}</a>
+      <a class="button" href={at(`/broadcasts/${id}/check`)}>
+        {broadcasts.check}
+      </a>
       {status === 'scheduled' && (
         <ActionButton context={context} action="unschedule" submit={broadcasts.unschedule} />
       )}

@@ -58,7 +58,7 @@ export const checkBroadcastPage = definePage({
       async run(context, form) {
         await requireSeen(context, form);
         await context.api.post(`${broadcastPath(context)}/send`);
-        return { to: context.at(`/broadcasts/${context.params['broadcastId']}`), said: 'saved' };
+        return { to: context.at(`/broadcasts/${context.params['broadcastId']}`), said: 'sending' };
       },
     },
     schedule: {
@@ -69,7 +69,7 @@ export const checkBroadcastPage = definePage({
         const scheduleAt = readMoment(fieldOf(form, 'scheduleAt'), 'scheduleAt', timeZone);
         const change = { scheduleAt, pace: readPaceOf(context, form) };
         await context.api.patch(broadcastPath(context), change);
-        return { to: context.at(`/broadcasts/${context.params['broadcastId']}`), said: 'saved' };
+        return { to: context.at(`/broadcasts/${context.params['broadcastId']}`), said: 'scheduled' };
       },
     },
   },
@@ -139,7 +139,9 @@ function Checklist({ context, preflight: { recipients, warnings } }: Props) {
               {message === undefined ? broadcasts.good : broadcasts.attention}
             </Status>{' '}
             {broadcasts.checks[code] ?? code}
-            {message !== undefined && message !== '' && <small>{message}</small>}
+            {message !== undefined && message !== '' && (
+              <small>{broadcasts.checkAdvice[code] ?? message}</small>
+            )}
           </li>
         );
       })}

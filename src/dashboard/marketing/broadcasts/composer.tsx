@@ -4,6 +4,7 @@ import type { Form as FormBody } from '../../../http/pages/form-body.ts';
 import { MAX_SOURCE_BYTES } from '../../../templates/schemas.ts';
 import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
 import { fieldOf, type TenantContext } from '../../page.ts';
+import type { Domains } from '../../sending/domains/choice.tsx';
 import { listNewest, optionsOf } from '../choices.ts';
 import { NoAudiences } from '../no-audiences.tsx';
 
@@ -105,10 +106,12 @@ export async function composerForm(context: TenantContext, action: string, draft
   );
 }
 
-/** The sender of the newest broadcast is the likely one of the next. */
+/** The sender of the newest broadcast is the likely one of the next; the first one is at a domain that may send. */
 async function lastSender({ api }: TenantContext): Promise<string> {
   const { data } = await api.get<{ data: { from: string }[] }>('/broadcasts', { limit: 1 });
-  return data[0]?.from ?? '';
+  if (data[0]) return data[0].from;
+  const verified = await api.get<Domains>('/domains', { status: 'verified', limit: 1 });
+  return verified.data[0] ? `news@${verified.data[0].name}` : '';
 }
 
 const named =

@@ -15,7 +15,10 @@ export function Progress({ context, broadcast }: Props) {
   const { status, counts } = broadcast;
   if (status !== 'sending' && status !== 'paused') return null;
   const done = counts.recipients - counts.waiting - counts.queued;
-  const label = broadcasts.progressOf(formats.number(done), formats.number(counts.recipients));
+  const label =
+    counts.recipients === 0
+      ? broadcasts.progressBegins
+      : broadcasts.progressOf(formats.number(done), formats.number(counts.recipients));
   return (
     <section aria-labelledby="progress-title">
       <h2 id="progress-title">{broadcasts.progress}</h2>

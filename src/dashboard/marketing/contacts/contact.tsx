@@ -94,7 +94,7 @@ function ContactFacts({ context, contact, audience }: Props & { audience: Audien
           </Status>,
         ],
         [
-          audiences.title,
+          texts.segments.audience,
           <a key="audience" href={at(`/audiences/${audience.id}`)}>
             <Foreign text={audience.name} />
           </a>,

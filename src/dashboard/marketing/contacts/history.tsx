@@ -25,7 +25,11 @@ export function History({
   return (
     <section aria-labelledby="history">
       <h2 id="history">{audiences.history}</h2>
-      <EmailTable context={context} emails={emails} />
+      {emails.length === 0 ? (
+        <p class="empty">{audiences.noHistory}</p>
+      ) : (
+        <EmailTable context={context} emails={emails} />
+      )}
       {emails.length === SHOWN && (
         <a href={context.at(`/emails?${new URLSearchParams({ to: email })}`)}>{audiences.allEmails}</a>
       )}

@@ -24,7 +24,7 @@ export function ColumnFields({ context, columns, topics }: Props) {
             <Select
               {...field}
               name={`field.${column}`}
-              label={jobs.columns}
+              label={jobs.becomes}
               value={value}
               options={optionsFor(context, topics, value)}
             />

@@ -6,6 +6,7 @@ import { path } from '../../calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
+import { withLabels } from '../../frame/refusal.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { listNewest } from '../choices.ts';
 import { ColumnFields } from './columns.tsx';
@@ -62,16 +63,18 @@ async function showPreview(context: TenantContext, mapping: Mapping) {
   const { jobs } = texts;
   const preview = await getPreview(context, mapping);
   const topics = await listNewest<{ id: string; name: string }>(api, '/topics');
+  // The page shows the refused rows itself.
+  const warnings = preview.warnings.filter((warning) => !warning.includes('`errors`'));
   return {
     title: jobs.import,
     body: (
       <>
         <Heading title={jobs.import}>
-          <ActionButton context={context} action="discard" submit={jobs.discard} />
+          <ActionButton context={context} action="discard" submit={jobs.discard} isDangerous />
         </Heading>
-        {preview.warnings.length > 0 && (
+        {warnings.length > 0 && (
           <ul class="notice">
-            {preview.warnings.map((warning) => (
+            {warnings.map((warning) => (
               <li key={warning}>
                 <Foreign text={warning} />
               </li>
@@ -107,7 +110,9 @@ async function showPreview(context: TenantContext, mapping: Mapping) {
 }
 
 function Rows({ context, preview: { rows, errors } }: { context: TenantContext; preview: Preview }) {
-  const { jobs, audiences } = context.texts;
+  const { jobs, audiences, frame } = context.texts;
+  const { quoted } = frame;
+  const labelOf = (name: string) => jobs.fields[name];
   const shown = rows.map((row, index) => ({ index, ...(row as ShownRow) }));
   return (
     <>
@@ -142,7 +147,10 @@ function Rows({ context, preview: { rows, errors } }: { context: TenantContext; 
           columns={[
             { label: jobs.line, cell: ({ line }) => String(line), isNumeric: true },
             { label: audiences.email, cell: ({ email }) => <Foreign text={email} /> },
-            { label: jobs.problem, cell: ({ error }) => <Foreign text={error} /> },
+            {
+              label: jobs.problem,
+              cell: ({ error }) => <Foreign text={withLabels(error, labelOf, quoted)} />,
+            },
           ]}
         />
       )}

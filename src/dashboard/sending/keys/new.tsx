@@ -109,7 +109,7 @@ export function approvalIn(form: SentForm): string | null {
 type NewKeyProps = { context: TenantContext; created: CreatedKey; domain: Domain | null };
 
 function NewKey({ context, created, domain }: NewKeyProps) {
-  const { keys } = context.texts;
+  const { emails, keys, requests } = context.texts;
   return (
     <>
       <Heading title={keys.shownOnce} />
@@ -121,6 +121,10 @@ function NewKey({ context, created, domain }: NewKeyProps) {
       <p>{created.permission === 'read_only' ? keys.tryReading : keys.trySending}</p>
       <p>
         <Copyable context={context} text={tryLine(context, { created, domain })} />
+      </p>
+      <p>
+        {keys.thenLook} <a href={context.at('/emails')}>{emails.title}</a>,{' '}
+        <a href={context.at('/requests')}>{requests.title}</a>
       </p>
       <p>
         <a href={context.at('/keys')}>{keys.back}</a>

@@ -1,11 +1,13 @@
 /** The editor of a template, with its preview. The API renders the preview, so that it shows what readers get. */
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
+import { CONFIRM_URL } from '../../../audiences/opt-in/settings.ts';
 import type { previewSchema } from '../../../emails/preview-api.ts';
 import type { Form as SentForm } from '../../../http/pages/form-body.ts';
 import { Page } from '../../../http/pages/page.tsx';
 import { renderPage } from '../../../http/pages/render.ts';
 import { AppError } from '../../../system/errors.ts';
+import { UNSUBSCRIBE_URL } from '../../../templates/render.ts';
 import type { templateSchema } from '../../../templates/schemas.ts';
 import { Field, Form } from '../../frame/forms.tsx';
 import { type Answer, fieldOf, type TenantContext } from '../../page.ts';
@@ -89,8 +91,14 @@ export function Editor({ context, template, savedPreview }: EditorProps) {
 
 /** Returns a line for each variable, to which somebody adds a value. */
 export function valueLines(variables: Template['variables']): string {
-  return variables.map(({ name }) => `${name}=`).join('\n');
+  return variables
+    .filter(({ name }) => !OF_THE_DAEMON.includes(name))
+    .map(({ name }) => `${name}=`)
+    .join('\n');
 }
+
+/** Variables whose values are links that each email gets when it is made. */
+export const OF_THE_DAEMON: readonly string[] = [UNSUBSCRIBE_URL, CONFIRM_URL];
 
 /** Returns the values of the lines. A line without a value leaves the variable to its fallback. */
 export function valuesIn(lines: string): Record<string, string> {

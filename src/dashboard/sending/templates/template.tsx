@@ -4,7 +4,16 @@ import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
-import { EDITOR_UPLOAD, Editor, PREVIEWS, SAVE, showPreview, type Template, templateIn } from './editor.tsx';
+import {
+  EDITOR_UPLOAD,
+  Editor,
+  OF_THE_DAEMON,
+  PREVIEWS,
+  SAVE,
+  showPreview,
+  type Template,
+  templateIn,
+} from './editor.tsx';
 import { sendTest, TestForm } from './test-mail.tsx';
 
 /** Maximum length of a name (templates/schemas.ts). */
@@ -104,9 +113,11 @@ function Variables({ context, template }: { context: TenantContext; template: Te
           { label: templates.name, cell: ({ name }) => <code>{name}</code> },
           {
             label: templates.fallback,
-            cell: ({ fallback }) =>
+            cell: ({ name, fallback }) =>
               fallback === undefined ? (
-                <span class="muted">{context.texts.frame.none}</span>
+                <span class="muted">
+                  {OF_THE_DAEMON.includes(name) ? templates.ofTheDaemon : context.texts.frame.none}
+                </span>
               ) : (
                 <Foreign text={fallback} />
               ),

@@ -80,5 +80,6 @@ export const audiences: typeof english = {
   nextConfirmation: 'Nächste möglich',
   sendConfirmation: 'Bestätigungsmail erneut senden',
   history: 'Letzte E-Mails',
+  noHistory: 'Noch keine E-Mails an diese Adresse.',
   allEmails: 'Alle E-Mails an diese Adresse',
 };

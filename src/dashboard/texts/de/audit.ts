@@ -12,4 +12,5 @@ export const audit: typeof english = {
   actions: auditActions,
   target: 'Woran',
   details: 'Werte',
+  before: (value) => `vorher: ${value}`,
 };

@@ -5,7 +5,7 @@ export const emails: typeof english = {
   overview: 'Übersicht',
   title: 'E-Mails',
   none: 'Noch keine E-Mails. Senden Sie eine über die API, oder senden Sie einen Test.',
-  ofTestKeys: 'E-Mails von Test-Schlüsseln stehen im Modus Test.',
+  ofTestKeys: 'E-Mails von Test-Schlüsseln stehen im Test-Modus.',
   subject: 'Betreff',
   from: 'Von',
   to: 'An',

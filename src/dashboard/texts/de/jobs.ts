@@ -25,6 +25,7 @@ export const jobs: typeof english = {
   columnsText: 'Jede Spalte wird ein Feld des Kontakts oder eine Eigenschaft oder wird weggelassen.',
   moreColumns: (shown) => `Die Spalten nach der ${shown}. behalten das Feld, das für sie gefunden wurde.`,
   column: (number, heading) => `Spalte ${number}: ${heading}`,
+  becomes: 'Wird zu',
   leaveOut: '(weglassen)',
   fields: {
     email: 'E-Mail-Adresse',
@@ -39,7 +40,7 @@ export const jobs: typeof english = {
     property: 'Eigenschaft …',
   },
   topic: (name) => `Thema: ${name}`,
-  key: 'Name der Eigenschaft',
+  key: 'Name der Eigenschaft, falls sie eine wird',
   onConflict: 'Vorhandene Kontakte',
   onConflicts: { update: 'werden aktualisiert', skip: 'bleiben, wie sie sind' },
   conflictHelp: 'Keines davon meldet jemanden wieder an, der sich abgemeldet hat.',

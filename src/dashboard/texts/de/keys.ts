@@ -39,6 +39,7 @@ export const keys: typeof english = {
   shownOnceText: 'Speichern Sie ihn jetzt: Er wird nicht noch einmal gezeigt.',
   tryIt: 'Ausprobieren',
   trySending: 'Dies sendet eine E-Mail an den Simulator, der niemandem etwas zustellt.',
+  thenLook: 'Was daraus wurde, steht hier:',
   tryReading: 'Dies zeigt die letzte E-Mail.',
   back: 'Zurück zu den API-Schlüsseln',
   change: 'Schlüssel ändern',

@@ -35,6 +35,11 @@ export const said: Record<Said, string> = {
   draftKept:
     'Die Sitzung ist zu Ende. Ihre Eingaben sind aufbewahrt: Melden Sie sich erneut an, um weiterzumachen.',
   draftDiscarded: 'Der Entwurf ist verworfen.',
+  sending: 'Die Rundmail beginnt. Diese Seite zeigt, wie weit sie ist.',
+  scheduled: 'Die Rundmail ist geplant.',
+  paused: 'Angehalten.',
+  resumed: 'Es geht weiter.',
+  broadcastCanceled: 'Die Rundmail ist abgebrochen.',
   approved: 'Freigegeben.',
   declined: 'Abgelehnt.',
   restored: 'Die Version ist wiederhergestellt.',

@@ -24,6 +24,7 @@ export const templates: typeof english = {
   variables: 'Variablen',
   noVariables: 'Die Vorlage hat keine Variablen.',
   fallback: 'Ersatz',
+  ofTheDaemon: 'ein Link, den jede E-Mail von selbst erhält',
   example: {
     subject: 'Willkommen, {{firstName|liebe Leserin, lieber Leser}}',
     html: '<p>Guten Tag {{firstName}},</p>\n',

@@ -76,5 +76,6 @@ export const audiences = {
   nextConfirmation: 'Next one possible',
   sendConfirmation: 'Send the confirmation mail again',
   history: 'Latest emails',
+  noHistory: 'No emails to this address yet.',
   allEmails: 'All emails to this address',
 };

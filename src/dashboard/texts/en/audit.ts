@@ -11,4 +11,5 @@ export const audit = {
   actions: auditActions,
   target: 'Which',
   details: 'Values',
+  before: (value: string) => `before: ${value}`,
 };

@@ -95,6 +95,11 @@ export const broadcasts = {
     unknown_tags: 'All tags are known',
     unknown_properties: 'All properties are known',
   } as Readonly<Record<string, string>>,
+  /** Advice in the place of the message that the API has for programs. */
+  checkAdvice: {
+    no_topic:
+      'Without a topic, readers can only unsubscribe from all marketing mail, not from this kind alone. Choose a topic in the draft.',
+  } as Readonly<Record<string, string>>,
   good: 'good',
   attention: 'please check',
   links: 'Links',
@@ -111,6 +116,7 @@ export const broadcasts = {
   deletion: 'Delete the broadcast',
   deletionText: 'The broadcast is deleted. Nobody gets it.',
   progress: 'Progress',
+  progressBegins: 'The contacts are being listed.',
   progressOf: (done: string, all: string) => `${done} of ${all} contacts are done`,
   pause: 'Pause',
   resume: 'Resume',
@@ -124,7 +130,7 @@ export const broadcasts = {
     delivered: 'Delivered',
     bounced: 'Bounced',
     suppressed: 'Suppressed',
-    optedOut: 'Opted out',
+    optedOut: 'Already unsubscribed',
     canceled: 'Canceled',
     failed: 'Failed',
     sent: 'Attempted',
@@ -133,13 +139,14 @@ export const broadcasts = {
     uniqueOpened: 'Opened',
     clicked: 'Clicks',
     uniqueClicked: 'Clicked',
-    unsubscribed: 'Unsubscribed by it',
+    unsubscribed: 'Unsubscribed',
   },
   ofDelivered: (share: string) => `${share} of those delivered`,
   clicks: 'Clicks',
   uniqueClicks: 'Contacts who clicked',
   machineClicks: 'Clicks by programs',
-  noLinks: 'No link was tracked.',
+  noLinks:
+    'No link was tracked. Clicks are counted once the domain of the sender has a host of tracked links.',
   providers: 'By provider',
   provider: 'Provider',
   providerNames: {

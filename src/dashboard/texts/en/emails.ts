@@ -3,7 +3,7 @@ export const emails = {
   overview: 'Overview',
   title: 'Emails',
   none: 'No emails yet. Send one with the API, or send a test.',
-  ofTestKeys: 'Emails of test keys are in the mode Test.',
+  ofTestKeys: 'Emails of test keys are in test mode.',
   subject: 'Subject',
   from: 'From',
   to: 'To',

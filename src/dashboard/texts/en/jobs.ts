@@ -23,6 +23,7 @@ export const jobs = {
   columnsText: 'Each column becomes a field of the contact, or a property, or is left out.',
   moreColumns: (shown: string) => `The columns after the ${shown}th keep the field that was found for them.`,
   column: (number: number, heading: string) => `Column ${number}: ${heading}`,
+  becomes: 'Becomes',
   leaveOut: '(leave out)',
   fields: {
     email: 'Email address',
@@ -37,7 +38,7 @@ export const jobs = {
     property: 'Property …',
   } as Readonly<Record<string, string>>,
   topic: (name: string) => `Topic: ${name}`,
-  key: 'Name of the property',
+  key: 'Name of the property, if it becomes one',
   onConflict: 'Contacts that exist already',
   onConflicts: { update: 'are updated', skip: 'stay as they are' },
   conflictHelp: 'Neither subscribes anybody again who has left.',

@@ -36,6 +36,7 @@ export const keys = {
   shownOnceText: 'Store it now: it is not shown again.',
   tryIt: 'Try it',
   trySending: 'This sends an email to the simulator, which delivers nothing to anybody.',
+  thenLook: 'What came of it is shown here:',
   tryReading: 'This shows the last email.',
   back: 'Back to the API keys',
   change: 'Change the key',

@@ -22,6 +22,7 @@ export const templates = {
   variables: 'Variables',
   noVariables: 'The template has no variables.',
   fallback: 'Fallback',
+  ofTheDaemon: 'a link that each email gets by itself',
   example: {
     subject: 'Welcome, {{firstName|friend}}',
     html: '<p>Hello {{firstName|friend}},</p>\n',
