@@ -13,6 +13,7 @@ import { createHttpServer } from './http/json/server.ts';
 import { serveGuide } from './http/pages/guide.tsx';
 import { serveReferencePage } from './http/pages/reference-page.tsx';
 import { type DeliverySigns, serveHealth, type VitalSigns } from './http/transport/health.ts';
+import type { HostedApp } from './http/transport/host-names.ts';
 import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpOptions } from './http/transport/server.ts';
@@ -44,6 +45,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   doThreadsRun?: () => boolean;
   /** Returns the server of the operator, whose operations the dashboard uses. Without it, the dashboard has no pages of the operator. */
   operator?: () => FastifyInstance | Promise<FastifyInstance>;
+  /** Opens the pages of a feature, which the function `kind` creates. Tests open costly ones when the first page is requested. */
+  openPages?: (open: () => HostedApp, kind: unknown) => HostedApp;
   /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
   readDelivery?: () => DeliverySigns;
 };
@@ -65,6 +68,7 @@ export async function createApiServer(
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
     operator = noOperator,
+    openPages = (open) => open(),
     ...limits
   }: ApiOptions = {},
 ): Promise<FastifyInstance> {
@@ -76,7 +80,9 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
-    hosted: entriesOf('pages').map((create) => create({ ...app, servers, authenticate, accounts })),
+    hosted: entriesOf('pages').map((create) =>
+      openPages(() => create({ ...app, servers, authenticate, accounts }), create),
+    ),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -9,7 +9,9 @@ import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createControlServer } from '../../src/control-socket.ts';
+import { createDashboard } from '../../src/dashboard/app.tsx';
 import type { Mode } from '../../src/db/tables.ts';
+import type { HostedApp } from '../../src/http/transport/host-names.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
@@ -99,6 +101,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     (server ??= createApiServer(app, {
       ...(options.accounts && { accounts: options.accounts }),
       operator: () => (control ??= createControlServer(app)),
+      openPages: (open, kind) => (kind === createDashboard ? openLater(open) : open()),
     }).then((created) => conforming(created)));
   const first = await addTenant(app, 'default');
   async function close() {
@@ -120,6 +123,32 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/**
+ * Returns an app that is made when the first request comes that may be to it. The routes of the dashboard take as long to make as all others
+ * together, and most tests open none of its pages.
+ */
+function openLater(openPages: () => HostedApp): HostedApp {
+  let opened: HostedApp | undefined;
+  let isReady = false;
+  const open = () => (opened ??= openPages());
+  const app = {
+    ready: async () => {},
+    close: async () => opened?.app.close(),
+    routing(...[request, response]: Parameters<FastifyInstance['routing']>) {
+      const { app: pages } = open();
+      if (isReady) return pages.routing(request, response);
+      void pages.ready().then(() => {
+        isReady = true;
+        pages.routing(request, response);
+      });
+    },
+  };
+  // The path of an operation of the API is no path of a page, under any name.
+  const serves: HostedApp['serves'] = (hostName, path) =>
+    !path.startsWith('/v1/') && open().serves(hostName, path);
+  return { app: app as unknown as FastifyInstance, serves };
 }
 
 /**
