@@ -24,9 +24,9 @@ after(() => world.close());
  */
 function wrongFor(route: Route, steps: Steps, place: number): unknown[] {
   if (steps.length > 1 || !Object.hasOwn(route.valid, steps[0])) return turn(WRONG_BELOW, place, 4);
-  const texts = turn(HOSTILE, place, route.method === 'PATCH' ? 3 : 2);
-  const lists = takesList(route, steps[0]) ? turn(WRONG_LISTS, place, 3) : [];
-  return [...turn(WRONG_TYPES, place, 2), ...texts, ...lists];
+  const texts = turn(HOSTILE, place, route.method === 'PATCH' ? 5 : 4);
+  const lists = takesList(route, steps[0]) ? turn(WRONG_LISTS, place, 4) : [];
+  return [...turn(WRONG_TYPES, place, 4), ...texts, ...lists];
 }
 
 /** The field of the first level that a refusal blames. */
