@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { copyRow } from './support/resources/copy-row.ts';
 import { openPopulated, type Party } from './support/resources/populated.ts';
 import { fillPath, ROWS } from './support/resources/resources.ts';
 
@@ -15,17 +16,10 @@ after(() => world.close());
 
 type Limit = NonNullable<(typeof ROWS)[number]['limit']>;
 
-/** Copies the row with this id until the tenant has `count` of them. One request for each would take seconds. */
-function copyRow({ table, unique }: Limit, id: string, count: number): void {
+/** Copies the row with this id until the tenant has `count` of them. */
+function fillUp({ table, unique }: Limit, id: string, count: number): void {
   const database = new Sqlite(join(testApp.dataDir, 'postrider.db'));
-  const row = database.prepare(`SELECT * FROM ${table} WHERE id = ?`).get(id) as Record<string, unknown>;
-  const columns = Object.keys(row);
-  const values = columns.map((name) => `@${name}`);
-  const insert = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${values})`);
-  database.transaction(() => {
-    for (let number = 1; number < count; number++)
-      insert.run({ ...row, id: `${id.slice(0, -5)}${`${number}`.padStart(5, '0')}`, ...unique?.(number) });
-  })();
+  copyRow(database, { table, id, count: count - 1, unique });
   database.close();
 }
 
@@ -43,7 +37,7 @@ for (const { path = '', body, limit } of ROWS) {
     };
     const create = (party = collector) => send(party, 'POST');
     const first = await create();
-    copyRow(limit, first.body.id, max - 1);
+    fillUp(limit, first.body.id, max - 1);
     assert.equal((await create()).status, 201, 'the last one');
     const { status, body: refusal } = await create();
     const { type, param, message } = refusal.error;

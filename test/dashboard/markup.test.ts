@@ -1,61 +1,13 @@
 /** The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both languages. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type ConfigData, HtmlValidate, type ResolvedConfig, StaticConfigLoader } from 'html-validate';
-import { type Browser, formsOf } from '../support/browser.ts';
+import { formsOf } from '../support/browser.ts';
+import { findMarkupFaults, isPage } from '../support/dashboard/markup.ts';
 import { type Visit, visitEmpty, visitFull } from '../support/dashboard/visits.ts';
 import { openPopulated } from '../support/resources/populated.ts';
 
-/** Maximum size of a page without the message or the source that it shows. */
-const MAX_PAGE_BYTES = 100_000;
-
 const world = await openPopulated();
 after(() => world.close());
-
-/** Resolves the rules once: the loader of the package does it for each page, which takes as long as the page itself. */
-class OneConfig extends StaticConfigLoader {
-  readonly #resolved: Promise<ResolvedConfig>;
-
-  constructor(config: ConfigData) {
-    super(config);
-    this.#resolved = Promise.resolve(super.getConfigFor(''));
-  }
-
-  override getConfigFor(): Promise<ResolvedConfig> {
-    return this.#resolved;
-  }
-}
-
-const rules = new OneConfig({
-  extends: ['html-validate:recommended'],
-  rules: {
-    // Preact closes elements without content, and the element of the document type is ours.
-    'void-style': ['error', { style: 'selfclosing' }],
-    'doctype-style': 'off',
-    // The button that was pressed names its action after the hidden field, and boxes of a choice share a name.
-    'form-dup-name': 'off',
-    // A title has the name of what its page shows.
-    'long-title': 'off',
-  },
-});
-const validator = new HtmlValidate(rules);
-
-type Answer = Awaited<ReturnType<Browser['open']>>;
-
-/** Returns true for a page of ours: neither a file nor foreign HTML in a frame. */
-function isPage({ headers }: Answer): boolean {
-  const policy = String(headers['content-security-policy']);
-  return String(headers['content-type']).startsWith('text/html') && !policy.startsWith('sandbox');
-}
-
-async function findFaults(path: string, { html }: Answer): Promise<string[]> {
-  const { results } = await validator.validateString(html);
-  const faults = results.flatMap(({ messages }) =>
-    messages.map(({ ruleId, message, selector }) => `${path}: ${ruleId}: ${message} (${selector})`),
-  );
-  const bytes = Buffer.byteLength(html);
-  return bytes > MAX_PAGE_BYTES ? [...faults, `${path}: ${bytes} bytes`] : faults;
-}
 
 /**
  * Returns true for a page whose HTML is looked at in this language. A page of a tenant consists of the same elements in both modes, so the
@@ -78,7 +30,7 @@ async function walk(
       else if (isPage(answer)) {
         pages += 1;
         assert.match(answer.html, new RegExp(`<html lang="${language}"`), path);
-        if (isValidated(path, language)) faults.push(...(await findFaults(path, answer)));
+        if (isValidated(path, language)) faults.push(...(await findMarkupFaults(path, answer)));
       }
     }
   }
@@ -116,7 +68,7 @@ test('every page that refuses a form is valid, and says why beside the button', 
         if (answer.status !== 422 && answer.status !== 403) faults.push(`${what}: ${answer.status}`);
         else if (!answer.html.includes('class="refused" role="alert"')) faults.push(`${what}: no reason`);
         refusals += 1;
-        faults.push(...(await findFaults(what, answer)));
+        faults.push(...(await findMarkupFaults(what, answer)));
       }
     }
   }
@@ -147,6 +99,6 @@ test('the pages of errors are valid', async () => {
   ] as const) {
     const answer = await browser.send(path, { method: 'GET' });
     assert.equal(answer.status, status, path);
-    assert.deepEqual(await findFaults(path, answer), []);
+    assert.deepEqual(await findMarkupFaults(path, answer), []);
   }
 });

@@ -115,8 +115,9 @@ async function totpBegin(context: PersonContext) {
   const { account } = context.texts;
   const { person, app, failed } = context;
   const isOpen = failed?.action === 'totpOn';
+  const entered = isOpen ? fieldOf(failed.form, 'totpSecret') : '';
   // A secret whose code was wrong stays, because the app of the person has it already.
-  const secret = isOpen ? fieldOf(failed.form, 'totpSecret') : newTotpSecret();
+  const secret = TOTP_SECRET.test(entered) ? entered : newTotpSecret();
   const address = totpAddress(secret, { issuer: `Postrider ${app.config.hostname}`, account: person.email });
   const { default: qrcode } = await import('qrcode');
   const image = await qrcode.toDataURL(address, { margin: 2 });

@@ -111,18 +111,23 @@ function Change({ context, passkey: { id, name } }: Props & { passkey: PasskeyRo
   const own = isOpen ? context : others;
   return (
     <Disclosure label={passkeys.change} isOpen={isOpen}>
-      <Form context={own} action="passkeyName" submit={frame.save} label={`${passkeys.name}: ${name}`}>
+      <Form
+        context={own}
+        action="passkeyName"
+        submit={frame.save}
+        label={`${passkeys.name}: ${name} (${id})`}
+      >
         <input type="hidden" name="id" value={id} />
         <label>
           {passkeys.name}
-          <input name="name" value={name} required dir="auto" />
+          <input type="text" name="name" value={name} required dir="auto" />
         </label>
       </Form>
       <Form
         context={own}
         action="passkeyRemove"
         submit={passkeys.remove}
-        label={`${passkeys.remove}: ${name}`}
+        label={`${passkeys.remove}: ${name} (${id})`}
         isDangerous
       >
         <p>{passkeys.removeText}</p>

@@ -9,6 +9,7 @@ import type { BaseContext } from '../page.ts';
 import { newToken } from '../people/tokens.ts';
 import { Time } from './elements.tsx';
 import { useLabel, WithRefusal } from './refusal.tsx';
+import { shortened } from './shortened.ts';
 
 /**
  * Returns the action of a form. The form names its own one first, and the button that was pressed may name another one, with a word behind it
@@ -180,9 +181,11 @@ type FieldProps = {
   rows?: number;
   isDisabled?: boolean;
   maxLength?: number;
-  placeholder?: string;
+  placeholder?: string | undefined;
   /** Values that a browser offers while the field is filled in. */
-  suggestions?: readonly string[];
+  suggestions?: readonly Option[] | undefined;
+  /** Id of `Suggestions` of the page, which several fields share. */
+  list?: string | undefined;
 };
 
 /** Returns the id of a field. A name may be a path, such as `optIn.from`, and a form may have no action of its own. */
@@ -193,6 +196,7 @@ function fieldId(action: string, name: string): string {
 /** A labelled field. It has what was entered before, and is marked when the refusal of its form is about it. */
 export function Field(props: FieldProps) {
   const { context, action, name, label, type = 'text', help, rows, isRequired, suggestions, ...more } = props;
+  const { list = suggestions && `${fieldId(action, name)}-suggestions` } = more;
   const { value, isInvalid } = enteredIn(props);
   const id = fieldId(action, name);
   useLabel(name, label);
@@ -215,7 +219,7 @@ export function Field(props: FieldProps) {
         <input
           {...common}
           type={type as 'text'}
-          list={suggestions && `${id}-suggestions`}
+          list={list}
           value={type === 'password' || type === 'file' ? undefined : value}
         />
       ) : (
@@ -224,15 +228,24 @@ export function Field(props: FieldProps) {
           {value?.startsWith('\n') ? `\n${value}` : value}
         </textarea>
       )}
-      {suggestions && (
-        <datalist id={`${id}-suggestions`}>
-          {suggestions.map((suggestion) => (
-            <option key={suggestion} value={suggestion} />
-          ))}
-        </datalist>
-      )}
+      {suggestions && list !== undefined && <Suggestions id={list} options={suggestions} />}
       {help !== undefined && <small id={`${id}-help`}>{help}</small>}
     </div>
+  );
+}
+
+/** Values that a browser offers in fields that name this id as their `list`. */
+export function Suggestions({ id, options }: { id: string; options: readonly Option[] }) {
+  return (
+    <datalist id={id}>
+      {options.map((option) => (
+        <option
+          key={option.value}
+          value={option.value}
+          label={option.label === option.value ? undefined : labelOf(option)}
+        />
+      ))}
+    </datalist>
   );
 }
 
@@ -274,6 +287,14 @@ export function Choices({ name, label, children }: Children & Pick<FieldProps, '
 
 export type Option = { value: string; label: string };
 
+/** Maximum length of the label of an option: a choice is as wide as its longest one, and no screen shows more. */
+const MAX_LABEL_CHARACTERS = 80;
+
+/** Returns the label of an option, whose end is cut off when it is long. */
+export function labelOf({ label }: Option): string {
+  return shortened(label, MAX_LABEL_CHARACTERS);
+}
+
 /** A labelled choice of one among several. */
 export function Select({
   options,
@@ -298,7 +319,7 @@ export function Select({
       >
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
-            {option.label}
+            {labelOf(option)}
           </option>
         ))}
       </select>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { AppError } from '../../system/errors.ts';
 import type { Query } from '../calls.ts';
 import type { BaseContext, TenantContext } from '../page.ts';
-import type { Option } from './forms.tsx';
+import { labelOf, type Option, Suggestions } from './forms.tsx';
 import { useLabel, WithRefusal } from './refusal.tsx';
 
 type Column<Row> = { label: string; cell: (row: Row) => ComponentChildren; isNumeric?: boolean };
@@ -102,14 +102,30 @@ export async function readList<Page extends { data: readonly unknown[]; hasMore:
   }
 }
 
+/** Returns the page that the address names of a list that is short enough to be read whole, such as the members of a tenant. */
+export function pageIn<Row extends { id: string }>(
+  rows: readonly Row[],
+  query: URLSearchParams,
+  size: number,
+): { data: readonly Row[]; hasMore: boolean } {
+  const at = (name: string) => rows.findIndex(({ id }) => id === query.get(name));
+  const end = at('endingBefore');
+  if (end > 0) return { data: rows.slice(Math.max(end - size, 0), end), hasMore: end > size };
+  const after = at('startingAfter') + 1;
+  const start = after < rows.length ? after : 0;
+  return { data: rows.slice(start, start + size), hasMore: rows.length > start + size };
+}
+
 type PagerProps = {
   context: BaseContext;
   /** The page as the API returns it. */
   page: { data: readonly { id: string }[]; hasMore: boolean };
+  /** True for a list whose order is not that of time. */
+  isOrdered?: boolean;
 };
 
 /** Links to the newer and the older page of a list. Pages are found by ids, so the last one costs as much as the first. */
-export function Pager({ context, page: { data, hasMore } }: PagerProps) {
+export function Pager({ context, page: { data, hasMore }, isOrdered }: PagerProps) {
   const { query, path, texts } = context;
   const isBackwards = query.has('endingBefore');
   const isFirst = !query.has('startingAfter') && !(isBackwards && hasMore);
@@ -127,12 +143,12 @@ export function Pager({ context, page: { data, hasMore } }: PagerProps) {
     <nav class="pager" aria-label={texts.frame.pages}>
       {!isFirst && first !== undefined && (
         <a href={to({ endingBefore: first })} rel="prev">
-          {texts.frame.newer}
+          {isOrdered ? texts.frame.previous : texts.frame.newer}
         </a>
       )}
       {hasOlder && last !== undefined && (
         <a href={to({ startingAfter: last })} rel="next">
-          {texts.frame.older}
+          {isOrdered ? texts.frame.next : texts.frame.older}
         </a>
       )}
     </nav>
@@ -198,17 +214,28 @@ export function FilterField({
   name,
   label,
   type = 'search',
+  suggestions,
 }: {
   context: BaseContext;
   name: string;
   label: string;
   type?: 'search' | 'date' | 'email';
+  /** Values that a browser offers. */
+  suggestions?: readonly Option[];
 }) {
   useLabel(name, label);
+  const list = suggestions && `${name}-suggestions`;
   return (
     <label>
       {label}
-      <input type={type as 'search'} name={name} value={context.query.get(name) ?? ''} dir="auto" />
+      <input
+        type={type as 'search'}
+        name={name}
+        value={context.query.get(name) ?? ''}
+        dir="auto"
+        list={list}
+      />
+      {suggestions && list !== undefined && <Suggestions id={list} options={suggestions} />}
     </label>
   );
 }
@@ -236,7 +263,7 @@ export function FilterSelect({
         {fallback === undefined && <option value="">{context.texts.frame.all}</option>}
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
-            {option.label}
+            {labelOf(option)}
           </option>
         ))}
       </select>

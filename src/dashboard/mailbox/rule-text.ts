@@ -1,16 +1,24 @@
 /** Says in words when a rule of a mailbox applies, and what it does then. */
+
+import { shortened } from '../frame/shortened.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { Condition, Rule } from './seen-rules.ts';
+
+/** Number of conditions, and of characters of a value, that a list of rules shows. The page of a rule has all. */
+const SHOWN_CONDITIONS = 5;
+const SHOWN_CHARACTERS = 100;
 
 /** Returns when the rule applies. */
 export function conditionsOf({ conditions, match = 'all' }: Rule, { rules }: Texts): string {
   if (conditions.length === 0) return rules.always;
   const joint = match === 'all' ? rules.and : rules.or;
-  return conditions.map((condition) => describe(condition, rules)).join(joint);
+  const shown = conditions.slice(0, SHOWN_CONDITIONS).map((condition) => describe(condition, rules));
+  return (conditions.length > SHOWN_CONDITIONS ? [...shown, '…'] : shown).join(joint);
 }
 
 function describe(condition: Condition, rules: Texts['rules']): string {
-  const { field, header = '', value } = condition;
+  const { field, header = '' } = condition;
+  const value = shortened(condition.value, SHOWN_CHARACTERS);
   const name = field === 'header' ? header : rules.fields[field];
   const operator = rules.operators[operatorOf(condition)];
   return isSize(field)

@@ -2,14 +2,18 @@
 
 import type { Form } from '../../http/pages/form-body.ts';
 import { Foreign, Heading } from '../frame/elements.tsx';
-import { ActionButton } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { ActionButton, addressOf } from '../frame/forms.tsx';
+import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { actionsOf, conditionsOf } from './rule-text.ts';
 import { RULES_PAGE, type Rule, readRules, requireRule, type SeenRules, versionField } from './seen-rules.ts';
 
 type MailboxContext = Contexts['mailbox'];
-type Row = { rule: Rule; index: number };
+/** A rule with its number, by which pages are found. */
+type Row = { id: string; rule: Rule; index: number };
+
+/** Number of rules on a page: with the buttons of each it stays within 100 kB. */
+const SHOWN_RULES = 30;
 
 export const rulesPage = definePage({
   area: 'mailbox',
@@ -52,7 +56,7 @@ type Change = (rules: readonly Rule[], index: number) => readonly Rule[];
 async function change(context: MailboxContext, form: Form, changed: Change) {
   const { rules, index } = requireRule(await readRules(context), form, fieldOf(form, 'number'));
   await context.api.patch('', { rules: changed(rules, index) });
-  return { to: RULES_PAGE, said: 'saved' as const };
+  return { to: addressOf(context), said: 'saved' as const };
 }
 
 function moved(rules: readonly Rule[], from: number, to: number): readonly Rule[] {
@@ -62,31 +66,35 @@ function moved(rules: readonly Rule[], from: number, to: number): readonly Rule[
 
 function Rules({ context, seen }: { context: MailboxContext; seen: SeenRules }) {
   const { texts } = context;
-  const rows = seen.rules.map((rule, index): Row => ({ rule, index }));
+  const rows = seen.rules.map((rule, index): Row => ({ id: String(index + 1), rule, index }));
+  const page = pageIn(rows, context.query, SHOWN_RULES);
   return (
-    <Table
-      context={context}
-      caption={texts.rules.title}
-      rows={rows}
-      keyOf={({ index }) => String(index)}
-      empty={texts.rules.none}
-      columns={[
-        {
-          label: texts.rules.name,
-          cell: ({ rule, index }) => (
-            <a href={`${RULES_PAGE}/${index + 1}`}>
-              <Foreign text={rule.name || texts.rules.unnamed(index + 1)} />
-            </a>
-          ),
-        },
-        { label: texts.rules.applies, cell: ({ rule }) => <Foreign text={conditionsOf(rule, texts)} /> },
-        { label: texts.rules.does, cell: ({ rule }) => <Foreign text={actionsOf(rule, texts)} /> },
-        {
-          label: texts.frame.actions,
-          cell: (row) => <RuleActions context={context} seen={seen} row={row} />,
-        },
-      ]}
-    />
+    <>
+      <Table
+        context={context}
+        caption={texts.rules.title}
+        rows={page.data}
+        keyOf={({ id }) => id}
+        empty={texts.rules.none}
+        columns={[
+          {
+            label: texts.rules.name,
+            cell: ({ rule, index }) => (
+              <a href={`${RULES_PAGE}/${index + 1}`}>
+                <Foreign text={rule.name || texts.rules.unnamed(index + 1)} />
+              </a>
+            ),
+          },
+          { label: texts.rules.applies, cell: ({ rule }) => <Foreign text={conditionsOf(rule, texts)} /> },
+          { label: texts.rules.does, cell: ({ rule }) => <Foreign text={actionsOf(rule, texts)} /> },
+          {
+            label: texts.frame.actions,
+            cell: (row) => <RuleActions context={context} seen={seen} row={row} />,
+          },
+        ]}
+      />
+      <Pager context={context} page={page} isOrdered />
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import { notFound } from '../../system/errors.ts';
 import { Foreign, Heading } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { OpenLinks } from '../frame/open-links.tsx';
 import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf } from '../page.ts';
@@ -12,6 +12,9 @@ import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
 import { endOperator, listOperators } from '../people/store.ts';
 import { newLinkView } from './new-link.tsx';
 
+/** Number of operators on a page. */
+const SHOWN = 50;
+
 export const operatorsPage = definePage({
   area: 'operator',
   path: '/people',
@@ -19,7 +22,7 @@ export const operatorsPage = definePage({
   async show(context) {
     const { app, texts } = context;
     const { operators, frame } = texts;
-    const rows = await listOperators(app.db.read);
+    const page = pageIn(await listOperators(app.db.read), context.query, SHOWN);
     const open = await listOpenLinks(app.db.read, { tenantId: null, now: app.clock.now() });
     const field = { context, action: 'invite', isRequired: true };
     return {
@@ -31,20 +34,20 @@ export const operatorsPage = definePage({
           <Table
             context={context}
             caption={operators.title}
-            rows={rows}
+            rows={page.data}
             keyOf={({ id }) => id}
             columns={[
               { label: operators.name, cell: ({ name }) => <Foreign text={name} /> },
               { label: operators.email, cell: ({ email }) => <bdi>{email}</bdi> },
               {
                 label: frame.actions,
-                cell: ({ id, name }) => (
+                cell: ({ id, email }) => (
                   <Disclosure label={operators.remove}>
                     <ActionButton
                       context={context}
                       action="remove"
                       submit={operators.remove}
-                      label={`${operators.remove}: ${name}`}
+                      label={`${operators.remove}: ${email}`}
                       fields={{ id }}
                       isDangerous
                     />
@@ -53,6 +56,7 @@ export const operatorsPage = definePage({
               },
             ]}
           />
+          <Pager context={context} page={page} isOrdered />
           <h2>{operators.invite}</h2>
           <Form context={context} action="invite" submit={operators.invite}>
             <Field {...field} name="email" type="email" label={operators.email} autocomplete="off" />

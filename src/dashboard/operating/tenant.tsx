@@ -3,7 +3,7 @@ import type { Plan } from '../../tenants/admin-schemas.ts';
 import { path } from '../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
@@ -11,6 +11,9 @@ import { listMembers } from '../people/memberships-store.ts';
 import { findShownTenant } from './find-tenant.ts';
 import { newLinkView } from './new-link.tsx';
 import { type Tenant, TenantStatus } from './tenants.tsx';
+
+/** Number of members on a page. */
+const SHOWN_MEMBERS = 50;
 
 type Props = { context: Contexts['operator']; tenant: Tenant };
 
@@ -109,13 +112,14 @@ function Switch({ context, tenant: { status } }: Props) {
 async function people({ context, tenant }: Props) {
   const { tenants } = context.texts;
   const members = await listMembers(context.app.db.read, tenant.id);
+  const page = pageIn(members.reverse(), context.query, SHOWN_MEMBERS);
   return (
     <>
       <h2>{tenants.members}</h2>
       <Table
         context={context}
         caption={tenants.members}
-        rows={members}
+        rows={page.data}
         keyOf={({ id }) => id}
         empty={tenants.noMembers}
         columns={[
@@ -124,6 +128,7 @@ async function people({ context, tenant }: Props) {
           { label: tenants.role, cell: ({ role }) => tenants.roles[role] },
         ]}
       />
+      <Pager context={context} page={page} />
       <Form context={context} action="invite" submit={tenants.invite}>
         <Field context={context} action="invite" isRequired name="email" type="email" label={tenants.email} />
       </Form>

@@ -32,12 +32,12 @@ export async function appPasswordSection(context: Context, place: Place) {
   const { mayChange = true } = place;
   const revoke = {
     label: frame.actions,
-    cell: ({ id, name }: AppPassword) => (
+    cell: ({ id, name, hint }: AppPassword) => (
       <ActionButton
         context={context}
         action="revoke"
         submit={appPasswords.revoke}
-        label={`${appPasswords.revoke}: ${name}`}
+        label={`${appPasswords.revoke}: ${name} (${hint}…)`}
         fields={{ id }}
         isDangerous
       />

@@ -3,7 +3,7 @@ import type { Role } from '../../db/people-tables.ts';
 import { invalid, notFound } from '../../system/errors.ts';
 import { Copyable, Foreign, Heading, Status } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
-import { Table } from '../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { OpenLinks } from '../frame/open-links.tsx';
 import { originOf } from '../origin.ts';
 import { renewOwnSession } from '../own-session.ts';
@@ -14,6 +14,9 @@ import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
 import { listMembers, type Member, setRole } from '../people/memberships-store.ts';
 import { removeMember } from '../people/store.ts';
 
+/** Number of members on a page: with the forms of each, and with the links, it stays within 100 kB. */
+const SHOWN_MEMBERS = 20;
+
 const ROLES: readonly Role[] = ['owner', 'admin', 'viewer'];
 
 export const teamPage = definePage({
@@ -23,12 +26,14 @@ export const teamPage = definePage({
   async show(context) {
     const { app, tenant, texts } = context;
     const members = await listMembers(app.db.read, tenant.tenantId);
+    const page = pageIn(members.reverse(), context.query, SHOWN_MEMBERS);
     return {
       title: texts.team.title,
       body: (
         <>
           <Heading title={texts.team.title} />
-          <Members context={context} members={members} />
+          <Members context={context} members={page.data} />
+          <Pager context={context} page={page} />
           {context.can('manage') && (await invitations(context))}
         </>
       ),
@@ -151,10 +156,10 @@ function Members({ context, members }: { context: TenantContext; members: readon
 
 function MemberActions({ context, member }: { context: TenantContext; member: Member }) {
   const { team } = context.texts;
-  const { id, name, role } = member;
+  const { id, email, role } = member;
   return (
     <Disclosure label={team.change}>
-      <Form context={context} action="role" submit={team.setRole} label={`${team.setRole}: ${name}`}>
+      <Form context={context} action="role" submit={team.setRole} label={`${team.setRole}: ${email}`}>
         <input type="hidden" name="id" value={id} />
         <label>
           {team.role}

@@ -135,6 +135,7 @@ function watch(context: BrowserContext, origins: readonly string[], faults: stri
   context.on('requestfailed', note);
   context.on('weberror', (error) => faults.push(String(error.error())));
   context.on('console', (message) => {
+    if (message.text() === 'HOSTILE') faults.push(`a payload has run at ${message.location().url}`);
     const isOfFrame = /\/(?:preview|html)(?:\?|$)/.test(message.location().url);
     if (!isOfFrame && /Content Security Policy|Refused to/.test(message.text()))
       faults.push(`${message.text()} at ${message.location().url}`);

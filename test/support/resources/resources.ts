@@ -401,6 +401,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       table: 'appPasswords',
       noun: 'app passwords for this mailbox',
       parents: ['mbx'],
+      unique: (number) => ({ hint: String(number).padStart(8, '0') }),
     },
   },
   mim: {

@@ -9,7 +9,7 @@ import { Disclosure, Form, Select } from '../../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
 import { createdWithin } from '../../local-time.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
-import { listNewest, optionsOf } from '../choices.ts';
+import { Choice, chosenId, listNewest, type NamedPage, optionsOf } from '../choices.tsx';
 import type { Audience } from './list.tsx';
 
 /** Colours of the states of a contact. */
@@ -37,7 +37,7 @@ export const audiencePage = definePage({
       title: audience.name,
       body: (
         <>
-          <Ways context={context} audience={audience} segments={segments.data} />
+          <Ways context={context} audience={audience} segments={segments} />
           <p>
             {texts.audiences.contacts}: {formats.number(audience.contactCount)}
           </p>
@@ -54,10 +54,16 @@ export const audiencePage = definePage({
       needs: 'read',
       async run(context, form) {
         const { api, at } = context;
-        const segmentId = fieldOf(form, 'segmentId');
+        const segmentId = await chosenId(api, {
+          field: 'segmentId',
+          text: fieldOf(form, 'segmentId').trim(),
+          lists: [
+            { path: '/segments', prefix: 'seg', query: () => ({ audienceId: context.params['audienceId'] }) },
+          ],
+        });
         const whom = fieldOf(form, 'unsubscribed');
         const { id } = await api.post<Static<typeof exportSchema>>(`${pathOf(context)}/contacts/exports`, {
-          ...(segmentId !== '' && { segmentId }),
+          ...(segmentId !== null && { segmentId }),
           ...(whom !== '' && { unsubscribed: whom === 'true' }),
         });
         return { to: at(`/exports/${id}`) };
@@ -70,7 +76,7 @@ function pathOf({ params }: TenantContext): string {
   return path`/audiences/${params['audienceId'] ?? ''}`;
 }
 
-type WaysProps = { context: TenantContext; audience: Audience; segments: readonly Segment[] };
+type WaysProps = { context: TenantContext; audience: Audience; segments: NamedPage<Segment> };
 
 /** Links to everything that is done with an audience. */
 function Ways({ context, audience: { id, name }, segments }: WaysProps) {
@@ -95,11 +101,14 @@ function Export({ context, segments }: Pick<WaysProps, 'context' | 'segments'>) 
     <Disclosure label={audiences.export} isOpen={context.failed?.action === 'export'}>
       <Form context={context} action="export" submit={audiences.export}>
         <p>{audiences.exportText}</p>
-        <Select
+        <Choice
           {...field}
           name="segmentId"
           label={audiences.segment}
-          options={[{ value: '', label: audiences.wholeAudience }, ...optionsOf(segments)]}
+          value=""
+          none={audiences.wholeAudience}
+          options={optionsOf(segments.data)}
+          hasMore={segments.hasMore}
         />
         <Select
           {...field}

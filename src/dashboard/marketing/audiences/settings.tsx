@@ -4,7 +4,7 @@ import { path } from '../../calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Checkbox, Disclosure, Field, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
-import { listNewest, optionsOf } from '../choices.ts';
+import { listNewest, optionsOf } from '../choices.tsx';
 import type { Audience } from './list.tsx';
 
 type Settings = NonNullable<Audience['optIn']>;

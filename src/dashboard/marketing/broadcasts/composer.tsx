@@ -2,10 +2,10 @@
 import type { BroadcastChange, ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import type { Form as FormBody } from '../../../http/pages/form-body.ts';
 import { MAX_SOURCE_BYTES } from '../../../templates/schemas.ts';
-import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
+import { Field, Form } from '../../frame/forms.tsx';
 import { fieldOf, type TenantContext } from '../../page.ts';
 import type { Domains } from '../../sending/domains/choice.tsx';
-import { listNewest, optionsOf } from '../choices.ts';
+import { Choice, chosenId, listNewest, optionsOf } from '../choices.tsx';
 import { NoAudiences } from '../no-audiences.tsx';
 
 /** Limit of the form: HTML and text, and the other fields. */
@@ -32,32 +32,30 @@ export async function composerForm(context: TenantContext, action: string, draft
   const templates = await listNewest<Named>(api, '/templates');
   const target = draft ? (draft.segmentId ?? draft.audienceId) : query.get('segmentId');
   const field = { context, action };
-  const isShort = audiences.hasMore || segments.hasMore || templates.hasMore;
   const from = draft?.from ?? (await lastSender(context));
   return (
     <Form context={context} action={action} submit={broadcasts.saveDraft} hasFiles keepsDraft>
       {audiences.data.length === 0 && <NoAudiences context={context} />}
-      <Select
+      <Choice
         {...field}
         name="target"
         label={broadcasts.to}
-        {...(isShort && { help: broadcasts.newestOnly })}
         isRequired
         value={target ?? query.get('audienceId') ?? ''}
-        options={withPresent(
-          [
-            ...optionsOf(segments.data).map(named(broadcasts.segment)),
-            ...optionsOf(audiences.data).map(named(broadcasts.wholeAudience)),
-          ],
-          target ?? query.get('audienceId'),
-        )}
+        options={[
+          ...segments.data.map(({ id, name }) => ({ value: id, label: broadcasts.segment(name) })),
+          ...audiences.data.map(({ id, name }) => ({ value: id, label: broadcasts.wholeAudience(name) })),
+        ]}
+        hasMore={audiences.hasMore || segments.hasMore}
       />
-      <Select
+      <Choice
         {...field}
         name="topicId"
         label={broadcasts.topic}
         value={draft?.topicId ?? ''}
-        options={[{ value: '', label: broadcasts.noTopic }, ...optionsOf(topics.data)]}
+        none={broadcasts.noTopic}
+        options={optionsOf(topics.data)}
+        hasMore={topics.hasMore}
       />
       <Field
         {...field}
@@ -76,15 +74,14 @@ export async function composerForm(context: TenantContext, action: string, draft
         value={draft?.subject}
         isRequired
       />
-      <Select
+      <Choice
         {...field}
         name="templateId"
         label={broadcasts.template}
         value={draft?.templateId ?? query.get('templateId') ?? ''}
-        options={withPresent(
-          [{ value: '', label: broadcasts.ownContent }, ...optionsOf(templates.data)],
-          draft?.templateId ?? query.get('templateId'),
-        )}
+        none={broadcasts.ownContent}
+        options={optionsOf(templates.data)}
+        hasMore={templates.hasMore}
       />
       <Field
         {...field}
@@ -114,29 +111,29 @@ async function lastSender({ api }: TenantContext): Promise<string> {
   return verified.data[0] ? `news@${verified.data[0].name}` : '';
 }
 
-const named =
-  (nameOf: (name: string) => string) =>
-  ({ value, label }: Option): Option => ({ value, label: nameOf(label) });
+const SEGMENTS = { path: '/segments', prefix: 'seg' };
+const AUDIENCES = { path: '/audiences', prefix: 'aud' };
+const TOPICS = { path: '/topics', prefix: 'top' };
+const TEMPLATES = { path: '/templates', prefix: 'tpl', query: (name: string) => ({ name }) };
 
-/** Adds a value that is older than the offered ones. */
-function withPresent(options: Option[], value: string | null | undefined): Option[] {
-  if (!value || options.some((option) => option.value === value)) return options;
-  return [{ value, label: value }, ...options];
-}
-
-/** Returns the broadcast of the form, as the API takes it. Fields that are empty are cleared. */
-export function readComposer(form: FormBody): BroadcastChange {
+/**
+ * Returns the broadcast of the form, as the API takes it. Fields that are empty are cleared.
+ * @throws AppError validation_error for a choice of what there is not
+ */
+export async function readComposer({ api }: TenantContext, form: FormBody): Promise<BroadcastChange> {
   const given = (name: string) => fieldOf(form, name).trim() || null;
-  const target = given('target');
+  const chosen = (field: string, lists: Parameters<typeof chosenId>[1]['lists']) =>
+    chosenId(api, { field, text: given(field) ?? '', lists });
+  const target = await chosen('target', [SEGMENTS, AUDIENCES]);
   const isSegment = target?.startsWith('seg_') === true;
   return {
     audienceId: isSegment ? null : target,
     segmentId: isSegment ? target : null,
-    topicId: given('topicId'),
+    topicId: await chosen('topicId', [TOPICS]),
     from: given('from') ?? '',
     replyTo: given('replyTo'),
     subject: given('subject') ?? '',
-    templateId: given('templateId'),
+    templateId: await chosen('templateId', [TEMPLATES]),
     html: given('html'),
     text: given('text'),
   };

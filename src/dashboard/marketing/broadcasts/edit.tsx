@@ -29,7 +29,8 @@ export const editBroadcastPage = definePage({
     save: {
       logs: COMPOSER_LOGS,
       async run(context, form) {
-        const { id } = await context.api.patch<ShownBroadcast>(broadcastPath(context), readComposer(form));
+        const change = await readComposer(context, form);
+        const { id } = await context.api.patch<ShownBroadcast>(broadcastPath(context), change);
         return { to: context.at(`/broadcasts/${id}`), said: 'saved' };
       },
     },

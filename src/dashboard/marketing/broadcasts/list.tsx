@@ -5,7 +5,7 @@ import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.
 import { FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
-import { listNewest, optionsOf } from '../choices.ts';
+import { AudienceFilter, listNewest } from '../choices.tsx';
 
 type Summary = Static<typeof broadcastSummarySchema>;
 type Broadcasts = { data: Summary[]; hasMore: boolean };
@@ -27,9 +27,9 @@ export const broadcastsPage = definePage({
   menu: { group: 'marketing', label: ({ broadcasts }) => broadcasts.title },
   async show(context) {
     const { api, query, texts, at, can } = context;
-    const { broadcasts, segments } = texts;
+    const { broadcasts } = texts;
     const page = await api.get<Broadcasts>('/broadcasts', pageQueryOf(query, ['status', 'audienceId']));
-    const known = await listNewest<Audience>(api, '/audiences');
+    const audiences = await listNewest<Audience>(api, '/audiences');
     const statuses = STATUSES.map((value) => ({ value, label: broadcasts.statuses[value] }));
     return {
       title: broadcasts.title,
@@ -40,12 +40,7 @@ export const broadcastsPage = definePage({
           </Heading>
           <Filters context={context}>
             <FilterSelect context={context} name="status" label={broadcasts.status} options={statuses} />
-            <FilterSelect
-              context={context}
-              name="audienceId"
-              label={segments.audience}
-              options={optionsOf(known.data)}
-            />
+            <AudienceFilter context={context} audiences={audiences} />
           </Filters>
           <BroadcastTable context={context} broadcasts={page.data} />
           <Pager context={context} page={page} />

@@ -24,8 +24,9 @@ export const newBroadcastPage = definePage({
   actions: {
     create: {
       logs: COMPOSER_LOGS,
-      async run({ api, at }, form) {
-        const { id } = await api.post<ShownBroadcast>('/broadcasts', readComposer(form));
+      async run(context, form) {
+        const { api, at } = context;
+        const { id } = await api.post<ShownBroadcast>('/broadcasts', await readComposer(context, form));
         return { to: at(`/broadcasts/${id}`), said: 'created' };
       },
     },

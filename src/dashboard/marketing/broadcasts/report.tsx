@@ -4,11 +4,16 @@ import type { clickedLinksSchema } from '../../../broadcasts/clicked-links/api.t
 import type { ShownBroadcast, ShownCounts } from '../../../broadcasts/schemas.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
-import { Table } from '../../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../../frame/lists.tsx';
+import { shortened } from '../../frame/shortened.ts';
 import type { TenantContext } from '../../page.ts';
 import { broadcastPath } from './facts.tsx';
 
 type Links = Static<typeof clickedLinksSchema>['data'];
+
+/** Number of links on a page, and of characters of each: a broadcast has up to 500, and the export has all of them whole. */
+const SHOWN_LINKS = 50;
+const SHOWN_CHARACTERS = 300;
 
 /** Counts that are shown as cards, in their order. */
 const SHOWN = [
@@ -84,17 +89,22 @@ function LinkTable({ context, links }: { context: TenantContext; links: Links })
     cell: (link: Links[number]) => formats.number(link[name]),
     isNumeric: true,
   });
+  const rows = links.map((link) => ({ ...link, id: String(link.number) }));
+  const page = pageIn(rows, context.query, SHOWN_LINKS);
   return (
-    <Table
-      context={context}
-      caption={broadcasts.links}
-      rows={links}
-      keyOf={({ number }) => String(number)}
-      empty={broadcasts.noLinks}
-      columns={[
-        { label: broadcasts.link, cell: ({ url }) => <Foreign text={url} /> },
-        ...(['clicks', 'uniqueClicks', 'machineClicks'] as const).map(count),
-      ]}
-    />
+    <>
+      <Table
+        context={context}
+        caption={broadcasts.links}
+        rows={page.data}
+        keyOf={({ id }) => id}
+        empty={broadcasts.noLinks}
+        columns={[
+          { label: broadcasts.link, cell: ({ url }) => <Foreign text={shortened(url, SHOWN_CHARACTERS)} /> },
+          ...(['clicks', 'uniqueClicks', 'machineClicks'] as const).map(count),
+        ]}
+      />
+      <Pager context={context} page={page} isOrdered />
+    </>
   );
 }

@@ -6,7 +6,7 @@ import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import { CONTACT_TONES } from '../audiences/audience.tsx';
 import type { Audience } from '../audiences/list.tsx';
-import { listNewest } from '../choices.ts';
+import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { Consent } from './consent.tsx';
 import { ContactFields, readContact, type Topic } from './form.tsx';
 import { History, historyOf } from './history.tsx';
@@ -18,7 +18,7 @@ export const contactPage = definePage({
     const { api, can, texts, params } = context;
     const contact = await api.get<ShownContact>(pathOf(context));
     const audience = await api.get<Audience>(path`/audiences/${params['audienceId'] ?? ''}`);
-    const topics = await listNewest<Topic>(api, '/topics');
+    const topics = await listNewest<Topic>(api, '/topics', ALL_TOPICS);
     const emails = await historyOf(context, contact.email);
     return {
       title: contact.email,

@@ -5,7 +5,7 @@ import { Foreign, Heading } from '../../frame/elements.tsx';
 import { Field, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
-import { listNewest } from '../choices.ts';
+import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { ContactFields, readContact, type Topic } from './form.tsx';
 
 export const newContactPage = definePage({
@@ -16,7 +16,7 @@ export const newContactPage = definePage({
     const { api, params, texts, at } = context;
     const { audiences } = texts;
     const audience = await api.get<Audience>(path`/audiences/${params['audienceId'] ?? ''}`);
-    const topics = await listNewest<Topic>(api, '/topics');
+    const topics = await listNewest<Topic>(api, '/topics', ALL_TOPICS);
     const field = { context, action: 'create' };
     return {
       title: audiences.newContact,

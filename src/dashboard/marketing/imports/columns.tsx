@@ -1,7 +1,8 @@
 /** The fields of the form in which the columns of a file are mapped. */
-import { Field, type Option, Select } from '../../frame/forms.tsx';
+import { Field, type Option, Select, Suggestions } from '../../frame/forms.tsx';
 import type { TenantContext } from '../../page.ts';
-import { type Column, choiceOf, MAX_SHOWN_COLUMNS } from './mapping.ts';
+import { fitInRows } from '../choices.tsx';
+import { type Column, choiceOf, MAX_SHOWN_COLUMNS, TOPIC } from './mapping.ts';
 
 type Props = {
   context: TenantContext;
@@ -13,11 +14,16 @@ export function ColumnFields({ context, columns, topics }: Props) {
   const { texts, formats } = context;
   const { jobs } = texts;
   const field = { context, action: 'start' };
+  const shown = columns.slice(0, MAX_SHOWN_COLUMNS);
+  const topicList = fitInRows(topics, shown.length) ? undefined : 'topics';
   return (
     <>
-      {columns.slice(0, MAX_SHOWN_COLUMNS).map((one) => {
+      {topicList && (
+        <Suggestions id={topicList} options={topics.map(({ id, name: label }) => ({ value: id, label }))} />
+      )}
+      {shown.map((one) => {
         const { column, heading } = one;
-        const { field: value, key } = choiceOf(one.field);
+        const { field: value, key } = choiceOf(one.field, topicList);
         return (
           <fieldset key={column} class="rule">
             <legend>{jobs.column(column, heading)}</legend>
@@ -26,9 +32,15 @@ export function ColumnFields({ context, columns, topics }: Props) {
               name={`field.${column}`}
               label={jobs.becomes}
               value={value}
-              options={optionsFor(context, topics, value)}
+              options={optionsFor(context, { topics, topicList }, value)}
             />
-            <Field {...field} name={`key.${column}`} label={jobs.key} value={key || foldedName(heading)} />
+            <Field
+              {...field}
+              name={`key.${column}`}
+              label={topicList === undefined ? jobs.key : jobs.keyOrTopic}
+              value={key || foldedName(heading)}
+              list={topicList}
+            />
           </fieldset>
         );
       })}
@@ -39,13 +51,15 @@ export function ColumnFields({ context, columns, topics }: Props) {
 
 function optionsFor(
   { texts: { jobs } }: TenantContext,
-  topics: Props['topics'],
+  { topics, topicList }: Pick<Props, 'topics'> & { topicList: string | undefined },
   present: string,
 ): readonly Option[] {
   const options = [
     { value: '', label: jobs.leaveOut },
     ...Object.entries(jobs.fields).map(([value, label]) => ({ value, label })),
-    ...topics.map(({ id, name }) => ({ value: `topics.${id}`, label: jobs.topic(name) })),
+    ...(topicList === undefined
+      ? topics.map(({ id, name }) => ({ value: `topics.${id}`, label: jobs.topic(name) }))
+      : [{ value: TOPIC, label: jobs.oneTopic }]),
   ];
   if (options.some(({ value }) => value === present)) return options;
   return [...options, { value: present, label: present }];

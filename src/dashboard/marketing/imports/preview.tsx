@@ -8,7 +8,7 @@ import { ActionButton, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { withLabels } from '../../frame/refusal.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
-import { listNewest } from '../choices.ts';
+import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { ColumnFields } from './columns.tsx';
 import { type Mapping, readMapping } from './mapping.ts';
 
@@ -62,7 +62,7 @@ async function showPreview(context: TenantContext, mapping: Mapping) {
   const { texts, formats, api } = context;
   const { jobs } = texts;
   const preview = await getPreview(context, mapping);
-  const topics = await listNewest<{ id: string; name: string }>(api, '/topics');
+  const topics = await listNewest<{ id: string; name: string }>(api, '/topics', ALL_TOPICS);
   // The page shows the refused rows itself.
   const warnings = preview.warnings.filter((warning) => !warning.includes('`errors`'));
   return {

@@ -1,9 +1,10 @@
 /** The form of a segment: its name and its rules, with the number of contacts for whom they hold. */
 import { COLUMN_FIELDS, COMPARISONS_OF, type Comparison } from '../../../audiences/segments/field.ts';
 import { ACTION_FIELD } from '../../field-names.ts';
-import { Field, Form, type Option, Select } from '../../frame/forms.tsx';
+import { Field, Form, type Option, Select, Suggestions } from '../../frame/forms.tsx';
 import type { TenantContext } from '../../page.ts';
-import { type FilterState, kindOf, NO_RULE, PROPERTY, type RuleState } from './rules.ts';
+import { fitInRows } from '../choices.tsx';
+import { type FilterState, kindOf, NO_RULE, PROPERTY, type RuleState, TOPIC, TOPIC_PREFIX } from './rules.ts';
 
 export type BuilderProps = {
   context: TenantContext;
@@ -12,7 +13,8 @@ export type BuilderProps = {
   /** Number of contacts, or why they could not be counted; undefined before somebody has asked. */
   count?: number | string | undefined;
   topics: readonly Named[];
-  broadcasts: readonly { id: string; subject: string }[];
+  /** The newest broadcasts. */
+  broadcasts: { data: readonly { id: string; subject: string }[]; hasMore: boolean };
 };
 
 type Named = { id: string; name: string };
@@ -73,6 +75,11 @@ function Rules(props: BuilderProps & { state: Extract<FilterState, { kind: 'rule
   const { context, state } = props;
   const { segments } = context.texts;
   const rules = state.rules.length > 0 ? state.rules : [NO_RULE];
+  const { topics, broadcasts } = props;
+  const lists = {
+    ...(!fitInRows(topics, rules.length) && { topicList: 'topics' }),
+    ...((broadcasts.hasMore || !fitInRows(broadcasts.data, rules.length)) && { broadcastList: 'broadcasts' }),
+  };
   const ops = (['and', 'or'] as const).map((value) => ({ value, label: segments.ops[value] }));
   return (
     <>
@@ -81,16 +88,33 @@ function Rules(props: BuilderProps & { state: Extract<FilterState, { kind: 'rule
         <small>{segments.valueHelp}</small>
       </p>
       {rules.map((rule, index) => (
-        <RuleFields key={index} {...props} rule={rule} index={index} />
+        <RuleFields key={index} {...props} {...lists} rule={rule} index={index} />
       ))}
+      {lists.topicList && (
+        <Suggestions
+          id={lists.topicList}
+          options={topics.map(({ id, name: label }) => ({ value: id, label }))}
+        />
+      )}
+      {lists.broadcastList && <Suggestions id={lists.broadcastList} options={broadcastOptions(props)} />}
     </>
   );
 }
 
-function RuleFields(props: BuilderProps & { rule: RuleState; index: number }) {
-  const { context, rule, index } = props;
+type RuleProps = BuilderProps & {
+  rule: RuleState;
+  index: number;
+  /** Ids of the suggestions of the page, where the choices of a rule cannot have all topics or broadcasts. */
+  topicList?: string;
+  broadcastList?: string;
+};
+
+function RuleFields(props: RuleProps) {
+  const { context, rule, index, topicList } = props;
   const { segments } = context.texts;
   const field = { context, action: '' };
+  const isListedTopic = topicList !== undefined && rule.field.startsWith(TOPIC_PREFIX);
+  const shown = isListedTopic ? { field: TOPIC, key: rule.field.slice(TOPIC_PREFIX.length) } : rule;
   return (
     <fieldset class="rule">
       <legend>{segments.rule(index + 1)}</legend>
@@ -98,11 +122,17 @@ function RuleFields(props: BuilderProps & { rule: RuleState; index: number }) {
         {...field}
         name={`field.${index}`}
         label={segments.field}
-        value={rule.field}
-        options={fieldOptions(props, rule.field)}
+        value={shown.field}
+        options={fieldOptions(props, shown.field)}
       />
-      {(rule.field === PROPERTY || rule.field === '') && (
-        <Field {...field} name={`key.${index}`} label={segments.key} value={rule.key} />
+      {[PROPERTY, TOPIC, ''].includes(shown.field) && (
+        <Field
+          {...field}
+          name={`key.${index}`}
+          label={shown.field === TOPIC ? segments.topicId : segments.key}
+          value={shown.key}
+          list={shown.field === TOPIC ? topicList : undefined}
+        />
       )}
       <Select
         {...field}
@@ -126,7 +156,8 @@ function RuleFields(props: BuilderProps & { rule: RuleState; index: number }) {
 }
 
 /** The value of a rule: a choice where only few are possible. */
-function Value({ context, rule, index, broadcasts }: BuilderProps & { rule: RuleState; index: number }) {
+function Value(props: RuleProps) {
+  const { context, rule, index, broadcastList } = props;
   const { segments, frame } = context.texts;
   const field = {
     context,
@@ -150,13 +181,17 @@ function Value({ context, rule, index, broadcasts }: BuilderProps & { rule: Rule
     return <Select {...field} options={choices} />;
   }
   if (kind === 'activity' && (rule.cmp === 'eq' || rule.cmp === 'ne')) {
-    const options = broadcasts.map(({ id, subject }) => ({ value: id, label: subject }));
-    return <Select {...field} options={withPresent(options, rule.value)} />;
+    if (broadcastList !== undefined) return <Field {...field} help={frame.newestIds} list={broadcastList} />;
+    return <Select {...field} options={withPresent(broadcastOptions(props), rule.value)} />;
   }
   return <Field {...field} />;
 }
 
-function fieldOptions({ context, topics }: BuilderProps, present: string): Option[] {
+function broadcastOptions({ broadcasts }: BuilderProps): Option[] {
+  return broadcasts.data.map(({ id, subject }) => ({ value: id, label: subject }));
+}
+
+function fieldOptions({ context, topics, topicList }: RuleProps, present: string): Option[] {
   const { segments } = context.texts;
   const columns = COLUMN_FIELDS.map((value) => ({ value, label: segments.fields[value] ?? value }));
   return withPresent(
@@ -164,7 +199,9 @@ function fieldOptions({ context, topics }: BuilderProps, present: string): Optio
       { value: '', label: segments.noField },
       ...columns,
       { value: PROPERTY, label: segments.fields[PROPERTY] ?? PROPERTY },
-      ...topics.map(({ id, name }) => ({ value: `topics.${id}`, label: segments.topic(name) })),
+      ...(topicList === undefined
+        ? topics.map(({ id, name }) => ({ value: TOPIC_PREFIX + id, label: segments.topic(name) }))
+        : [{ value: TOPIC, label: segments.oneTopic }]),
     ],
     present,
   );

@@ -5,28 +5,28 @@ import type { Form } from '../../../http/pages/form-body.ts';
 import { AppError } from '../../../system/errors.ts';
 import { actionOf } from '../../frame/forms.tsx';
 import { type Answer, fieldOf, type TenantContext } from '../../page.ts';
-import { listNewest } from '../choices.ts';
+import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { type BuilderProps, SegmentForm } from './builder.tsx';
 import { type FilterState, filterOf, NO_RULE, readState } from './rules.ts';
 
 export type Segment = Static<typeof segmentSchema>;
 
-/** Number of broadcasts that a rule offers. */
-const OFFERED_BROADCASTS = 100;
+/** Number of broadcasts that a rule offers: their subjects are long. */
+const OFFERED_BROADCASTS = 50;
 
 type Shown = Pick<BuilderProps, 'name' | 'state' | 'count'>;
 
 /** Returns the form with what was entered last, or else with the stored segment. */
 export async function segmentForm(context: TenantContext, stored: Shown) {
   const { api, failed } = context;
-  const topics = await listNewest<{ id: string; name: string }>(api, '/topics');
-  const broadcasts = await api.get<{ data: { id: string; subject: string }[] }>('/broadcasts', {
+  const topics = await listNewest<{ id: string; name: string }>(api, '/topics', ALL_TOPICS);
+  const broadcasts = await api.get<BuilderProps['broadcasts']>('/broadcasts', {
     limit: OFFERED_BROADCASTS,
   });
   const shown: Shown = failed
     ? { name: fieldOf(failed.form, 'name'), state: readState(failed.form) }
     : stored;
-  return <SegmentForm context={context} {...shown} topics={topics.data} broadcasts={broadcasts.data} />;
+  return <SegmentForm context={context} {...shown} topics={topics.data} broadcasts={broadcasts} />;
 }
 
 /** Shows a page with a segment that was not stored. */

@@ -1,9 +1,9 @@
 /** The segments of a tenant, or of one of its audiences. */
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
-import { FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
+import { Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
-import { listNewest, optionsOf } from '../choices.ts';
+import { AudienceFilter, listNewest } from '../choices.tsx';
 import { NoAudiences } from '../no-audiences.tsx';
 import type { Segment } from './form-page.tsx';
 
@@ -31,12 +31,7 @@ export const segmentsPage = definePage({
           {audienceId === '' && audiences.data.length > 0 && <p class="muted">{segments.of}</p>}
           {audiences.data.length === 0 && <NoAudiences context={context} />}
           <Filters context={context}>
-            <FilterSelect
-              context={context}
-              name="audienceId"
-              label={segments.filterByAudience}
-              options={optionsOf(audiences.data)}
-            />
+            <AudienceFilter context={context} audiences={audiences} />
           </Filters>
           <SegmentTable context={context} segments={page.data} audiences={audiences.data} />
           <Pager context={context} page={page} />

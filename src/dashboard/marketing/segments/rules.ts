@@ -17,6 +17,9 @@ export type FilterState =
 
 /** Field of a rule about a property, whose name stands in a field of its own. */
 export const PROPERTY = 'property';
+/** Field of a rule about a topic whose id stands in a field of its own, where the choice of fields cannot have all topics. */
+export const TOPIC = 'topic';
+export const TOPIC_PREFIX = 'topics.';
 export const NO_RULE: RuleState = { field: '', key: '', cmp: 'eq', value: '' };
 /** Maximum number of rules in the form: each has four fields, and a form has at most 200. */
 const MAX_SHOWN_RULES = 40;
@@ -54,7 +57,8 @@ export function readState(form: Form): FilterState {
   const rules: RuleState[] = [];
   for (let index = 0; index < MAX_SHOWN_RULES && form.names.includes(`field.${index}`); index++) {
     const of = (name: string) => fieldOf(form, `${name}.${index}`).trim();
-    rules.push({ field: of('field'), key: of('key'), cmp: of('cmp'), value: of('value') });
+    const field = of('field') === TOPIC ? TOPIC_PREFIX + of('key') : of('field');
+    rules.push({ field, key: of('key'), cmp: of('cmp'), value: of('value') });
   }
   return { kind: 'rules', op: fieldOf(form, 'op') === 'or' ? 'or' : 'and', rules };
 }

@@ -3,12 +3,15 @@ import type { MessageDetails } from '../../../queue/control/message-api.ts';
 import type { ShownAction, ShownRecipient } from '../../../queue/control/show.ts';
 import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
-import { Table } from '../../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../../frame/lists.tsx';
 import { SmtpSession } from '../../frame/smtp-session.tsx';
 import { definePage } from '../../page.ts';
 import { ActionTable } from './actions.tsx';
 import { changePath, type OperatorContext } from './criteria.tsx';
 import { stateText } from './state-text.ts';
+
+/** Number of recipients, and of the newest attempts, on a page. Each may have a reply of 1,000 characters. */
+const SHOWN = 25;
 
 type Queued = { recipients: ShownRecipient[]; actions: ShownAction[] };
 
@@ -79,55 +82,72 @@ function Recipients({
   recipients: readonly ShownRecipient[];
 }) {
   const { queue } = context.texts;
+  const rows = recipients.map((recipient) => ({ ...recipient, id: recipient.to }));
+  const page = pageIn(rows, context.query, SHOWN);
   return (
-    <Table
-      context={context}
-      caption={queue.recipients}
-      rows={recipients}
-      keyOf={({ to }) => to}
-      columns={[
-        { label: queue.to, cell: ({ to }) => <Foreign text={to} /> },
-        { label: queue.state, cell: ({ state }) => stateText(context.texts, state) },
-        {
-          label: queue.nextAttempt,
-          cell: ({ nextAttemptAt }) =>
-            nextAttemptAt === null ? null : <Time context={context} at={nextAttemptAt} />,
-        },
-        { label: queue.attempts, isNumeric: true, cell: ({ attempts }) => context.formats.number(attempts) },
-        { label: queue.lastReply, cell: ({ diagnostic }) => <Foreign text={diagnostic} /> },
-        {
-          label: queue.class,
-          cell: (recipient) => recipient.class !== null && <code>{recipient.class}</code>,
-        },
-        { label: queue.server, cell: ({ mx }) => <Foreign text={mx} /> },
-        { label: queue.target, cell: ({ target }) => <Foreign text={target} /> },
-      ]}
-    />
+    <>
+      <Table
+        context={context}
+        caption={queue.recipients}
+        rows={page.data}
+        keyOf={({ id }) => id}
+        columns={[
+          { label: queue.to, cell: ({ to }) => <Foreign text={to} /> },
+          { label: queue.state, cell: ({ state }) => stateText(context.texts, state) },
+          {
+            label: queue.nextAttempt,
+            cell: ({ nextAttemptAt }) =>
+              nextAttemptAt === null ? null : <Time context={context} at={nextAttemptAt} />,
+          },
+          {
+            label: queue.attempts,
+            isNumeric: true,
+            cell: ({ attempts }) => context.formats.number(attempts),
+          },
+          { label: queue.lastReply, cell: ({ diagnostic }) => <Foreign text={diagnostic} /> },
+          {
+            label: queue.class,
+            cell: (recipient) => recipient.class !== null && <code>{recipient.class}</code>,
+          },
+          { label: queue.server, cell: ({ mx }) => <Foreign text={mx} /> },
+          { label: queue.target, cell: ({ target }) => <Foreign text={target} /> },
+        ]}
+      />
+      <Pager context={context} page={page} isOrdered />
+    </>
   );
 }
 
 function Attempts({ context, attempts }: { context: OperatorContext; attempts: MessageDetails['attempts'] }) {
   const { queue } = context.texts;
+  const newest = attempts.slice(-SHOWN);
+  const note = context.texts.email.newestAttempts(context.formats.number(SHOWN));
   return (
-    <Table
-      context={context}
-      caption={queue.log}
-      rows={attempts.map((attempt, index) => ({ ...attempt, index }))}
-      keyOf={({ index }) => String(index)}
-      empty={queue.noAttempts}
-      columns={[
-        { label: queue.at, cell: ({ at }) => <Time context={context} at={at} /> },
-        { label: queue.to, cell: ({ to }) => <Foreign text={to} /> },
-        { label: queue.outcome, cell: ({ outcome }) => outcome },
-        { label: queue.phase, cell: ({ phase }) => phase },
-        { label: queue.server, cell: ({ mx, address }) => <Foreign text={`${mx ?? ''} ${address ?? ''}`} /> },
-        {
-          label: queue.took,
-          cell: ({ durationMs }) => queue.milliseconds(context.formats.number(durationMs)),
-        },
-        { label: queue.lastReply, cell: ({ reply }) => <Foreign text={reply} /> },
-      ]}
-    />
+    <>
+      {attempts.length > SHOWN && <p class="muted">{note}</p>}
+      <Table
+        context={context}
+        caption={queue.log}
+        rows={newest.map((attempt, index) => ({ ...attempt, index }))}
+        keyOf={({ index }) => String(index)}
+        empty={queue.noAttempts}
+        columns={[
+          { label: queue.at, cell: ({ at }) => <Time context={context} at={at} /> },
+          { label: queue.to, cell: ({ to }) => <Foreign text={to} /> },
+          { label: queue.outcome, cell: ({ outcome }) => outcome },
+          { label: queue.phase, cell: ({ phase }) => phase },
+          {
+            label: queue.server,
+            cell: ({ mx, address }) => <Foreign text={`${mx ?? ''} ${address ?? ''}`} />,
+          },
+          {
+            label: queue.took,
+            cell: ({ durationMs }) => queue.milliseconds(context.formats.number(durationMs)),
+          },
+          { label: queue.lastReply, cell: ({ reply }) => <Foreign text={reply} /> },
+        ]}
+      />
+    </>
   );
 }
 
@@ -143,7 +163,7 @@ function Conversation({
       <h3>
         <Foreign text={site} /> <Time context={context} at={at} />
       </h3>
-      <SmtpSession label={site} lines={lines} />
+      <SmtpSession label={`${site}, ${context.formats.exactTime(at)}`} lines={lines} />
     </section>
   );
 }

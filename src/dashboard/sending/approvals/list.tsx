@@ -7,6 +7,7 @@ import { path } from '../../calls.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
+import { shortened } from '../../frame/shortened.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { APPROVAL_TONES, decisionActions } from './decision.tsx';
 
@@ -130,11 +131,19 @@ function Mail({ context, approval }: RowProps) {
   );
 }
 
+/** Maximum length of a subject in a name that a screen reader reads out. */
+const MAX_READ_CHARACTERS = 80;
+
+/** Returns what names a mail among others, which may have the same subject. */
+function nameOf({ subject, emailId, broadcastId }: RowProps['approval']): string {
+  return `${shortened(subject, MAX_READ_CHARACTERS)} (${emailId ?? broadcastId})`;
+}
+
 function ContentLink({ context, approval }: RowProps) {
   const { approvals } = context.texts;
   const { page, content } = mailOf(context, approval);
   return (
-    <a href={page + content} aria-label={`${approvals.preview}: ${approval.subject}`}>
+    <a href={page + content} aria-label={`${approvals.preview}: ${nameOf(approval)}`}>
       {approvals.preview}
     </a>
   );
@@ -142,7 +151,7 @@ function ContentLink({ context, approval }: RowProps) {
 
 function Decision({ context, approval }: RowProps) {
   const { approvals } = context.texts;
-  const { kind, subject, hash, emailId, broadcastId } = approval;
+  const { kind, hash, emailId, broadcastId } = approval;
   const fields = { kind, id: emailId ?? broadcastId ?? '', hash };
   const { failed, ...others } = context;
   // A refusal is shown in the row that it is about.
@@ -154,7 +163,7 @@ function Decision({ context, approval }: RowProps) {
         {...row}
         action="approve"
         submit={approvals.approve}
-        label={`${approvals.approve}: ${subject}`}
+        label={`${approvals.approve}: ${nameOf(approval)}`}
       />
       <Disclosure label={approvals.decline} isOpen={isAbout && failed.action === 'decline'}>
         <p>{approvals.declineText}</p>
@@ -162,7 +171,7 @@ function Decision({ context, approval }: RowProps) {
           {...row}
           action="decline"
           submit={approvals.declineNow}
-          label={`${approvals.declineNow}: ${subject}`}
+          label={`${approvals.declineNow}: ${nameOf(approval)}`}
           isDangerous
         />
       </Disclosure>

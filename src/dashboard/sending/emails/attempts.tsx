@@ -10,8 +10,8 @@ import { emailPath } from './facts.tsx';
 
 type Attempts = Static<typeof attemptsSchema>;
 
-/** Number of the newest attempts on the page. */
-const SHOWN_ATTEMPTS = 100;
+/** Number of the newest attempts on the page, of which each may have a reply of 1,000 characters. */
+const SHOWN_ATTEMPTS = 40;
 
 const TONES: Record<Attempts['attempts'][number]['outcome'], Tone> = {
   delivered: 'good',
@@ -48,7 +48,10 @@ export const emailAttemptsPage = definePage({
               <h3>
                 <Time context={context} at={at} /> <Foreign text={site} />
               </h3>
-              <SmtpSession label={`${texts.email.sessions}: ${site}`} lines={lines} />
+              <SmtpSession
+                label={`${texts.email.sessions}: ${site}, ${context.formats.exactTime(at)}`}
+                lines={lines}
+              />
             </section>
           ))}
         </>

@@ -10,7 +10,7 @@ import { type Email, Recipients } from './recipients.tsx';
 import { mayResend, resend } from './resend.ts';
 
 /** Number of the newest events on the page: an email to many recipients that all click has thousands. */
-const SHOWN_EVENTS = 100;
+const SHOWN_EVENTS = 50;
 
 export const emailPage = definePage({
   area: 'tenant',

@@ -3,13 +3,16 @@ import type { Static } from 'typebox';
 import { isSimulatorDomain } from '../../../domains/sender.ts';
 import type { emailSchema } from '../../../emails/show.ts';
 import { Foreign, Time } from '../../frame/elements.tsx';
-import { Table } from '../../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../../frame/lists.tsx';
 import type { TenantContext } from '../../page.ts';
 import { RecipientStatusMark } from './states.tsx';
 
 export type Email = Static<typeof emailSchema>;
 type Recipient = Email['recipients'][number];
 type Props = { context: TenantContext; recipient: Recipient };
+
+/** Number of recipients on a page, of which each may have a reply of 1,000 characters. */
+const SHOWN_RECIPIENTS = 30;
 
 /** The recipients of an email, each in a row. */
 export function Recipients({
@@ -20,34 +23,39 @@ export function Recipients({
   recipients: Email['recipients'];
 }) {
   const { email } = context.texts;
+  const rows = recipients.map((recipient) => ({ ...recipient, id: recipient.email }));
+  const page = pageIn(rows, context.query, SHOWN_RECIPIENTS);
   return (
-    <Table
-      context={context}
-      caption={email.recipients}
-      rows={recipients}
-      keyOf={(recipient) => recipient.email}
-      columns={[
-        {
-          label: email.recipient,
-          cell: ({ email: address, type }) => (
-            <>
-              <Foreign text={address} /> <small class="muted">{type !== 'to' && type}</small>
-            </>
-          ),
-        },
-        {
-          label: email.status,
-          cell: ({ status }) => <RecipientStatusMark context={context} status={status} />,
-        },
-        { label: email.outcome, cell: (recipient) => <Outcome context={context} recipient={recipient} /> },
-        {
-          label: email.attempts,
-          isNumeric: true,
-          cell: ({ attempts }) => context.formats.number(attempts),
-        },
-        { label: email.server, cell: (recipient) => <Server context={context} recipient={recipient} /> },
-      ]}
-    />
+    <>
+      <Table
+        context={context}
+        caption={email.recipients}
+        rows={page.data}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            label: email.recipient,
+            cell: ({ email: address, type }) => (
+              <>
+                <Foreign text={address} /> <small class="muted">{type !== 'to' && type}</small>
+              </>
+            ),
+          },
+          {
+            label: email.status,
+            cell: ({ status }) => <RecipientStatusMark context={context} status={status} />,
+          },
+          { label: email.outcome, cell: (recipient) => <Outcome context={context} recipient={recipient} /> },
+          {
+            label: email.attempts,
+            isNumeric: true,
+            cell: ({ attempts }) => context.formats.number(attempts),
+          },
+          { label: email.server, cell: (recipient) => <Server context={context} recipient={recipient} /> },
+        ]}
+      />
+      <Pager context={context} page={page} isOrdered />
+    </>
   );
 }
 

@@ -69,7 +69,7 @@ function TestForm({ context, senders, templates }: FormProps) {
         name="from"
         label={sendTest.from}
         value={senders[0]}
-        suggestions={senders}
+        suggestions={senders.map(asOption)}
         isRequired
       />
       <Field
@@ -77,7 +77,7 @@ function TestForm({ context, senders, templates }: FormProps) {
         name="to"
         label={sendTest.to}
         value={recipients[0]}
-        suggestions={recipients}
+        suggestions={recipients.map(asOption)}
         help={sendTest.toHelp(simulator)}
         isRequired
       />
@@ -105,6 +105,8 @@ function TestForm({ context, senders, templates }: FormProps) {
     </Form>
   );
 }
+
+const asOption = (value: string) => ({ value, label: value });
 
 /** Returns addresses from which this mode can send: at the domains that are verified, and at the sandbox. */
 async function sendersOf({ api, app, mode }: TenantContext): Promise<string[]> {

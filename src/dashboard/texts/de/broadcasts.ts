@@ -13,8 +13,6 @@ export const broadcasts: typeof english = {
   to: 'An',
   wholeAudience: (name) => `Verteiler: ${name}`,
   segment: (name) => `Segment: ${name}`,
-  newestOnly:
-    'Angeboten werden die neuesten 100. Eine Rundmail an einen älteren Verteiler oder ein älteres Segment oder mit einer älteren Vorlage beginnt auf deren Seite.',
   topic: 'Thema',
   noTopic: 'Keines: Leser können sich nur von aller Werbung abmelden',
   template: 'Vorlage',

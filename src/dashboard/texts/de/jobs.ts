@@ -40,6 +40,8 @@ export const jobs: typeof english = {
     property: 'Eigenschaft …',
   },
   topic: (name) => `Thema: ${name}`,
+  oneTopic: 'Ein Thema',
+  keyOrTopic: 'Name der Eigenschaft oder ID des Themas',
   key: 'Name der Eigenschaft, falls sie eine wird',
   onConflict: 'Vorhandene Kontakte',
   onConflicts: { update: 'werden aktualisiert', skip: 'bleiben, wie sie sind' },

@@ -28,6 +28,8 @@ export const segments: typeof english = {
     property: 'Eigenschaft …',
   },
   topic: (name) => `Thema: ${name}`,
+  oneTopic: 'Ein Thema',
+  topicId: 'ID des Themas',
   key: 'Name der Eigenschaft',
   comparison: 'Vergleich',
   comparisons: {

@@ -17,6 +17,8 @@ export const team: typeof english = {
   recovery: 'neues Passwort',
   invite: 'Jemanden einladen',
   open: 'Offene Einladungen',
+  newestLinks: (count) =>
+    `Gezeigt werden die neuesten ${count}. Ältere erscheinen, sobald diese benutzt, zurückgezogen oder abgelaufen sind.`,
   madeBy: 'Erstellt von',
   until: 'Gilt bis',
   withdraw: 'Zurückziehen',

@@ -11,8 +11,6 @@ export const broadcasts = {
   to: 'To',
   wholeAudience: (name: string) => `Audience: ${name}`,
   segment: (name: string) => `Segment: ${name}`,
-  newestOnly:
-    'Only the newest 100 are offered. A broadcast to an older audience or segment, or with an older template, is begun on its own page.',
   topic: 'Topic',
   noTopic: 'None: readers can only unsubscribe from all marketing mail',
   template: 'Template',

@@ -38,6 +38,8 @@ export const jobs = {
     property: 'Property …',
   } as Readonly<Record<string, string>>,
   topic: (name: string) => `Topic: ${name}`,
+  oneTopic: 'A topic',
+  keyOrTopic: 'Name of the property, or ID of the topic',
   key: 'Name of the property, if it becomes one',
   onConflict: 'Contacts that exist already',
   onConflicts: { update: 'are updated', skip: 'stay as they are' },

@@ -26,6 +26,8 @@ export const segments = {
     property: 'Property …',
   } as Readonly<Record<string, string>>,
   topic: (name: string) => `Topic: ${name}`,
+  oneTopic: 'A topic',
+  topicId: 'ID of the topic',
   key: 'Name of the property',
   comparison: 'Comparison',
   comparisons: {

@@ -15,6 +15,8 @@ export const team = {
   recovery: 'new password',
   invite: 'Invite somebody',
   open: 'Open invitations',
+  newestLinks: (count: string) =>
+    `The newest ${count} are shown. Older ones appear as these are used, withdrawn or out of date.`,
   madeBy: 'Made by',
   until: 'Works until',
   withdraw: 'Withdraw',
