@@ -102,6 +102,21 @@ test('a topic is changed and deleted, and one with a name that is too long is re
   assert.equal((await testApp.request('GET', `/v1/topics/${id}`)).status, 404);
 });
 
+test('what is wrong with a rule is said by its number and the fields of the form', async () => {
+  const audienceId = await newAudience('Careless');
+  await browser.open(`${AT}/audiences/${audienceId}/segments/new`);
+  await browser.submit('save', { _action: ['save', 'add'], name: 'Wrong' });
+  await browser.submit('save', { 'field.1': 'property', 'value.1': 'pro' });
+  assert.equal(browser.page.status, 422);
+  assert.match(browser.page.html, /role="alert"[^>]*>Rule 2: “Name of the property” must be 1 to 64 letters/);
+  const wrongTime = { 'field.1': 'createdAt', 'cmp.1': 'before', 'value.1': 'soon' };
+  await browser.submit('save', { ...wrongTime, _action: ['save', 'count'] });
+  assert.match(browser.page.html, /id="count"[^>]*>Rule 2: “Value” must/);
+  await browser.submit('save', wrongTime);
+  assert.match(browser.page.html, /role="alert"[^>]*>Rule 2: “Value” must/);
+  assert.doesNotMatch(browser.page.html, /filter\.rules/);
+});
+
 test('a segment is built of rules, counted before it is saved, changed, and shows its contacts', async () => {
   const audienceId = await newAudience('Customers');
   await newContact(audienceId, { email: 'pro@example.com', properties: 'plan: pro\nseats: 12' });

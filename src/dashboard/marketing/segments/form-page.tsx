@@ -4,9 +4,11 @@ import type { countSchema, segmentSchema } from '../../../audiences/segments/sch
 import type { Form } from '../../../http/pages/form-body.ts';
 import { AppError } from '../../../system/errors.ts';
 import { actionOf } from '../../frame/forms.tsx';
+import { withLabels } from '../../frame/refusal.tsx';
 import { type Answer, fieldOf, type TenantContext } from '../../page.ts';
 import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { type BuilderProps, SegmentForm } from './builder.tsx';
+import { askAbout } from './refusal.ts';
 import { type FilterState, filterOf, NO_RULE, readState } from './rules.ts';
 
 export type Segment = Static<typeof segmentSchema>;
@@ -62,14 +64,18 @@ export function formActions(show: Show, audienceIdOf: (context: TenantContext) =
 
 /** Returns the number of contacts for whom rules hold, or why they cannot be counted. */
 async function countContacts(
-  { api }: TenantContext,
+  context: TenantContext,
   { audienceId, state }: { audienceId: string; state: FilterState },
 ): Promise<number | string> {
+  const { api, texts } = context;
   try {
     const body = { audienceId, filter: filterOf(state) };
-    return (await api.post<Static<typeof countSchema>>('/segments/count', body)).contactCount;
+    const counted = api.post<Static<typeof countSchema>>('/segments/count', body);
+    return (await askAbout(context, state, counted)).contactCount;
   } catch (refusal) {
-    if (refusal instanceof AppError) return refusal.message;
-    throw refusal;
+    if (!(refusal instanceof AppError)) throw refusal;
+    const { field, key, comparison: cmp, value } = texts.segments;
+    const labels: Readonly<Record<string, string>> = { field, key, cmp, value };
+    return withLabels(refusal.message, (name) => labels[name], texts.frame.quoted);
   }
 }

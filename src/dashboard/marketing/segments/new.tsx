@@ -5,6 +5,7 @@ import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
 import type { BuilderProps } from './builder.tsx';
 import { formActions, type Segment, segmentForm } from './form-page.tsx';
+import { askAbout } from './refusal.ts';
 import { filterOf, NO_RULE, readState } from './rules.ts';
 
 const EMPTY = { name: '', state: { kind: 'rules', op: 'and', rules: [NO_RULE] } } as const;
@@ -22,12 +23,15 @@ export const newSegmentPage = definePage({
     count: changes.count,
     save: {
       logs: ['name'],
-      async run({ api, at, params }, form) {
-        const { id } = await api.post<Segment>('/segments', {
+      async run(context, form) {
+        const { api, at, params } = context;
+        const state = readState(form);
+        const created = api.post<Segment>('/segments', {
           name: fieldOf(form, 'name').trim(),
           audienceId: params['audienceId'],
-          filter: filterOf(readState(form)),
+          filter: filterOf(state),
         });
+        const { id } = await askAbout(context, state, created);
         return { to: at(`/segments/${id}`), said: 'created' };
       },
     },

@@ -6,6 +6,7 @@ import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';
 import type { BuilderProps } from './builder.tsx';
 import { formActions, type Segment, segmentForm } from './form-page.tsx';
+import { askAbout } from './refusal.ts';
 import { filterOf, readState, stateOf } from './rules.ts';
 
 const changes = formActions(showSegment, async (context) => (await getSegment(context)).audienceId);
@@ -21,8 +22,9 @@ export const segmentPage = definePage({
     save: {
       logs: ['name'],
       async run(context, form) {
-        const change = { name: fieldOf(form, 'name').trim(), filter: filterOf(readState(form)) };
-        await context.api.patch(pathOf(context), change);
+        const state = readState(form);
+        const change = { name: fieldOf(form, 'name').trim(), filter: filterOf(state) };
+        await askAbout(context, state, context.api.patch(pathOf(context), change));
         return { to: context.path, said: 'saved' };
       },
     },

@@ -52,7 +52,7 @@ export const jobs: typeof english = {
   refusedRows: 'Zeilen, die abgelehnt würden',
   line: 'Zeile',
   problem: 'Problem',
-  checked: (rows, failed) => `${rows} Zeilen wurden geprüft; ${failed} davon würden abgelehnt.`,
+  checked: (rows, failed) => `${rows} Zeilen wurden geprüft. Davon würden abgelehnt: ${failed}.`,
   discard: 'Datei verwerfen',
   progress: 'Fortschritt',
   progressOf: (done, all) => `${done} von ${all} sind gelesen`,

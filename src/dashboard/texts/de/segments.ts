@@ -31,6 +31,7 @@ export const segments: typeof english = {
   oneTopic: 'Ein Thema',
   topicId: 'ID des Themas',
   key: 'Name der Eigenschaft',
+  keyFormat: 'muss aus 1 bis 64 Buchstaben, Ziffern und Unterstrichen bestehen',
   comparison: 'Vergleich',
   comparisons: {
     eq: 'ist',

@@ -29,6 +29,7 @@ export const segments = {
   oneTopic: 'A topic',
   topicId: 'ID of the topic',
   key: 'Name of the property',
+  keyFormat: 'must be 1 to 64 letters, digits and underscores',
   comparison: 'Comparison',
   comparisons: {
     eq: 'is',
