@@ -1,10 +1,12 @@
 /** Flows through the pages about receiving: a mailbox that a mail program reads, and the automatic reply that its owner sets. */
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { freePort } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
+import { findViolations } from './browser.ts';
 import { openWorld, RECEIVER_DOMAIN } from './dashboard/world.ts';
 import { until } from './until.ts';
 
@@ -15,7 +17,11 @@ const world = await openWorld({
   env: { POSTRIDER_IMAP_PORT: String(imapPort), POSTRIDER_SMTP_PORT: String(smtpPort) },
 });
 const smtp = createTransport({ host: '127.0.0.1', port: smtpPort, tls: { rejectUnauthorized: false } });
+/** A server of another provider, which accepts connections and never says anything. */
+const silent = createServer();
+await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
 after(async () => {
+  silent.close();
   smtp.close();
   await sink.close();
 });
@@ -62,6 +68,46 @@ world.flow(
     await page.getByRole('link', { name: 'To the mailbox' }).click();
     await sees(address);
     assert.ok(!(await page.content()).includes(password));
+  },
+);
+
+world.flow(
+  'an import of a mailbox shows its progress, and its page waits while somebody is about to delete it',
+  async ({ open, fill, submit, disclose, sees, page, hasScripts }) => {
+    const address = addressOf('import', hasScripts);
+    const mailbox = { address, password: 'a password of the mailbox' };
+    const made = await world.daemon.request('POST', '/v1/mailboxes', await world.newKey(), mailbox);
+    const { id } = made.body as { id: string };
+    await open(`/t/default/live/mailboxes/${id}/imports`);
+    await disclose('Import mail from another server');
+    await fill('IMAP server', '127.0.0.1');
+    await fill(/^Port/, String((silent.address() as AddressInfo).port));
+    await fill('User name there', 'ann');
+    await fill('Password there', 'secret');
+    await submit('Import mail from another server');
+    await sees('ann (127.0.0.1)');
+    await sees('Reload');
+    if (!hasScripts) return;
+    // The mark goes with the part when another one takes its place.
+    const mark = () => page.evaluate(`document.querySelector('#imports').isMarked = true`);
+    const isReplaced = () => page.evaluate<boolean>(`document.querySelector('#imports').isMarked !== true`);
+    const refresh = async () => {
+      const answered = page.waitForResponse((response) => response.url().includes('/imports'));
+      await page.evaluate(`document.querySelector('#imports').dispatchEvent(new Event('changed'))`);
+      await (await answered).finished();
+    };
+    const opener = page.locator('#imports summary');
+    await mark();
+    await opener.click();
+    await refresh();
+    await refresh();
+    assert.equal(await isReplaced(), false, 'the question before deleting stays');
+    await opener.click();
+    await page.locator('h1').click();
+    await opener.evaluate((element) => (element as HTMLElement).blur());
+    await refresh();
+    await until('the part is replaced', isReplaced);
+    assert.deepEqual(await findViolations(page), []);
   },
 );
 

@@ -90,7 +90,7 @@ world.flow(
     const posted = receiver.received.map(({ headers }) => headers['webhook-id']);
     assert.deepEqual([posted.length, new Set(posted).size], [3, 3]);
     await open('/operator/audit');
-    await sees('release');
+    await sees('Released the restored installation');
     receiver.received.length = 0;
     const { id } = made.body as { id: string };
     assert.equal((await world.daemon.request('DELETE', `/v1/webhooks/${id}`, key)).status, 204);

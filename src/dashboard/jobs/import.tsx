@@ -1,14 +1,10 @@
 /** An import that was started: its progress, its result, and the file of the rows that were refused. */
-import type { Static } from 'typebox';
-import type { importSchema } from '../../imports/schemas.ts';
 import { path } from '../calls.ts';
-import { Facts, Heading, Status, Time } from '../frame/elements.tsx';
+import { Heading } from '../frame/elements.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
 import { workName } from '../live/topics.ts';
 import { definePage, type TenantContext } from '../page.ts';
-import { JOB_TONES } from './tones.ts';
-
-export type Import = Static<typeof importSchema>;
+import { type Import, ImportResult, isJobRunning } from './results.tsx';
 
 export const importPage = definePage({
   area: 'tenant',
@@ -20,7 +16,7 @@ export const importPage = definePage({
     const { audienceId, id } = job;
     if (job.status === 'waiting' && audienceId !== null)
       return { to: at(`/audiences/${audienceId}/import/${id}`) };
-    const isRunning = job.status === 'queued' || job.status === 'running';
+    const isRunning = isJobRunning(job);
     return {
       title: texts.jobs.import,
       isLive: isRunning,
@@ -36,7 +32,7 @@ export const importPage = definePage({
             isRunning={isRunning}
             since={job.createdAt}
           >
-            <Result context={context} job={job} isRunning={isRunning} />
+            <ImportResult context={context} job={job} file={at(`/imports/${id}/errors`)} />
           </Refreshed>
         </>
       ),
@@ -56,53 +52,4 @@ export const importErrorsPage = definePage({
 
 function pathOf({ params }: TenantContext): string {
   return path`/imports/${params['importId'] ?? ''}`;
-}
-
-type Props = { context: TenantContext; job: Import; isRunning: boolean };
-
-function Result({ context, job, isRunning }: Props) {
-  const { texts, formats, at } = context;
-  const { jobs } = texts;
-  const { status, error, sizeBytes, processedBytes } = job;
-  const counts = (['rows', 'created', 'updated', 'skipped', 'failed'] as const).map(
-    (name) => [labelOf(context, name), formats.number(job[name])] as const,
-  );
-  return (
-    <>
-      {isRunning && (
-        <>
-          <p>{jobs.progressOf(formats.bytes(processedBytes), formats.bytes(sizeBytes))}</p>
-          <progress aria-label={jobs.progress} value={processedBytes} max={Math.max(sizeBytes, 1)} />
-        </>
-      )}
-      <Facts
-        facts={[
-          [
-            jobs.status,
-            <Status key="status" tone={JOB_TONES[status]}>
-              {jobs.statuses[status]}
-            </Status>,
-          ],
-          ...counts,
-          [jobs.created, <Time key="created" context={context} at={job.createdAt} />],
-          ...(job.finishedAt === null
-            ? []
-            : [[jobs.finished, <Time key="ended" context={context} at={job.finishedAt} />] as const]),
-        ]}
-      />
-      {error !== null && <p class="notice">{error}</p>}
-      {job.failed > 0 && (
-        <p>
-          <a href={at(`/imports/${job.id}/errors`)}>{jobs.errors}</a>
-        </p>
-      )}
-    </>
-  );
-}
-
-function labelOf(
-  { texts: { jobs } }: TenantContext,
-  name: 'rows' | 'created' | 'updated' | 'skipped' | 'failed',
-): string {
-  return name === 'rows' ? jobs.rows : jobs[`${name}Rows`];
 }

@@ -119,7 +119,7 @@ test('a file is imported with progress, and its refused rows are a file', async 
   const page = String(sent.headers['location']);
   await owner.open(page);
   assert.match(owner.page.html, /hx-trigger="changed, every 15s"/);
-  assert.match(owner.page.html, new RegExp(`<a href="${page}">Refresh</a>`));
+  assert.match(owner.page.html, new RegExp(`<a href="${page}">Reload</a>`));
   startJobs(t);
   await waitForEnd(owner, page);
   const errors = await owner.send(`${page}/errors`, { method: 'GET' });

@@ -5,7 +5,7 @@ import { path } from '../../calls.ts';
 import { Heading, Status, Time } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
-import type { Import } from '../../jobs/import.tsx';
+import type { Import } from '../../jobs/results.tsx';
 import { JOB_TONES } from '../../jobs/tones.ts';
 import { definePage, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';

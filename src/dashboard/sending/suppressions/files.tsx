@@ -8,12 +8,11 @@ import { invalid } from '../../../system/errors.ts';
 import { Heading, Status, Time } from '../../frame/elements.tsx';
 import { Field, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
+import type { Export, Import } from '../../jobs/results.tsx';
 import { JOB_TONES } from '../../jobs/tones.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { reasonOptions } from './list.tsx';
 
-export type Import = Static<typeof importSchema>;
-export type Export = Static<typeof exportSchema>;
 type Imports = Static<ReturnType<typeof pageSchema<typeof importSchema>>>;
 type Exports = Static<ReturnType<typeof pageSchema<typeof exportSchema>>>;
 
@@ -40,8 +39,8 @@ export const suppressionFilesPage = definePage({
             <a href={context.at('/suppressions')}>{suppressions.back}</a>
           </Heading>
           {context.can('write') && <NewFiles context={context} />}
-          <Jobs context={context} caption={suppressions.imports} of="imports" jobs={imports.data} />
-          <Jobs context={context} caption={suppressions.exports} of="exports" jobs={exports.data} />
+          <Jobs context={context} caption={suppressions.imports} of="imports" rows={imports.data} />
+          <Jobs context={context} caption={suppressions.exports} of="exports" rows={exports.data} />
         </>
       ),
     };
@@ -111,18 +110,18 @@ type JobsProps = {
   context: TenantContext;
   caption: string;
   of: 'imports' | 'exports';
-  jobs: readonly (Import | Export)[];
+  rows: readonly (Import | Export)[];
 };
 
-function Jobs({ context, caption, of, jobs }: JobsProps) {
-  const { suppressions } = context.texts;
+function Jobs({ context, caption, of, rows: listed }: JobsProps) {
+  const { jobs, suppressions } = context.texts;
   return (
     <>
       <h2>{caption}</h2>
       <Table
         context={context}
         caption={caption}
-        rows={jobs}
+        rows={listed}
         keyOf={({ id }) => id}
         columns={[
           {
@@ -134,11 +133,11 @@ function Jobs({ context, caption, of, jobs }: JobsProps) {
             ),
           },
           {
-            label: suppressions.status,
-            cell: ({ status }) => <Status tone={JOB_TONES[status]}>{suppressions.statuses[status]}</Status>,
+            label: jobs.status,
+            cell: ({ status }) => <Status tone={JOB_TONES[status]}>{jobs.statuses[status]}</Status>,
           },
           {
-            label: suppressions.rows,
+            label: jobs.rows,
             isNumeric: true,
             cell: ({ rows }) => context.formats.number(rows),
           },
