@@ -27,6 +27,7 @@ after(async () => {
 });
 
 await world.addDomain('people.example');
+world.publish('imap.old.example A 127.0.0.1');
 
 const LIVE = '/t/default/live';
 /** Makes addresses of each flow its own. */
@@ -80,12 +81,12 @@ world.flow(
     const { id } = made.body as { id: string };
     await open(`/t/default/live/mailboxes/${id}/imports`);
     await disclose('Import mail from another server');
-    await fill('IMAP server', '127.0.0.1');
+    await fill('IMAP server', 'imap.old.example');
     await fill(/^Port/, String((silent.address() as AddressInfo).port));
     await fill('User name there', 'ann');
     await fill('Password there', 'secret');
     await submit('Import mail from another server');
-    await sees('ann (127.0.0.1)');
+    await sees('ann (imap.old.example)');
     await sees('Reload');
     if (!hasScripts) return;
     // The mark goes with the part when another one takes its place.
