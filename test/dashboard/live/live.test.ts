@@ -5,6 +5,7 @@ import { MAX_STREAMS_PER_PERSON } from '../../../src/dashboard/live/route.ts';
 import { listMembers, setRole } from '../../../src/dashboard/people/memberships-store.ts';
 import { readNewest } from '../../../src/events/tail-store.ts';
 import { TAG } from '../../broadcasts/fixtures.ts';
+import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { type Browser, logIn } from '../../support/browser.ts';
 import { type EventStream, openEventStream } from '../../support/event-stream.ts';
 import { openSpool, SENDER_DOMAIN } from '../../support/spool.ts';
@@ -200,6 +201,21 @@ test('somebody who watches work is told when it has changed', async () => {
   await until(() => changes() === 2);
   await spool.request('DELETE', `/v1/broadcasts/${made.id}`, { key: spool.liveKey });
   await until(() => changes() === 3);
+  stream.close();
+});
+
+test('somebody who watches the imports of a mailbox is told when there is another one', async () => {
+  const viewer = await logIn(spool, { role: 'viewer' });
+  const { id } = await addMailbox(spool, { address: 'import@people.example' });
+  const stream = await live(viewer, [`/t/default/live/work/mailboxes/${id}/imports`]);
+  const changes = () => stream.frames.filter(({ event }) => event === 'changed').length;
+  await until(() => changes() === 1);
+  const { status } = await spool.request('POST', `/v1/mailboxes/${id}/imports`, {
+    key: spool.liveKey,
+    body: { host: 'imap.old.example', user: 'ann', password: 'secret' },
+  });
+  assert.ok(status < 300);
+  await until(() => changes() === 2);
   stream.close();
 });
 
