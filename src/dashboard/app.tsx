@@ -57,6 +57,8 @@ export function createDashboard(
   const assets = serveAssets(server);
   const tail = createEventTail(base);
   const drafts = createDrafts(base);
+  const recovery = createMailboxRecovery(base);
+  server.addHook('onClose', () => recovery.settled());
   const served = {
     ...base,
     assets,
@@ -65,7 +67,7 @@ export function createDashboard(
     drafts,
     passkeys: createPasskeys(base),
     openId: createOpenId(base),
-    recovery: createMailboxRecovery(base),
+    recovery,
   };
   servePages(server, served, PAGES);
   serveLive(server, served);

@@ -56,6 +56,8 @@ export type MailboxRecovery = {
   remove(mailbox: MailboxRow): Promise<void>;
   /** Mails a link for a new password, if the mailbox has a confirmed address and the limits allow it. Nobody waits for it or learns of it. */
   ask(asked: { address: string; clientAddress: string }, texts: RecoveryTexts): void;
+  /** Resolves when no request is under way: the daemon ends after the mail that it has promised. */
+  settled(): Promise<void>;
   /** Returns what a link is for; undefined for one that does not work any more. */
   open(token: string): Promise<OpenedLink | undefined>;
   /**
@@ -121,6 +123,9 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
         })
         .finally(() => pending.delete(sending));
       pending.add(sending);
+    },
+    async settled() {
+      await Promise.all(pending);
     },
     open,
     confirm: async (token, texts) => tell(await take(token, 'confirm'), texts.confirmedMail),
