@@ -14,6 +14,7 @@ import { killApprovals } from './approvals.ts';
 import { killBackups } from './backups.ts';
 import { fillDiskOfBroadcasts } from './broadcast/full-disk.ts';
 import { killBroadcasts } from './broadcast/kill.ts';
+import { pauseBroadcast } from './broadcast/pauses.ts';
 import { cutBroadcasts } from './broadcast/power-cut.ts';
 import { killOrders } from './certificate-orders.ts';
 import { jumpClock } from './clock-jump.ts';
@@ -94,6 +95,7 @@ const PARTS: Record<string, Part> = {
   retention: [lackingForKills, killRetention],
   'queue-actions': [lackingForKills, killQueueActions],
   approvals: [lackingForKills, killApprovals],
+  'broadcast-pauses': [() => [], pauseBroadcast],
   'tenant-deletion': [lackingForKills, killTenantDeletion],
   'mailboxes-cut': [lackingForPowerCuts, cutMailboxes],
   'mailboxes-error': [lackingForPowerCuts, breakDiskOfMailboxes],
