@@ -4,13 +4,16 @@ import { notFound } from '../../system/errors.ts';
 import { Foreign } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../frame/forms.tsx';
 import { tenantPath } from '../frame/layout.tsx';
-import { Table } from '../frame/lists.tsx';
+import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { renewOwnSession } from '../own-session.ts';
 import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
 import type { Membership } from '../people/memberships-store.ts';
 import { soleTenant } from '../people/memberships-store.ts';
 import { deletePerson, removeMember } from '../people/store.ts';
 import { Confirmation } from './confirmation.tsx';
+
+/** Number of tenants on a page. */
+const SHOWN = 20;
 
 type Props = { context: PersonContext };
 
@@ -40,14 +43,16 @@ export const tenantActions = {
 /** The tenants of the person with its role in each. */
 export function Tenants({ context }: Props) {
   const { account, frame, team } = context.texts;
+  const rows = context.memberships.map((membership) => ({ ...membership, id: membership.tenantId }));
+  const page = pageIn(rows, context.query, SHOWN);
   return (
     <section aria-labelledby="tenants">
       <h2 id="tenants">{account.tenants}</h2>
       <Table
         context={context}
         caption={account.tenantsCaption}
-        rows={context.memberships}
-        keyOf={({ tenantId }) => tenantId}
+        rows={page.data}
+        keyOf={({ id }) => id}
         empty={account.noTenants}
         columns={[
           {
@@ -62,6 +67,7 @@ export function Tenants({ context }: Props) {
           { label: frame.actions, cell: (membership) => <Leave context={context} membership={membership} /> },
         ]}
       />
+      <Pager context={context} page={page} isOrdered />
     </section>
   );
 }

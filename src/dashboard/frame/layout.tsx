@@ -137,6 +137,9 @@ function TopBar({ context, viewer }: { context: FrameContext; viewer: Viewer }) 
   );
 }
 
+/** Number of tenants in the top bar of every page. All others are behind a link. */
+const SHOWN_TENANTS = 10;
+
 function Tenants({
   context,
   viewer,
@@ -147,16 +150,24 @@ function Tenants({
   const { texts } = context;
   const mode = viewer.area === 'tenant' ? viewer.mode : 'live';
   const present = viewer.area === 'tenant' ? viewer.tenant.tenantId : undefined;
+  const { memberships } = viewer;
+  // The present one is always there.
+  const shown = memberships.filter(({ tenantId }, index) => index < SHOWN_TENANTS || tenantId === present);
   return (
     <nav aria-label={texts.frame.chooseTenant}>
       <ul>
-        {viewer.memberships.map(({ tenantId, tenantName }) => (
+        {shown.map(({ tenantId, tenantName }) => (
           <li key={tenantId}>
             <a href={tenantPath(tenantName, mode)} aria-current={tenantId === present ? 'true' : undefined}>
               <bdi>{tenantName}</bdi>
             </a>
           </li>
         ))}
+        {memberships.length > shown.length && (
+          <li>
+            <a href="/account#tenants">{texts.frame.allTenants}</a>
+          </li>
+        )}
         {viewer.person.isOperator === 1 && (
           <li>
             <a href="/operator" aria-current={viewer.area === 'operator' ? 'true' : undefined}>

@@ -5,6 +5,9 @@ import { Time } from './elements.tsx';
 import { ActionButton } from './forms.tsx';
 import { Table } from './lists.tsx';
 
+/** Number of sessions that are shown: the newest. */
+const SHOWN = 20;
+
 type SessionProps = {
   context: BaseContext & { session: SessionRow };
   sessions: readonly SessionRow[];
@@ -14,13 +17,16 @@ type SessionProps = {
 export function SessionTable({ context, sessions }: SessionProps) {
   const { session, texts } = context;
   const { account, frame } = texts;
+  const valid = sessions.filter(({ passwordDigest }) => passwordDigest === session.passwordDigest);
+  const others = valid.filter(({ id }) => id !== session.id);
+  const rows = [...valid.filter(({ id }) => id === session.id), ...others];
   return (
     <section aria-labelledby="sessions">
       <h2 id="sessions">{account.sessions}</h2>
       <Table
         context={context}
         caption={account.sessionsCaption}
-        rows={sessions.filter(({ passwordDigest }) => passwordDigest === session.passwordDigest)}
+        rows={rows.slice(0, SHOWN)}
         keyOf={({ id }) => id}
         columns={[
           { label: account.since, cell: ({ createdAt }) => <Time context={context} at={createdAt} /> },
@@ -38,6 +44,7 @@ export function SessionTable({ context, sessions }: SessionProps) {
           },
         ]}
       />
+      {rows.length > SHOWN && <p class="muted">{account.newestSessions(context.formats.number(SHOWN))}</p>}
     </section>
   );
 }

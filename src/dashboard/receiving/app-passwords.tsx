@@ -10,6 +10,7 @@ import { type Calls, path } from '../calls.ts';
 import { Copyable, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Choices, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
+import { shortened } from '../frame/shortened.ts';
 import { type BaseContext, fieldOf } from '../page.ts';
 import { mailSettings } from './mail-settings.tsx';
 
@@ -24,6 +25,9 @@ type Place = { base: string; page: string; members?: readonly string[]; mayChang
 /** More than a mailbox may have (mailboxes/app-passwords/store.ts), so that one page has all of them. */
 const LIMIT = 100;
 
+/** Maximum length of a name in what a screen reader reads out for a button. */
+const MAX_READ_CHARACTERS = 80;
+
 /** Returns the table with the form. */
 export async function appPasswordSection(context: Context, place: Place) {
   const { texts, api } = context;
@@ -37,7 +41,7 @@ export async function appPasswordSection(context: Context, place: Place) {
         context={context}
         action="revoke"
         submit={appPasswords.revoke}
-        label={`${appPasswords.revoke}: ${name} (${hint}…)`}
+        label={`${appPasswords.revoke}: ${shortened(name, MAX_READ_CHARACTERS)} (${hint}…)`}
         fields={{ id }}
         isDangerous
       />

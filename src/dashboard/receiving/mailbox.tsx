@@ -7,6 +7,7 @@ import { BYTES_PER_MEGABYTE } from '../../tenants/stored-mail/store.ts';
 import { path } from '../calls.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Field, Form } from '../frame/forms.tsx';
+import { shortened } from '../frame/shortened.ts';
 import { definePage, fieldOf, linesOf, type TenantContext } from '../page.ts';
 import { appPasswordActions, appPasswordSection } from './app-passwords.tsx';
 import { mailSessionActions, mailSessionSection } from './mail-sessions.tsx';
@@ -102,6 +103,14 @@ async function setStatus(context: TenantContext, status: 'active' | 'suspended')
 
 type Props = { context: TenantContext; mailbox: Mailbox };
 
+/** Maximum length of addresses beside the form, which has all of them. */
+const MAX_LISTED_CHARACTERS = 1_000;
+
+function listed(addresses: readonly string[], { can }: TenantContext): string {
+  const text = addresses.join(', ');
+  return can('write') ? shortened(text, MAX_LISTED_CHARACTERS) : text;
+}
+
 function About({ context, mailbox }: Props) {
   const { texts, formats } = context;
   const { mailboxes, frame } = texts;
@@ -112,9 +121,9 @@ function About({ context, mailbox }: Props) {
         [mailboxes.displayName, <Foreign text={displayName ?? frame.none} />],
         [mailboxes.kind, mailboxes.kinds[kind]],
         [mailboxes.status, <MailboxStatus context={context} status={status} />],
-        [mailboxes.aliases, <Foreign text={aliases.join(', ') || frame.none} />],
+        [mailboxes.aliases, <Foreign text={listed(aliases, context) || frame.none} />],
         ...(kind === 'shared'
-          ? [[mailboxes.members, <Foreign text={members.join(', ') || frame.none} />] as const]
+          ? [[mailboxes.members, <Foreign text={listed(members, context) || frame.none} />] as const]
           : []),
         [mailboxes.usage, <Usage context={context} mailbox={mailbox} />],
         [mailboxes.messages, formats.number(mailbox.messageCount)],

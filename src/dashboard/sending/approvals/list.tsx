@@ -14,7 +14,7 @@ import { APPROVAL_TONES, decisionActions } from './decision.tsx';
 type Approvals = { data: readonly ShownApproval[]; hasMore: boolean };
 
 /** Number of approvals on a page. Each of them is read before it is decided. */
-const SHOWN = 25;
+const SHOWN = 20;
 
 export const approvalsPage = definePage({
   area: 'tenant',

@@ -24,6 +24,8 @@ export const account: typeof english = {
   totpSecret: 'Oder geben Sie diesen Schlüssel in der App ein',
   code: 'Code',
   sessions: 'Sitzungen',
+  newestSessions: (count) =>
+    `Gezeigt werden die neuesten ${count}. Ältere erscheinen, sobald diese beendet sind.`,
   sessionsCaption: 'Angemeldete Browser',
   thisSession: 'diese',
   since: 'Seit',

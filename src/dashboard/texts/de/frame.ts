@@ -18,6 +18,7 @@ export const frame: typeof english = {
   toMode: { live: 'Zum Live-Modus', test: 'Zum Test-Modus' },
   chooseMode: 'Modus',
   chooseTenant: 'Mandant',
+  allTenants: 'Alle Mandanten',
   operator: 'Betreiber',
   account: 'Konto',
   logOut: 'Abmelden',

@@ -22,6 +22,7 @@ export const account = {
   totpSecret: 'Or enter this key in the app',
   code: 'Code',
   sessions: 'Sessions',
+  newestSessions: (count: string) => `The newest ${count} are shown. Older ones appear as these are ended.`,
   sessionsCaption: 'Browsers that are logged in',
   thisSession: 'this one',
   since: 'Since',

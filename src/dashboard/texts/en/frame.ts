@@ -16,6 +16,7 @@ export const frame = {
   toMode: { live: 'Switch to live mode', test: 'Switch to test mode' },
   chooseMode: 'Mode',
   chooseTenant: 'Tenant',
+  allTenants: 'All tenants',
   operator: 'Operator',
   account: 'Account',
   logOut: 'Log out',
