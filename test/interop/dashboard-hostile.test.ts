@@ -16,6 +16,9 @@ import { poison } from '../support/dashboard/poison.ts';
 import { isNoPage, isTooWide, openPages } from './dashboard/pages.ts';
 
 const IS_FULL = process.env['POSTRIDER_FULL'] !== undefined;
+/** Without POSTRIDER_FULL, a browser sees every second page, and every third one has its forms sent. All are looked at as HTML. */
+const shareOf = (paths: readonly string[], every: number) =>
+  paths.filter((_, index) => IS_FULL || index % every === 0);
 const NARROW = { viewport: { width: 360, height: 800 } };
 
 /** Names the elements of a page that a payload has made, if one has. Charts set styles by themselves. */
@@ -129,14 +132,15 @@ test('every parameter of every page is shown as text', async () => {
 test('no payload runs or loads anything on any page, and no policy has to refuse anything', async () => {
   const found: string[] = [];
   let pages = 0;
-  const faults = await walk(visits, NARROW, async ({ page, takeScreenshot }, path) => {
+  const seen = visits.map(({ browser, paths }) => ({ browser, paths: shareOf(paths, 2) }));
+  const faults = await walk(seen, NARROW, async ({ page, takeScreenshot }, path) => {
     pages += 1;
     found.push(...(await findForeign(page)).map((fault) => `${path}: ${fault}`));
     if (await isTooWide(page)) found.push(`${path}: wider than the screen`);
     await takeScreenshot(`hostile${path.replace(/_\w{26}/g, '')}`);
   });
   assert.deepEqual([found, faults], [[], []]);
-  assert.ok(pages >= 110, `only ${pages} pages were seen`);
+  assert.ok(pages >= 50, `only ${pages} pages were seen`);
 });
 
 test('lines of the live views are text', async () => {
@@ -185,7 +189,7 @@ test('a form that is full of payloads is answered with text', async () => {
   const found: string[] = [];
   let sent = 0;
   for (const { browser, paths } of visits) {
-    for (const path of paths.filter((one) => !isNoPage(one) && !one.startsWith('/log'))) {
+    for (const path of shareOf(paths, 3).filter((one) => !isNoPage(one) && !one.startsWith('/log'))) {
       const { html } = await browser.open(path);
       for (const { values } of formsOf(html)) {
         const texts = [...values].filter(
@@ -201,5 +205,5 @@ test('a form that is full of payloads is answered with text', async () => {
     }
   }
   assert.deepEqual(found, []);
-  assert.ok(sent >= 50, `only ${sent} forms were sent`);
+  assert.ok(sent >= 20, `only ${sent} forms were sent`);
 });
