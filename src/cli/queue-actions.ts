@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { ShownAction } from '../queue/control/show.ts';
 import { confirm } from './confirm.ts';
-import { requestAction, withControl } from './context.ts';
+import { globalOptions, requestAction, withControl } from './context.ts';
 import type { ControlClient } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import { addCriteria } from './queue-criteria.ts';
@@ -15,10 +15,13 @@ type VerbCommand = {
   description: string;
   /** Past participle for the result. */
   done: string;
-  /** True when it cannot be undone, so that the command asks. */
-  asks?: true;
+  /** True when it cannot be undone, so that the command always asks. */
+  isFinal?: true;
   hasReason?: true;
 };
+
+/** Maximum number of recipients that an action changes without a question, when it can be undone and does not say `--all`. */
+const MAX_UNASKED = 10;
 
 const VERBS: Record<Verb, VerbCommand> = {
   retry: { description: 'Try deferred mail again now, whatever its next attempt is.', done: 'Due now' },
@@ -36,13 +39,13 @@ const VERBS: Record<Verb, VerbCommand> = {
   fail: {
     description: 'End the delivery of mail that waits or is held, as a bounce. Senders see the reason.',
     done: 'Failed',
-    asks: true,
+    isFinal: true,
     hasReason: true,
   },
   cancel: {
     description: 'Cancel mail that waits or is held. Senders see the reason.',
     done: 'Canceled',
-    asks: true,
+    isFinal: true,
     hasReason: true,
   },
   reroute: {
@@ -79,9 +82,9 @@ type Options = {
 function addVerb(queue: Command, terminal: Terminal, { verb, ...about }: VerbCommand & { verb: Verb }): void {
   const command = addCriteria(queue.command(verb).description(about.description))
     .argument('[email]', verb === 'release' ? 'id of an email, or of a hold' : 'id of an email')
-    .option('--all', 'all mail, of all tenants');
+    .option('--all', 'all mail, of all tenants')
+    .option('--yes', 'do not ask');
   if (about.hasReason) command.option('--reason <text>', 'why; the senders see it');
-  if (about.asks) command.option('--yes', 'do not ask');
   if (verb === 'reroute')
     command
       .option('--to <host>', 'host or domain to which the mail goes')
@@ -89,10 +92,13 @@ function addVerb(queue: Command, terminal: Terminal, { verb, ...about }: VerbCom
   command.action((id: string | undefined, options: Options, self: Command) =>
     withControl(self, terminal, async (control, { show }) => {
       const wanted = { verb, ...read(verb, id, options) };
-      if (about.asks && !options.yes) {
-        const { matched } = await control.request<{ matched: number }>('POST', '/queue/count', wanted);
+      const { matched } = await control.request<{ matched: number }>('POST', '/queue/count', wanted);
+      // A script that changed mail without a question goes on to do so where the change can be undone.
+      const isPerson = terminal.interactive && !globalOptions(self).json;
+      const isLarge = options.all === true || matched > MAX_UNASKED;
+      if (!options.yes && (about.isFinal || (isPerson && isLarge)))
         await confirm(terminal, `${verb} ${recipients(matched)}?`);
-      }
+      else terminal.complain(`${verb}: ${recipients(matched)}`);
       const made = await control.request<ShownAction>('POST', '/queue/actions', wanted);
       const action = await follow(control, terminal, made);
       show(action, () => resultText(action, about));

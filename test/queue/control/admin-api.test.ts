@@ -160,6 +160,36 @@ test('an action that cannot be undone asks, and shows how many recipients it nam
   assert.equal((await spool.recipient(deferred)).status, 'deferred', 'nothing was changed');
 });
 
+test('an action that can be undone shows the number first, and asks a person alone, for all mail or for more than ten', async () => {
+  const shown = await queue('retry', '--domain', 'one.example');
+  assert.deepEqual([shown.code, shown.errors.split('\n')[0]], [0, 'retry: 1 recipient']);
+  assert.equal((await queue('retry', '--all')).code, 0, 'a script goes on');
+
+  const many = await Promise.all(
+    Array.from({ length: 11 }, (_, number) => spool.accept(`p${number}@many.example`)),
+  );
+  const person = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir }, { interactive: true });
+  const asked: string[] = [];
+  const run = (...args: string[]) =>
+    runProgram(['queue', ...args], {
+      ...person,
+      ask: async (question) => {
+        asked.push(question);
+        return 'n';
+      },
+    });
+  assert.equal(await run('hold', '--domain', 'many.example'), 2);
+  assert.equal(await run('reroute', '--all', '--to', 'other.example'), 2);
+  assert.equal(asked[0], 'hold 11 recipients? [y/N] ');
+  assert.match(asked[1] ?? '', /^reroute \d+ recipients\? /);
+  assert.deepEqual((await json('list', '--state', 'held')).recipients, [], 'nothing was changed');
+
+  assert.equal(await run('hold', many[0] ?? ''), 0);
+  assert.equal(await run('hold', '--domain', 'many.example', '--yes'), 0);
+  assert.equal(await run('cancel', '--domain', 'many.example', '--yes'), 0);
+  assert.equal(asked.length, 2);
+});
+
 test('an action needs a selection, and a target only for a reroute', async () => {
   const server = await createControlServer(spool.app);
   for (const [payload, message] of [
