@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { findRestoredAt, recordReleased } from '../db/installation/store.ts';
 import { sumWaiting, type WaitingMail } from '../queue/due-store.ts';
 import { countTasks } from '../tasks/read-store.ts';
+import { backupFolder } from './format.ts';
 import { type LastRestore, readLastRestore } from './last-restore.ts';
 
 export type Restoration = {
@@ -14,6 +15,12 @@ export type Restoration = {
   mail: WaitingMail;
   /** Background work that waits, by kind. Broadcasts and confirmations make mail, and webhooks and routes are posted. */
   tasks: { kind: string; waiting: number }[];
+  /** Dynamic updates of DNS, which begin with the release; null without a server in the configuration. */
+  dnsUpdates: { server: string; zones: readonly string[] } | null;
+  /** The daily backup, which begins with the release, into a folder that the other installation may use; null without one. */
+  dailyBackup: { time: string; folder: string } | null;
+  /** Command that copies each backup off this host from the release on; null without one. */
+  copyCommand: readonly string[] | null;
 };
 
 type ReleaseApp = Pick<App, 'clock' | 'config' | 'db' | 'egress' | 'log' | 'wakeups'>;
@@ -31,7 +38,19 @@ export async function findRestoration(
   const waiting = tasks
     .filter((one) => one.waiting > 0)
     .map(({ kind, waiting: count }) => ({ kind, waiting: count }));
-  return { restoredAt, last: readLastRestore(config.dataDir) ?? null, mail, tasks: waiting };
+  const last = readLastRestore(config.dataDir) ?? null;
+  return { restoredAt, last, mail, tasks: waiting, ...beginningOf(config) };
+}
+
+/** Returns what begins with the release by the configuration, and waits in no table. */
+function beginningOf(config: App['config']): Pick<Restoration, 'dnsUpdates' | 'dailyBackup' | 'copyCommand'> {
+  const { server, zones } = config.dns.update;
+  const { time, command } = config.backup;
+  return {
+    dnsUpdates: server === '' ? null : { server, zones },
+    dailyBackup: time === '' ? null : { time, folder: backupFolder(config) },
+    copyCommand: command.length === 0 ? null : command,
+  };
 }
 
 /** Lets everything leave that was kept back, and returns what that is. Running it again changes nothing. */

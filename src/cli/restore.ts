@@ -108,7 +108,7 @@ export function addRestoreCommands(program: Command, terminal: Terminal): void {
   restore
     .command('release')
     .description(
-      'Let leave what was kept back: mail, webhooks, and posts to routes. Make sure first that the installation which this one is a copy of never starts again.',
+      'Let leave what was kept back: mail, webhooks, posts to routes, DNS updates, orders of certificates, rotations of keys and backups. Make sure first that the installation which this one is a copy of never starts again.',
     )
     .option('--yes', 'do not ask')
     .action(({ yes }: { yes?: true }, command: Command) =>
@@ -132,11 +132,31 @@ function describe(found: Restoration): string {
   return `Restored at ${isoTime(found.restoredAt)}, and not released. ${describeWaiting(found)}`;
 }
 
-function describeWaiting({ mail: { due, later, oldestDueAt }, tasks }: Restoration): string {
+/** Words for kinds of tasks whose names do not say what leaves. */
+const KINDS: Readonly<Record<string, string>> = {
+  'certificate-orders': ' (orders and renewals of certificates)',
+  'domain-keys': ' (rotations of DKIM keys)',
+};
+
+function describeWaiting({ mail: { due, later, oldestDueAt }, tasks, ...config }: Restoration): string {
   const since = oldestDueAt === null || due === 0 ? '' : `, the oldest since ${isoTime(oldestDueAt)}`;
-  const lines = tasks.map(({ kind, waiting }) => `  ${kind}: ${waiting}`);
+  const lines = tasks.map(({ kind, waiting }) => `  ${kind}${KINDS[kind] ?? ''}: ${waiting}`);
+  const begins = describeBeginning(config);
   return [
     `Mail to ${counted(due, 'recipient')} is due${since}; mail to ${later} more is due later.`,
     ...(lines.length === 0 ? [] : ['Background work that waits:', ...lines]),
+    ...(begins.length === 0 ? [] : ['Work that goes on from the release:', ...begins]),
   ].join('\n');
+}
+
+function describeBeginning({
+  dnsUpdates,
+  dailyBackup,
+  copyCommand,
+}: Pick<Restoration, 'dnsUpdates' | 'dailyBackup' | 'copyCommand'>): string[] {
+  return [
+    ...(dnsUpdates ? [`  DNS updates of ${dnsUpdates.zones.join(', ')} at ${dnsUpdates.server}`] : []),
+    ...(dailyBackup ? [`  a backup in ${dailyBackup.folder} daily at ${dailyBackup.time} UTC`] : []),
+    ...(copyCommand ? [`  a copy of each backup by ${copyCommand.join(' ')}`] : []),
+  ];
 }

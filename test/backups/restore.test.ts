@@ -83,6 +83,25 @@ test('a restored directory opens with the mail of the backup, and keeps back wha
   assert.equal(await findRestoredAt(app.db.read), null);
 });
 
+test('what begins with the release by the configuration is shown before it', async (t) => {
+  const dataDir = join(temporaryDirectory('restore'), 'data');
+  await restore(await makeBackup(t), dataDir);
+  const app = await openRestored(t, dataDir);
+  const none = await findRestoration({
+    ...app,
+    config: { ...app.config, backup: { ...app.config.backup, time: '' } },
+  });
+  assert.partialDeepStrictEqual(none, { dnsUpdates: null, dailyBackup: null, copyCommand: null });
+  const update = { ...app.config.dns.update, server: '192.0.2.53', zones: ['zone.example'] };
+  const backup = { ...app.config.backup, folder: '/shared', time: '03:00', command: ['copy', '{path}'] };
+  const config = { ...app.config, backup, dns: { ...app.config.dns, update } };
+  assert.partialDeepStrictEqual(await findRestoration({ ...app, config }), {
+    dnsUpdates: { server: '192.0.2.53', zones: ['zone.example'] },
+    dailyBackup: { time: '03:00', folder: '/shared' },
+    copyCommand: ['copy', '{path}'],
+  });
+});
+
 test('a restored installation makes no backup in the folder that it may share, and makes others', async (t) => {
   const dataDir = join(temporaryDirectory('restore'), 'data');
   await restore(await makeBackup(t), dataDir);

@@ -66,7 +66,8 @@ function LastRestore({
   );
 }
 
-function Kept({ context, found: { mail, tasks } }: Props) {
+function Kept({ context, found }: Props) {
+  const { mail, tasks, dnsUpdates, dailyBackup, copyCommand } = found;
   const { formats, texts } = context;
   const { backups, frame } = texts;
   const count = (number: number) =>
@@ -80,6 +81,13 @@ function Kept({ context, found: { mail, tasks } }: Props) {
             ? [[backups.oldest, <Time key="" context={context} at={mail.oldestDueAt} />] as const]
             : []),
           [backups.later, count(mail.later)],
+          ...(dnsUpdates
+            ? [[backups.updates, `${dnsUpdates.server}: ${dnsUpdates.zones.join(', ')}`] as const]
+            : []),
+          ...(dailyBackup
+            ? [[backups.daily, `${backups.dailyAt(dailyBackup.time)}, ${dailyBackup.folder}`] as const]
+            : []),
+          ...(copyCommand ? [[backups.copied, <code key="">{copyCommand.join(' ')}</code>] as const] : []),
         ]}
       />
       {tasks.length > 0 && (

@@ -42,8 +42,9 @@ export const backups: typeof english = {
   due: 'Empfänger, deren E-Mail sofort abgeht',
   oldest: 'Die älteste ist fällig seit',
   later: 'Empfänger, deren E-Mail später abgeht',
+  updates: 'DNS-Aktualisierungen, die beginnen',
   tasks: 'Wartende Hintergrundaufgaben',
   release: 'Freigeben',
   releaseText:
-    'Zurückgehaltene E-Mails, Webhooks und Aufrufe von Routen gehen ab. Stellen Sie vorher sicher, dass die Installation, deren Kopie diese ist, nie wieder startet: Sonst ginge alles doppelt ab.',
+    'Zurückgehaltene E-Mails, Webhooks und Aufrufe von Routen gehen ab; DNS-Aktualisierungen, Zertifikatsbestellungen, Schlüsselwechsel und tägliche Sicherungen laufen wieder. Stellen Sie vorher sicher, dass die Installation, deren Kopie diese ist, nie wieder startet: Sonst ginge alles doppelt ab.',
 };

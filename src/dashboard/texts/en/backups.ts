@@ -39,8 +39,9 @@ export const backups = {
   due: 'Recipients whose mail leaves at once',
   oldest: 'The oldest is due since',
   later: 'Recipients whose mail leaves later',
+  updates: 'DNS updates that begin',
   tasks: 'Background work that waits',
   release: 'Release',
   releaseText:
-    'Mail, webhooks and posts to routes that were held back leave now. Make sure first that the installation of which this one is a copy never starts again: otherwise everything would leave twice.',
+    'Mail, webhooks and posts to routes that were held back leave now, and DNS updates, orders of certificates, rotations of keys and daily backups go on. Make sure first that the installation of which this one is a copy never starts again: otherwise everything would leave twice.',
 };
