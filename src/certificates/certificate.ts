@@ -6,7 +6,7 @@ import {
   dnsNames,
   wildcardOf,
 } from '../system/certificates.ts';
-import { isoTime } from '../system/clock.ts';
+import { DAY_MS, isoTime } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 
 export type Certificate = CertificatePair & {
@@ -75,6 +75,19 @@ function tryTo<Value>(make: () => Value): { value: Value } | { error: string } {
 /** Returns true when a certificate is valid for a host name in lower case, by itself or as a wildcard (RFC 9525 section 6.3). */
 export function coversName({ names }: Pick<Certificate, 'names'>, name: string): boolean {
   return names.includes(name) || names.includes(wildcardOf(name));
+}
+
+/** Maximum time before the end of a certificate from which on its end is near, in milliseconds. */
+const MAX_NEAR_END_MS = 14 * DAY_MS;
+/** Share of the life of a certificate that is left when its end is near. Renewal is due at a third or a half of a life, so it is late then. */
+const NEAR_END_SHARE = 1 / 6;
+
+/** Returns true when the renewal of a certificate is late: in its last 14 days, or in the last sixth of a life of less than 84 days. */
+export function isNearEnd(
+  { validFrom, expiresAt }: Pick<Certificate, 'validFrom' | 'expiresAt'>,
+  now: number,
+): boolean {
+  return expiresAt - now < Math.min(MAX_NEAR_END_MS, (expiresAt - validFrom) * NEAR_END_SHARE);
 }
 
 /** Returns the fields of a log line about a certificate. */

@@ -16,7 +16,7 @@ import { periodic, startWork } from '../system/worker.ts';
 import { createChallenges, type OfferedChallenges } from './acme/challenges.ts';
 import { type Ordered, type OrderedApp, OrderedCertificates } from './acme/ordered.ts';
 import { listAccountRecords } from './acme/records.ts';
-import { type Certificate, logFields } from './certificate.ts';
+import { type Certificate, isNearEnd, logFields } from './certificate.ts';
 import { CertificateSet, type Listed } from './certificate-set.ts';
 import { type CertificateStatus, showCertificates, tlsaRecords } from './show.ts';
 
@@ -169,10 +169,7 @@ export function inspectCertificates(app: Pick<App, 'clock' | 'config'> & Ordered
 
 const NO_LOG = { info() {}, warn() {}, error() {} };
 
-/** Time before the end of a certificate from which on the log warns of it, in days. */
-const WARNING_DAYS = 14;
-
-/** Logs each certificate in use that has expired or will within 14 days. */
+/** Logs each certificate in use that has expired or is near its end. */
 export function logExpiry({ clock, log }: Pick<App, 'clock' | 'log'>, listed: readonly Listed[]): void {
   const now = clock.now();
   for (const one of listed) {
@@ -182,14 +179,13 @@ export function logExpiry({ clock, log }: Pick<App, 'clock' | 'log'>, listed: re
     const origin = one.kind === 'acme' ? { error: one.order.lastError } : { file: one.files.certificate };
     const fields = { ...origin, ...logFields(certificate), daysLeft };
     if (certificate.expiresAt <= now) log.error(fields, 'certificate has expired');
-    else if (isNearEnd(one, certificate, now)) log.warn(fields, 'certificate expires soon');
+    else if (isRenewalLate(one, certificate, now)) log.warn(fields, 'certificate expires soon');
   }
 }
 
-/** A certificate by ACME is near its end once its renewal has failed: some live for six days, of which three are always left. */
-function isNearEnd(one: Listed, { expiresAt }: Certificate, now: number): boolean {
-  const daysLeft = Math.floor((expiresAt - now) / DAY_MS);
-  return daysLeft < WARNING_DAYS && (one.kind !== 'acme' || one.order.failures > 0);
+/** The authority decides when a certificate by ACME is renewed, so its end is a concern only once its renewal has failed. */
+function isRenewalLate(one: Listed, certificate: Certificate, now: number): boolean {
+  return isNearEnd(certificate, now) && (one.kind !== 'acme' || one.order.failures > 0);
 }
 
 /** Adds the metrics of the certificates in use, and of those whose files cannot be used. */
@@ -203,6 +199,18 @@ function showExpiryInMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>,
         value: (expiresAt - clock.now()) / 1_000,
       })),
   });
+  metrics.gauges(
+    'certificate_lifetime_seconds',
+    'Time from the start of the validity of the certificate to its end.',
+    {
+      labels: ['name', 'key_type'],
+      read: () =>
+        set.operatorCertificates.map(({ names: [name = ''], keyType, validFrom, expiresAt }) => ({
+          labels: { name, key_type: keyType },
+          value: (expiresAt - validFrom) / 1_000,
+        })),
+    },
+  );
   metrics.gauge(
     'certificates_unusable',
     'Certificates of the configuration whose files cannot be used.',

@@ -13,7 +13,7 @@ import type { Listed } from './certificate-set.ts';
  */
 export type CertificateState = 'valid' | 'expired' | 'missing' | 'ordered' | 'failing';
 
-/** `names`, `keyType`, `expiresAt` and `tlsa` are null while no certificate can be used. */
+/** `names`, `keyType`, `validFrom`, `expiresAt` and `tlsa` are null while no certificate can be used. */
 export type CertificateStatus = {
   kind: Listed['kind'];
   /** Paths of the files; null for a certificate by ACME, which is kept in the database. */
@@ -21,6 +21,7 @@ export type CertificateStatus = {
   key: string | null;
   names: readonly string[] | null;
   keyType: string | null;
+  validFrom: string | null;
   expiresAt: string | null;
   /** The data of a TLSA record for this key. */
   tlsa: string | null;
@@ -52,6 +53,7 @@ export function showCertificates(listed: readonly Listed[]): CertificateStatus[]
     ...(one.kind === 'acme' ? NO_FILES : { ...one.files, problem: one.problem ?? null }),
     names: one.certificate?.names ?? null,
     keyType: one.certificate?.keyType ?? null,
+    validFrom: one.certificate ? isoTime(one.certificate.validFrom) : null,
     expiresAt: one.certificate ? isoTime(one.certificate.expiresAt) : null,
     tlsa: one.certificate ? tlsaValue(one.certificate) : null,
     order: one.kind === 'acme' ? showOrder(one.order) : null,

@@ -31,6 +31,7 @@ export type CheckApp = Pick<
   | 'clock'
   | 'clockWatch'
   | 'statDisk'
+  | 'machine'
   | 'probeTls'
   | 'db'
   | 'sealer'

@@ -13,13 +13,14 @@ import { domains } from './checks/domains.ts';
 import { memory } from './checks/memory.ts';
 import { outboundPort } from './checks/outbound-port.ts';
 import { pages } from './checks/pages.ts';
+import { ports } from './checks/ports.ts';
 import { queueAge } from './checks/queue-age.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
 import { tlsa } from './checks/tlsa.ts';
 
 /** The checks by what they are about. */
 export const CHECK_AREAS = {
-  machine: [disk, memory, clock],
+  machine: [disk, memory, clock, ports],
   network: [address, reverseDns, outboundPort, blocklists],
   names: [dnsRecords, certificates, tlsa, pages],
   mail: [domains, complaints, queueAge],

@@ -14,6 +14,7 @@ import { EgressGate } from './egress.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogFormat, type LogLevel, textDestination } from './log.ts';
 import { createLru } from './lru.ts';
+import { type Machine, realMachine } from './machine.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type Random, realRandom } from './random.ts';
 import { createTlsProbe, type TlsProbe } from './tls-probe.ts';
@@ -61,6 +62,7 @@ export type System = {
   metrics: Metrics;
   crashPoint: CrashPoint;
   statDisk: StatDisk;
+  machine: Machine;
   /** Shows the certificate that readers see at a public name of this machine. */
   probeTls: TlsProbe;
 };
@@ -101,6 +103,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     metrics: overrides.metrics ?? createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
     statDisk,
+    machine: realMachine,
     probeTls: createTlsProbe({ clock, dns }),
     ...overrides,
   };

@@ -24,7 +24,7 @@ function ordered(name: string, expiresAt: string | null, failures = 0): Certific
   };
   return {
     ...{ kind: 'acme', certificate: null, key: null, names: expiresAt === null ? null : [name] },
-    ...{ keyType: expiresAt === null ? null : 'ec', expiresAt, tlsa: null, problem: null },
+    ...{ keyType: expiresAt === null ? null : 'ec', validFrom: null, expiresAt, tlsa: null, problem: null },
     order: { ...order, failures, lastError: null, lastErrorAt: null },
   };
 }

@@ -134,6 +134,8 @@ test('a certificate that nears its end is a warning each day, and the metrics sh
       (await metrics.show()).text,
     )?.[1];
   assert.equal(await secondsLeft(), String(14.5 * 86_400));
+  const life = /^postrider_certificate_lifetime_seconds\{name="mx\.example",key_type="ec"\} (.*)$/m;
+  assert.ok(Number(life.exec((await metrics.show()).text)?.[1]) > 14.5 * 86_400);
   await clock.advance(DAY_MS - 1);
   assert.deepEqual(lines, []);
   await clock.advance(1);

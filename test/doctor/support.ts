@@ -15,6 +15,7 @@ export async function openDoctorWorld(options: TestAppOptions = {}): Promise<Doc
     certificates: { list: async () => [] },
     moreRecords: [],
     resolvers: () => ['127.0.0.1'],
+    machine: { askClockSync: async () => 'unknown', listListeningPorts: async () => undefined },
   };
   return { ...opened, dns, context };
 }

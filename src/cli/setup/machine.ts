@@ -1,20 +1,19 @@
 /** Checks the machine itself, without a look at the network: memory, disk, clock and ports. */
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import { type Finding, findingsOf } from '../../doctor/check.ts';
+import { clock } from '../../doctor/checks/clock.ts';
 import { disk } from '../../doctor/checks/disk.ts';
 import { memory } from '../../doctor/checks/memory.ts';
-import { isoTime, realClock, sleepInForeground } from '../../system/clock.ts';
+import { type ConfiguredPort, configuredPorts } from '../../doctor/checks/ports.ts';
+import { realClock, sleepInForeground } from '../../system/clock.ts';
 import { statDisk } from '../../system/disk-space.ts';
 import { errorCode } from '../../system/errors.ts';
+import { realMachine } from '../../system/machine.ts';
 import { findPortHolder, type PortHolder } from '../../system/port-holder.ts';
 
-const run = promisify(execFile);
-const clockFinding = findingsOf('clock');
 const portFinding = findingsOf('ports');
 
 /** Returns the findings. `isRunning` says that our own daemon has the ports. */
@@ -22,7 +21,7 @@ export async function checkMachine(config: Config, isRunning: boolean): Promise<
   return [
     ...(await memory.run()),
     ...(await disk.run({ config, statDisk: (path) => statDisk(nearestFolder(path)) })),
-    await checkClock(),
+    ...(await clock.run({ clock: realClock, clockWatch: { behindMs: 0 }, machine: realMachine })),
     ...(isRunning
       ? [portFinding.ok('this machine', 'the daemon runs, and has its ports')]
       : await checkPorts(config)),
@@ -34,69 +33,11 @@ function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-/** Maximum time of the question whether the clock is set by NTP, in milliseconds. */
-const CLOCK_TIMEOUT_MS = 3_000;
-
-/** Asks systemd whether NTP keeps the clock right. The kernel knows it of every NTP program. */
-async function checkClock(): Promise<Finding> {
-  const shown = `it shows ${isoTime(realClock.now())}`;
-  const asked = run('timedatectl', ['show', '--property=NTPSynchronized', '--value'], {
-    timeout: CLOCK_TIMEOUT_MS,
-  });
-  const answer = await asked.then(
-    ({ stdout }) => stdout.trim(),
-    () => '',
-  );
-  if (answer === 'no')
-    return clockFinding.warn('clock', `${shown}, and NTP does not set it`, 'timedatectl set-ntp true');
-  return clockFinding.ok('clock', answer === 'yes' ? `${shown}, set by NTP` : shown);
-}
-
-type WantedPort = { address: string; port: number; setting: string };
-
-/** Returns the TCP ports that the daemon is to listen on. Port 0 takes any free one. */
-function portsOf({
-  http,
-  https,
-  smtp,
-  submission,
-  imap,
-  pop3,
-  managesieve,
-  nameserver,
-}: Config): WantedPort[] {
-  const at = ({ address }: { address: string }, port: number, setting: string) => ({
-    address,
-    port,
-    setting,
-  });
-  const all = [
-    at(smtp, smtp.port, 'smtp.port'),
-    at(http, http.port, 'http.port'),
-    ...(https.enabled
-      ? [at(https, https.redirectPort, 'https.redirectPort'), at(https, https.port, 'https.port')]
-      : []),
-    ...(submission.enabled
-      ? [
-          at(submission, submission.tlsPort, 'submission.tlsPort'),
-          at(submission, submission.port, 'submission.port'),
-        ]
-      : []),
-    at(imap, imap.port, 'imap.port'),
-    at(pop3, pop3.port, 'pop3.port'),
-    at(managesieve, managesieve.port, 'managesieve.port'),
-    ...(nameserver.enabled
-      ? nameserver.addresses.map((address) => at({ address }, nameserver.port, 'nameserver.port'))
-      : []),
-  ];
-  return all.filter(({ port }) => port !== 0);
-}
-
 /** Time after which busy ports are tried again, in milliseconds: the daemon of a set-up that was killed closes them at once. */
 const RETRY_MS = 2_000;
 
 async function checkPorts(config: Config): Promise<Finding[]> {
-  const wanted = portsOf(config);
+  const wanted = configuredPorts(config);
   const look = async () => (await Promise.all(wanted.map(checkPort))).flatMap((finding) => finding ?? []);
   if ((await look()).length > 0) await sleepInForeground(RETRY_MS);
   const failed = await look();
@@ -104,7 +45,7 @@ async function checkPorts(config: Config): Promise<Finding[]> {
   return [portFinding.ok('this machine', `${wanted.map(({ port }) => port).join(' ')} are free`)];
 }
 
-async function checkPort({ address, port, setting }: WantedPort): Promise<Finding | undefined> {
+async function checkPort({ address, port, setting }: ConfiguredPort): Promise<Finding | undefined> {
   const code = await tryToListen(address, port);
   const subject = `port ${port}`;
   switch (code) {

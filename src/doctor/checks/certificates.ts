@@ -1,21 +1,21 @@
 /** Checks that the certificates in use are valid for long enough, and that their files can be used. */
+import { isNearEnd } from '../../certificates/certificate.ts';
 import type { CertificateStatus } from '../../certificates/show.ts';
-import { DAY_MS } from '../../system/clock.ts';
 import { type Check, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('certificates');
 
-/** Minimum time for which a certificate is still valid, in days. Renewal has long been due then. */
-const MIN_DAYS = 14;
+/** Maximum number of names of tenants that a finding names, each of another tenant. */
+const MAX_NAMED = 3;
 
 export const certificates: Check = {
   name: 'certificates',
   isForProduction: true,
   async run({ certificates: store, clock }) {
     const listed = await store.list();
-    // Names of tenants are without number, and what their DNS says is not the operator's to mend.
     const own = listed.filter(({ order }) => order === null || order.tenantId === null);
-    return own.map(({ kind, certificate: file, names, keyType, expiresAt, problem, order }) => {
+    const judged = own.map((one) => {
+      const { kind, certificate: file, names, keyType, validFrom, expiresAt, problem, order } = one;
       // A name may have a certificate for each type of key, unless it is ordered.
       const name = order?.name ?? names?.[0] ?? file ?? kind;
       const subject = order || keyType === null ? name : `${name} (${keyType})`;
@@ -28,15 +28,40 @@ export const certificates: Check = {
           'the certificate is self-signed, so mail programs refuse it',
           'set acme.directory or tls.certificates',
         );
-      const daysLeft = Math.floor((Date.parse(expiresAt ?? '') - clock.now()) / DAY_MS);
-      if (daysLeft < 0) return fail(subject, `the certificate expired on ${expiresAt}`, renew);
-      if (daysLeft < MIN_DAYS) return warn(subject, `the certificate expires on ${expiresAt}`, renew);
+      const life = { validFrom: Date.parse(validFrom ?? ''), expiresAt: Date.parse(expiresAt ?? '') };
+      if (life.expiresAt < clock.now())
+        return fail(subject, `the certificate expired on ${expiresAt}`, renew);
+      if (isNearEnd(life, clock.now()))
+        return warn(subject, `the certificate expires on ${expiresAt}`, renew);
       return ok(subject, `the certificate is valid until ${expiresAt}`);
     });
+    return [...judged, ...judgeTenants(listed)];
   },
 };
 
 type Order = NonNullable<CertificateStatus['order']>;
+/**
+ * Sums up the orders of tenants' names that the authority refuses. Names are without number, so they share one finding, and a tenant
+ * with many of them is named once. Names whose DNS does not lead here are their tenants' to mend, and are left out.
+ */
+function judgeTenants(listed: readonly CertificateStatus[]): Finding[] {
+  const failed = listed.flatMap(({ order }) =>
+    order !== null && order.tenantId !== null && order.failures > 0 ? [order] : [],
+  );
+  if (failed.length === 0) return [];
+  const byTenant = Map.groupBy(failed, ({ tenantId }) => tenantId);
+  const named = [...byTenant.values()]
+    .slice(0, MAX_NAMED)
+    .map(([first]) => `${first?.name}: ${first?.lastError}`);
+  return [
+    warn(
+      'names of tenants',
+      `orders fail for ${failed.length} (${named.join('; ')})`,
+      'look at "postrider certificates list"; each is tried again by itself',
+    ),
+  ];
+}
+
 type Shown = { subject: string; expiresAt: string | null; now: number };
 
 /** Judges a certificate by ACME. Its authority decides how long it lives, so only a renewal that fails makes its end a concern. */

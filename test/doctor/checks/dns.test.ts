@@ -99,7 +99,14 @@ test('missing and different records of the installation fail, and those of the t
 
 test('a TLSA record that names no key in use fails', async () => {
   const name = '_25._tcp.mx.postrider.example';
-  const status = { kind: 'configured', certificate: 'c', key: 'k', names: ['mx'], keyType: 'rsa' } as const;
+  const status = {
+    kind: 'configured',
+    certificate: 'c',
+    key: 'k',
+    names: ['mx'],
+    keyType: 'rsa',
+    validFrom: null,
+  } as const;
   const list = async () => [{ ...status, expiresAt: null, tlsa: '3 1 1 ab01', problem: null, order: null }];
   const change = { certificates: { list } };
   assert.match((await findings(tlsa, '', change)).join(), /^ok .* no TLSA records are published/);

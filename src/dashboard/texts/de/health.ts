@@ -40,7 +40,8 @@ export const health: typeof english = {
     installation: ['Installation', 'Ob dies eine Installation zur Entwicklung ist.'],
     disk: ['Speicherplatz', 'Auf der Platte des Datenverzeichnisses ist genug Platz frei.'],
     memory: ['Arbeitsspeicher', 'Dieser Server hat den Arbeitsspeicher, den Postrider unter Last braucht.'],
-    clock: ['Uhr', 'Die Uhr wurde nicht zurückgestellt.'],
+    clock: ['Uhr', 'Die Uhr wurde nicht zurückgestellt, und NTP stellt sie.'],
+    ports: ['Ports', 'Der Dienst ist auf allen konfigurierten Ports erreichbar.'],
     address: ['Adresse des Hostnamens', 'Der Hostname führt zu diesem Server.'],
     'reverse-dns': ['Reverse DNS', 'Jede Adresse dieses Servers führt zu seinem Hostnamen zurück.'],
     'outbound-port': [
@@ -49,7 +50,10 @@ export const health: typeof english = {
     ],
     blocklists: ['Sperrlisten', 'Keine Sperrliste enthält eine Adresse dieses Servers.'],
     'dns-records': ['DNS-Einträge der Installation', 'Die Zone des Hostnamens hat alle Einträge.'],
-    certificates: ['Zertifikate', 'Die benutzten Zertifikate gelten noch mindestens zwei Wochen.'],
+    certificates: [
+      'Zertifikate',
+      'Die benutzten Zertifikate gelten noch lange genug, und Bestellungen gelingen.',
+    ],
     tlsa: ['TLSA-Einträge (DANE)', 'Falls es TLSA-Einträge gibt, nennen sie einen benutzten Schlüssel.'],
     pages: ['Öffentliche Seiten', 'Leser erreichen die Seiten zum Abmelden über HTTPS.'],
     domains: ['Sendende Domains', 'Die Einträge aller bestätigten Domains sind richtig.'],

@@ -38,7 +38,8 @@ export const health = {
     installation: ['Installation', 'Whether this is a development installation.'],
     disk: ['Disk space', 'The disk of the data directory has enough free space.'],
     memory: ['Memory', 'This machine has the memory that Postrider needs under load.'],
-    clock: ['Clock', 'The clock has not been set back.'],
+    clock: ['Clock', 'The clock has not been set back, and NTP keeps it right.'],
+    ports: ['Ports', 'The daemon listens on all ports of its configuration.'],
     address: ['Address of the host name', 'The host name leads to this machine.'],
     'reverse-dns': ['Reverse DNS', 'Each address of this machine leads back to its host name.'],
     'outbound-port': [
@@ -47,7 +48,7 @@ export const health = {
     ],
     blocklists: ['Blocklists', 'No blocklist has an address of this machine.'],
     'dns-records': ['DNS records of the installation', 'The zone of the host name has all records.'],
-    certificates: ['Certificates', 'The certificates in use are valid for at least two more weeks.'],
+    certificates: ['Certificates', 'The certificates in use stay valid for long enough, and orders succeed.'],
     tlsa: ['TLSA records (DANE)', 'The TLSA records, if there are any, name a key in use.'],
     pages: ['Public pages', 'Readers reach the pages to unsubscribe over HTTPS.'],
     domains: ['Sending domains', 'The records of all verified domains are correct.'],
