@@ -6,6 +6,7 @@ import { sleep } from '../system/clock.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { createCopies } from './copies.ts';
 import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
+import { explainFolderError } from './folder-error.ts';
 import { backupFolder, listOwnBackups } from './format.ts';
 import { type BackupRun, beginRun, isRunning } from './run.ts';
 import { createVerifications, type Verifications } from './verifications.ts';
@@ -71,7 +72,8 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
       const problems = copyFailure === null ? [] : [copyFailure];
       lastMade = { ...run, backup: made.name, endedAt: clock.now(), problems };
       return { ...made, copyFailure };
-    } catch (error) {
+    } catch (cause) {
+      const error = explainFolderError(cause, folder);
       ended.inc({ outcome: 'failed' });
       lastMade = { ...run, endedAt: clock.now(), problems: [errorMessage(error)] };
       throw error;

@@ -148,6 +148,10 @@ for (const proxy of [NGINX, CADDY]) {
     assert.equal(sent.answer, '200', sent.body.slice(0, 300));
 
     assert.equal((await curl(`http://${HOST}`, '/v1/emails', ...bearer)).answer, '403');
+    // Caddy answers a name that it does not have in its own way; nothing may lead the client to that name.
+    const unknown = (await curl('http://unknown.example', '/docs')).answer;
+    if (proxy === NGINX) assert.equal(unknown, '421');
+    assert.doesNotMatch(unknown, /unknown\.example/);
     assert.equal((await curl(`http://${HOST}`, '/docs?a=b')).answer, `308 https://${HOST}/docs?a=b`);
   });
 }

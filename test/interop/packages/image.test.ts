@@ -77,6 +77,8 @@ test('the image runs the daemon as a user, which serves and ends cleanly', async
     '/etc/postrider/config.yaml',
   );
   assert.equal(buildah('run', container, '--', 'id', '--user', '--name'), 'postrider');
+  // The set-up writes its configuration there.
+  buildah('run', container, '--', 'test', '-w', '/etc/postrider');
   const output = buildah('run', container, '--', 'sh', '-c', SERVE_ONCE, 'sh', `http://127.0.0.1:${port}`);
   assert.deepEqual(output.split('\n'), ['health 200', 'ended 0', 'postrider']);
 });
