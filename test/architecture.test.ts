@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { foreignQueries, foreignStores } from './architecture/dashboard.ts';
 import { importsPastDoors } from './architecture/doors.ts';
 import {
   citedPages,
@@ -314,6 +315,27 @@ test('queries live in store.ts files', () => {
   assert.deepEqual(queriesOutsideStores(sources), []);
   assert.equal(finds(queriesOutsideStores, 'emails/api.ts', "app.db.read.selectFrom('emails')").length, 1);
   assert.deepEqual(finds(queriesOutsideStores, 'emails/store.ts', "tx.selectFrom('emails')"), []);
+});
+
+test('the dashboard has SQL for people, sessions, drafts and the audit log alone, and asks the API for everything else', () => {
+  assert.deepEqual(foreignQueries(sources), []);
+  assert.deepEqual(foreignStores(sources), []);
+  for (const [path, text, table] of [
+    ['dashboard/people/store.ts', "tx.selectFrom('emails')", 'emails'],
+    ['dashboard/people/store.ts', "tx.selectFrom('people').innerJoin('mailboxes', 'a', 'b')", 'mailboxes'],
+    ['dashboard/drafts/store.ts', "findRow(tx, 'people', { id })", 'people'],
+    ['dashboard/team/store.ts', "tx.selectFrom('people')", 'people'],
+  ] as const)
+    assert.deepEqual(finds(foreignQueries, path, text), [`${path} asks for ${table}`]);
+  const uses = (text: string) => foreignStores(planted({ 'dashboard/team/x.tsx': text }), new Map());
+  assert.deepEqual(uses("import { MAX_NAMES, findTenant } from '../../tenants/store.ts';"), [
+    'dashboard/team/x.tsx -> tenants/store.ts',
+  ]);
+  assert.deepEqual(uses("import { MAX_NAMES, type TenantRow } from '../../tenants/store.ts';"), []);
+  assert.deepEqual(uses("import { findPerson } from '../people/store.ts';"), []);
+  assert.deepEqual(foreignStores([], new Map([['a -> b', 'It was needed.']])), [
+    'a -> b is not there any more',
+  ]);
 });
 
 test('comments cite only pages that are in the repository', () => {

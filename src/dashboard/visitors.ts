@@ -35,7 +35,7 @@ export function identifyVisitors(server: FastifyInstance, { clock, config, peopl
   server.decorateRequest(sessionField, undefined);
   server.addHook('onRequest', async (request) => {
     const channel = channelOf(request, config.http.trustedProxies);
-    const token = channel === 'plain' ? undefined : readCookie(request, channel, 'session');
+    const token = readCookie(request, channel, 'session');
     const session = token === undefined ? undefined : await people.find(token);
     if (session?.stage !== 'complete') return;
     request[sessionField] = session;

@@ -237,6 +237,33 @@ test('a person deletes its own account with its password, and the audit log keep
   assert.ok(lines.some(({ actor, action }) => actor.includes(email) && action === 'account deleteAccount'));
 });
 
+test('the command line replaces a last owner who is lost, by somebody new or by a member, and the new owner removes the old one', async () => {
+  const { tenantId } = await testApp.addTenant('orphaned');
+  const email = 'vanished@people.example';
+  const lost = await logIn(testApp, { email, tenantId });
+  const member = await logIn(testApp, { email: 'heir@people.example', tenantId, role: 'viewer' });
+  const control = await createControlServer(app);
+  // What `postrider person link EMAIL --tenant orphaned --role owner` sends.
+  const linkFor = async (address: string) => {
+    const payload = { email: address, tenant: 'orphaned', role: 'owner' };
+    const made = await control.inject({ method: 'POST', url: '/people/links', payload });
+    assert.equal(made.statusCode, 200, made.body);
+    return new URL(made.json<{ url: string }>().url).pathname;
+  };
+  const successor = await openBrowser(testApp);
+  await successor.open(await linkFor('successor@people.example'));
+  await successor.submit('enter', { name: 'Successor', password: PASSWORD });
+  assert.equal(successor.page.url, '/t/orphaned/live');
+  await member.open(await linkFor('heir@people.example'));
+  await member.submit('accept');
+  assert.equal(await opens(member, '/t/orphaned/live/audit'), true, 'the member is an owner now');
+  const { id = '' } = (await find(email)) ?? {};
+  await post(successor, '/t/orphaned/live/team', { action: 'remove', id });
+  assert.equal(await opens(lost, '/t/orphaned/live'), false);
+  assert.equal(await find(email), undefined);
+  await control.close();
+});
+
 test('the last owner of a tenant and the last operator neither leave nor are deleted', async () => {
   const { tenantId } = await testApp.addTenant('lonely');
   const email = 'last@people.example';

@@ -11,6 +11,7 @@ import { png } from '../branding/images.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { findViolations, startBrowser } from './browser.ts';
+import { takeScreenshot } from './dashboard/visitor.ts';
 import {
   expectStatus,
   RECEIVER_DOMAIN,
@@ -33,8 +34,6 @@ const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 /** Whoever is quicker after the delivery counts as a machine (src/tracking/classify.ts), with a margin. */
 const READING_MS = 5_500;
-/** Directory for screenshots of every page; without it, none are taken. */
-const SCREENSHOTS = process.env['POSTRIDER_SCREENSHOTS'];
 
 let sink: SmtpSink;
 let sender: Sender;
@@ -152,10 +151,6 @@ async function untilRead(): Promise<void> {
   await until('the mail is read', async () => Date.now() > lastAtMs + READING_MS);
 }
 
-async function screenshot(page: Page, name: string): Promise<void> {
-  if (SCREENSHOTS !== undefined) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
-}
-
 const buttonsOf = (page: Page) => page.getByRole('button').allInnerTexts();
 
 for (const javaScriptEnabled of [true, false]) {
@@ -191,19 +186,19 @@ for (const javaScriptEnabled of [true, false]) {
       await page.waitForURL(mail.link);
       assert.deepEqual(await buttonsOf(page), ['Unsubscribe']);
       assert.ok((await page.content()).includes(`a•••@${RECEIVER_DOMAIN}`));
-      await screenshot(page, `${suffix}-1-asked`);
+      await takeScreenshot(page, `${suffix}-1-asked`);
       const contact = () => get(`/audiences/${audienceId}/contacts/${addressOf(name('ann'))}`);
       assert.deepEqual((await contact()).topics, [], 'opening the page changes nothing');
 
       await page.getByRole('button', { name: 'Unsubscribe' }).click();
       await page.getByText(`no longer receive mail about “${news}”`).waitFor();
-      await screenshot(page, `${suffix}-2-left`);
+      await takeScreenshot(page, `${suffix}-2-left`);
       assert.deepEqual((await contact()).topics, [{ id: topicId, subscription: 'opt_out' }]);
       assert.equal(await page.getByRole('checkbox', { name: news }).isChecked(), false);
       await page.getByRole('checkbox', { name: offers }).uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('saved').first().waitFor();
-      await screenshot(page, `${suffix}-3-saved`);
+      await takeScreenshot(page, `${suffix}-3-saved`);
       assert.ok((await contact()).topics.some(({ id }: { id: string }) => id === otherId));
     });
 
@@ -237,7 +232,7 @@ test('axe finds no violation on the preference pages, in any language, light and
       await withPage({ locale, colorScheme }, async (page) => {
         const check = async (what: string) => {
           const place = `${locale}-${colorScheme}-${what}`;
-          await screenshot(page, place);
+          await takeScreenshot(page, place);
           found.push(...(await findViolations(page)).map((line) => `${place}: ${line}`));
         };
         await page.goto(link);
@@ -277,7 +272,7 @@ test('the pages of a brand and of broken links fit a small screen, load only fro
         });
         const check = async (what: string) => {
           const place = `brand-${index}-${colorScheme}-${what}`;
-          await screenshot(page, place);
+          await takeScreenshot(page, place);
           found.push(...(await findViolations(page)).map((line) => `${place}: ${line}`));
           const width = await page.evaluate('document.documentElement.scrollWidth');
           if (Number(width) > viewport.width) found.push(`${place}: ${width} pixels wide`);

@@ -20,12 +20,15 @@ import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { createClient, type TestClient } from '../mail/imap/fixture.ts';
 import { type SieveClient, sieveClient } from '../mail/managesieve/fixture.ts';
+import { browserAt } from '../support/browser.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { FREE_PORTS } from '../support/free-ports.ts';
 import { newDataDirectory } from '../support/new-data-directory.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const PASSWORD = 'correct horse battery';
+/** Number of logins of a mailbox that may fail. */
+const FAILURES = 6;
 
 let dns: DnsServer;
 let daemon: Daemon;
@@ -42,6 +45,10 @@ before(async () => {
     POSTRIDER_DATA_DIR: newDataDirectory(),
     POSTRIDER_HOSTNAME: 'mx.people.example',
     ...FREE_PORTS,
+    POSTRIDER_SUBMISSION_ENABLED: 'true',
+    POSTRIDER_SUBMISSION_PORT: '0',
+    POSTRIDER_SUBMISSION_TLS_PORT: '0',
+    POSTRIDER_MAILBOXES_FAILURES_PER_ACCOUNT: String(FAILURES),
     POSTRIDER_IMAP_STARTTLS: 'true',
     POSTRIDER_IMAP_STARTTLS_PORT: '0',
     POSTRIDER_STORAGE_RESERVE_MEGABYTES: '0',
@@ -387,4 +394,52 @@ test('an IMAP listener that cannot be opened keeps the daemon from starting', as
     (error) => explainStartFailure(error, config),
   );
   assert.match((failure as Error).message, /port \d+ of 127\.0\.0\.1 is in use .* POSTRIDER_IMAP_PORT/);
+});
+
+/** Doors at which somebody tries a password, each with what it answers to a wrong one, and when too many have failed. */
+const DOORS: Record<string, (address: string, password: string) => Promise<string>> = {
+  async imap(address, password) {
+    const client = await dial();
+    const answer = (await client.ask(`LOGIN ${address} "${password}"`)).at(-1) ?? '';
+    client.socket.destroy();
+    return /^OK/.test(answer) ? 'open' : answer.includes('[AUTHENTICATIONFAILED]') ? 'wrong' : answer;
+  },
+  async smtp(user, pass) {
+    const transport = createTransport({
+      host: '127.0.0.1',
+      port: Number(daemon.submissionAddress.split(':').at(-1)),
+      requireTLS: true,
+      tls: { rejectUnauthorized: false },
+      auth: { user, pass },
+    });
+    try {
+      await transport.verify();
+      return 'open';
+    } catch (error) {
+      const { response = '' } = error as { response?: string };
+      return response.startsWith('535') ? 'wrong' : response;
+    } finally {
+      transport.close();
+    }
+  },
+  async dashboard(address, password) {
+    const browser = browserAt(Number(new URL(daemon.address).port));
+    await browser.open('/mailbox/login');
+    const { url, html } = await browser.submit('login', { address, password });
+    if (url === '/mailbox') return 'open';
+    return html.includes('The address or the password is wrong') ? 'wrong' : html;
+  },
+};
+
+test('failures over IMAP, SMTP and the dashboard share one budget, after which no door takes even the right password', async () => {
+  const { address } = await addMailbox('gus');
+  const doors = Object.entries(DOORS);
+  assert.equal(FAILURES % doors.length, 0);
+  for (let attempt = 0; attempt < FAILURES; attempt++) {
+    const [name, tryAt] = doors[attempt % doors.length] ?? assert.fail();
+    assert.equal(await tryAt(address, `wrong ${attempt}`), 'wrong', name);
+  }
+  for (const [name, tryAt] of doors) assert.match(await tryAt(address, PASSWORD), /too many/i, name);
+  const { address: other } = await addMailbox('gil');
+  for (const [name, tryAt] of doors) assert.equal(await tryAt(other, PASSWORD), 'open', name);
 });

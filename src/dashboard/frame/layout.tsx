@@ -119,7 +119,9 @@ function TopBar({ context, viewer }: { context: FrameContext; viewer: Viewer }) 
       </a>
       {viewer.area !== 'mailbox' && <Tenants context={context} viewer={viewer} />}
       {viewer.area === 'tenant' && <Modes context={context} viewer={viewer} />}
-      <div class="grow">{viewer.area === 'tenant' && <Search context={context} viewer={viewer} />}</div>
+      <div class="grow">
+        <Search context={context} viewer={viewer} />
+      </div>
       {viewer.area === 'mailbox' ? (
         <bdi>{viewer.address}</bdi>
       ) : (
@@ -196,22 +198,32 @@ function Modes({ context, viewer }: { context: FrameContext; viewer: Extract<Vie
   );
 }
 
-function Search({ context, viewer }: { context: FrameContext; viewer: Extract<Viewer, { area: 'tenant' }> }) {
+/** The search box: of everything in a tenant, of tenants for the operator. */
+function Search({ context, viewer }: { context: FrameContext; viewer: Viewer }) {
   const { texts, query } = context;
+  if (viewer.area !== 'tenant' && viewer.area !== 'operator') return null;
+  const { action, name, label } =
+    viewer.area === 'tenant'
+      ? {
+          action: `${tenantPath(viewer.tenant.tenantName, viewer.mode)}/search`,
+          name: 'q',
+          label: texts.frame.search,
+        }
+      : { action: '/operator/tenants', name: 'name', label: texts.frame.searchTenants };
   return (
     <search>
-      <form method="get" action={`${tenantPath(viewer.tenant.tenantName, viewer.mode)}/search`}>
+      <form method="get" action={action}>
         <input
           type="search"
           id="search"
-          name="q"
-          value={query.get('q') ?? ''}
-          aria-label={texts.frame.search}
+          name={name}
+          value={viewer.area === 'tenant' ? (query.get(name) ?? '') : ''}
+          aria-label={label}
           placeholder="Ctrl+K"
           dir="auto"
         />
         <button type="submit" class="secondary outline">
-          {texts.frame.search}
+          {label}
         </button>
       </form>
     </search>

@@ -46,8 +46,9 @@ export function browserOrigin(
   return URL.canParse(origin) ? origin : undefined;
 }
 
-/** Returns the value of a cookie of a request. */
+/** Returns the value of a cookie of a request. One that came over plain HTTP from elsewhere was open to everybody between, and counts as none. */
 export function readCookie(request: FastifyRequest, channel: Channel, name: CookieName): string | undefined {
+  if (channel === 'plain') return undefined;
   const start = `${nameOn(channel, name)}=`;
   const pairs = (request.headers.cookie ?? '').split(/; */);
   return pairs.find((pair) => pair.startsWith(start))?.slice(start.length);

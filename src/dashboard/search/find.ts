@@ -3,6 +3,7 @@
  * that reads an index, so it costs the same however much there is.
  */
 import type { Static } from 'typebox';
+import type { ShownApproval } from '../../approvals/schemas.ts';
 import type { contactSchema } from '../../audiences/contacts/schemas.ts';
 import type { audienceSchema } from '../../audiences/schemas.ts';
 import type { domainSchema } from '../../domains/schemas.ts';
@@ -11,9 +12,10 @@ import type { foundSubjectsSchema } from '../../emails/subjects-api.ts';
 import type { receivedSummarySchema } from '../../routes/messages/schemas.ts';
 import type { suppressionSchema } from '../../suppressions/schemas.ts';
 import { AppError } from '../../system/errors.ts';
+import { isId } from '../../system/ids.ts';
 import { path, type Query } from '../calls.ts';
 import type { TenantContext } from '../page.ts';
-import { kindOfId, pagePathOf } from './kinds.ts';
+import { kindBelow, kindOfId, MAX_AUDIENCES, pagePathOf } from './kinds.ts';
 
 /** Number of results of each kind; the list behind a link has more. */
 const SHOWN = 5;
@@ -21,8 +23,6 @@ const SHOWN = 5;
 export const SUBJECT_DAYS = 7;
 /** Minimum length of a text that is looked for in subjects: fewer letters are in nearly all of them. */
 const MIN_SUBJECT_CHARACTERS = 3;
-/** Maximum number of audiences in which an address is looked for. */
-const MAX_AUDIENCES = 20;
 
 export type Emails = Static<typeof emailPageSchema>['data'];
 export type Subjects = Static<typeof foundSubjectsSchema>;
@@ -80,14 +80,44 @@ export async function find(
 }
 
 async function findById(
-  { api, at }: TenantContext,
+  context: TenantContext,
   text: string,
   has: (page: string) => boolean,
 ): Promise<string | undefined> {
+  const { api, at } = context;
+  if (isId('apr', text)) return findApproval(context, text);
+  if (kindBelow(text)) return findBelow(context, text);
   const kind = kindOfId(text);
   if (!kind || !has(kind.page)) return undefined;
   const found = await orNothing(api.get<object>(`${kind.api}${path`/${text}`}`));
   return found && at(pagePathOf(kind, text));
+}
+
+/** Returns the page of the mail that waits for an approval. */
+async function findApproval({ api, at }: TenantContext, id: string): Promise<string | undefined> {
+  const found = await orNothing(api.get<ShownApproval>(path`/approvals/${id}`));
+  if (!found) return undefined;
+  const { emailId, broadcastId } = found;
+  return at(emailId === null ? path`/broadcasts/${broadcastId ?? ''}` : path`/emails/${emailId}`);
+}
+
+/** Returns the page of a resource below another one, which each of the others is asked for. */
+async function findBelow({ api, at }: TenantContext, id: string): Promise<string | undefined> {
+  const kind = kindBelow(id);
+  if (!kind) return undefined;
+  const { data: parents } = await api.get<List<{ id: string }>>(kind.list, { limit: kind.limit });
+  const found = await Promise.all(
+    parents.map(async (parent) => {
+      const place = kind.pathOf(parent.id, id);
+      return (await orNothing(api.get<object>(place))) && at(place);
+    }),
+  );
+  return found.find((place) => place !== undefined);
+}
+
+/** Returns true for a text that may be a contact, of which not every audience is asked. */
+export function mayBeContact(text: string): boolean {
+  return ADDRESS.test(text) || isId('ct', text);
 }
 
 async function findEmails({ api }: TenantContext, filter: Query): Promise<Emails> {

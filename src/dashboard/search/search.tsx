@@ -2,7 +2,8 @@
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { definePage, type PageDefinition, type TenantContext } from '../page.ts';
 import { EmailTable } from '../sending/emails/list.tsx';
-import { type Emails, type Found, find, SUBJECT_DAYS, type Subjects } from './find.ts';
+import { type Emails, type Found, find, mayBeContact, SUBJECT_DAYS, type Subjects } from './find.ts';
+import { MAX_AUDIENCES } from './kinds.ts';
 
 /** Maximum length of the text: that of an address with its angle brackets is shorter (RFC 5321 section 4.5.3.1.3). */
 const MAX_CHARACTERS = 512;
@@ -72,6 +73,9 @@ function Results({ context, text, found, pages }: ResultsProps) {
         {isEmpty ? search.nothing : search.resultsFor} <Foreign text={text} />
       </p>
       {isEmpty && <p>{search.help}</p>}
+      {mayBeContact(text) && (
+        <p class="muted">{search.newestAudiences(context.formats.number(MAX_AUDIENCES))}</p>
+      )}
       {pages.length + hits.length > 0 && (
         <ul>
           {pages.map(({ href, label }) => (

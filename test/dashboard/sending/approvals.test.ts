@@ -1,6 +1,7 @@
 /** Mail of keys that require approval: people find it, read it, and decide about what they have read. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
+import { recordRestored } from '../../../src/db/installation/store.ts';
 import { approvingIn, HOUR_MS } from '../../approvals/approving.ts';
 import { TAG } from '../../broadcasts/fixtures.ts';
 import { openCampaign } from '../../broadcasts/sending/campaign.ts';
@@ -120,4 +121,25 @@ test('a viewer sees what waits and decides nothing, and the other mode has nothi
   assert.deepEqual(await states(id), ['pending']);
   await viewer.open('/t/default/test/approvals');
   assert.doesNotMatch(viewer.page.html, /For others/);
+});
+
+test('the release of a restored installation lets other mail leave, and approves nothing', async () => {
+  const { app } = spool;
+  const [waiting, free] = [await email('Nobody has read this'), await spool.accept('bob@readers.example')];
+  const mailing = await broadcast('Nobody has read this either');
+  await app.db.commit(recordRestored, { now: clock.now() });
+  app.egress.hold();
+  const operator = await logIn(spool, { tenantId: null, isOperator: true });
+  await operator.open('/operator/restoration');
+  await operator.submit('release');
+  assert.match(operator.page.html, /Released/);
+  assert.equal(app.egress.isHeld, false);
+  await campaign.work();
+  const claimed = (await spool.claim()).map(({ message }) => message.id);
+  assert.ok(claimed.includes(free as (typeof claimed)[number]));
+  assert.ok(!claimed.includes(waiting as (typeof claimed)[number]));
+  assert.deepEqual([await states(waiting), await states(mailing)], [['pending'], ['pending']]);
+  assert.deepEqual(await statusesOf(waiting), ['held']);
+  const { status, approval } = await campaign.show(mailing);
+  assert.deepEqual([status, approval.state], ['draft', 'pending']);
 });

@@ -5,11 +5,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 import { until } from '../until.ts';
 
-/** Directory for screenshots of what the tests see; without it, none are taken. */
-const SCREENSHOTS = process.env['POSTRIDER_SCREENSHOTS'];
+/** Directory for screenshots of what the tests see. */
+const SCREENSHOTS =
+  process.env['POSTRIDER_SCREENSHOTS'] ??
+  fileURLToPath(new URL('../../../.cache/screenshots', import.meta.url));
 
 export type Visitor = {
   page: Page;
@@ -149,9 +152,8 @@ function matches(text: string, wanted: string | RegExp): boolean {
   return typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text);
 }
 
-/** Keeps a picture of the whole page, when the environment names a directory for it. */
+/** Keeps a picture of the whole page, for people to look at. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
-  if (SCREENSHOTS === undefined) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   const file = name.toLowerCase().replace(/[^a-z0-9.]+/g, '-');
   await page.screenshot({ path: join(SCREENSHOTS, `${file}.png`), fullPage: true });

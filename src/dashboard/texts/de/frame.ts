@@ -23,6 +23,7 @@ export const frame: typeof english = {
   account: 'Konto',
   logOut: 'Abmelden',
   search: 'Suche',
+  searchTenants: 'Mandanten finden',
   apiReference: 'API-Referenz',
   guide: 'Dokumentation',
   version: (version) => `Postrider ${version}`,

@@ -9,6 +9,7 @@ export const search: typeof english = {
   page: 'Seite',
   suppressed: 'ist gesperrt',
   contactIn: (audience) => `Kontakt in ${audience}`,
+  newestAudiences: (count) => `Kontakte wurden in den neuesten ${count} Verteilern gesucht.`,
   emailsTo: 'E-Mails an diese Adresse',
   emailsFrom: 'E-Mails von dort',
   tagged: 'E-Mails mit diesem Schlagwort',

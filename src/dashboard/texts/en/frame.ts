@@ -21,6 +21,7 @@ export const frame = {
   account: 'Account',
   logOut: 'Log out',
   search: 'Search',
+  searchTenants: 'Find a tenant',
   apiReference: 'API reference',
   guide: 'Documentation',
   version: (version: string) => `Postrider ${version}`,

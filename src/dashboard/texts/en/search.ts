@@ -7,6 +7,7 @@ export const search = {
   page: 'page',
   suppressed: 'is suppressed',
   contactIn: (audience: string) => `contact in ${audience}`,
+  newestAudiences: (count: string) => `Contacts were looked for in the newest ${count} audiences.`,
   emailsTo: 'Emails to this address',
   emailsFrom: 'Emails from there',
   tagged: 'Emails with this tag',
