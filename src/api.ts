@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts';
 import type { App } from './app.ts';
 import { createScans } from './audiences/segments/scan.ts';
+import type { Certificates } from './certificates/certificates.ts';
+import { serveChallenges } from './certificates/serve-challenges.ts';
 import type { Config } from './config/config.ts';
 import { documentationFolder } from './data-files.ts';
 import { BEYOND_APPROVAL, DOMAIN_REACH, entriesOf } from './features.ts';
@@ -47,6 +49,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   operator?: () => FastifyInstance | Promise<FastifyInstance>;
   /** Opens the pages of a feature, which the function `kind` creates. Tests open costly ones when the first page is requested. */
   openPages?: (open: () => HostedApp, kind: unknown) => HostedApp;
+  /** Answers to challenges of an authority. Without them, this server answers none. */
+  challenges?: Pick<Certificates['challenges'], 'answerHttp'>;
   /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
   readDelivery?: () => DeliverySigns;
 };
@@ -67,6 +71,7 @@ export async function createApiServer(
     authenticate = createAuthenticator(app),
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
+    challenges,
     operator = noOperator,
     openPages = (open) => open(),
     ...limits
@@ -96,6 +101,7 @@ export async function createApiServer(
     () => app.disk.freeBytes ?? 0,
   );
   serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun(), readDelivery()));
+  if (challenges) serveChallenges(server, app.config, challenges);
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   serveGuide(server, 'Postrider documentation', documentationFolder());

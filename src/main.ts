@@ -221,11 +221,13 @@ function createApiOf(
     nameServer,
     censuses,
     monitor,
+    certificates,
     control,
   }: Omit<Parts, 'api' | 'inbound'>,
 ): Promise<FastifyInstance> {
   return createApiServer(app, {
     operator: () => control,
+    challenges: certificates.challenges,
     readDelivery: () => ({
       oldestDueMs: censuses.oldestDueMs,
       deliversNothing: monitor.deliversNothing,

@@ -177,5 +177,11 @@ for (const proxy of [NGINX, CADDY]) {
     assert.match(account.body, new RegExp(PERSON.name));
     assert.equal((await curl(PAGES, '/login')).answer, '404');
     assert.equal((await curl(`http://${HOST}`, '/login')).answer, `308 https://${HOST}/login`);
+
+    // Postrider answers the challenges of its own orders.
+    const challenge = '/.well-known/acme-challenge/unknown';
+    const unanswered = await curl(`http://${HOST}`, challenge);
+    assert.deepEqual([unanswered.answer, /Challenge not found/.test(unanswered.body)], ['404', true]);
+    assert.equal((await curl(`http://${HOST}`, challenge, ...bearer)).answer, '403');
   });
 }

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { startAuthority } from './acme-authority.ts';
+import { type AcmeAuthority, startAuthority } from './acme-authority.ts';
 import { startDnsServer } from './dns-server.ts';
 import { freePort } from './loopback.ts';
 import { type SmtpSink, startSmtpSink } from './smtp-sink.ts';
@@ -35,6 +35,7 @@ export type SetupRun = { code: number | null; signal: NodeJS.Signals | null; out
 
 export type SetupWorld = AsyncDisposable & {
   sink: SmtpSink;
+  authority: AcmeAuthority;
   /** Settings of the daemon that lead to this world. */
   env: Record<string, string>;
   /** Options of the command that lead to this world. */
@@ -61,6 +62,7 @@ export async function startSetupWorld(program = PROGRAM): Promise<SetupWorld> {
   let running: ChildProcess | undefined;
   return {
     sink,
+    authority,
     env,
     options,
     run(given, killAt) {

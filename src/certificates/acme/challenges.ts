@@ -1,8 +1,9 @@
 /**
- * The answers to challenges that orders wait for: on port 80 (HTTP-01, RFC 8555 section 8.3) and in the TLS listener
- * (TLS-ALPN-01, RFC 8737). Orders offer and withdraw them, and the listeners read them. A name without an open order has no
+ * The answers to challenges that orders wait for: on port 80 (HTTP-01, RFC 8555 section 8.3), also behind a proxy, and in the
+ * TLS listener (TLS-ALPN-01, RFC 8737). Orders offer and withdraw them, and the listeners read them. A name without an open order has no
  * answer, so nobody can have a name proven that this installation did not ask for.
  */
+import type { Config } from '../../config/config.ts';
 import type { CertificatePair } from '../../system/certificates.ts';
 
 /** Answers for the listeners. Names are host names in any case, without a port. */
@@ -21,6 +22,17 @@ export type OfferedChallenges = Challenges & {
   offerHttp(answer: HttpAnswer): Disposable;
   offerAlpn(name: string, pair: CertificatePair): Disposable;
 };
+
+/** Settings that decide where challenges are answered. */
+export type ChallengeConfig = Pick<Config, 'http' | 'https'>;
+
+/**
+ * Returns true when a proxy of the operator has the ports of HTTPS: this installation has a public URL with TLS, and does not serve TLS itself.
+ * Such a proxy passes requests for challenges on to the plain listener, as the examples in config/ do.
+ */
+export function isBehindProxy({ http, https }: ChallengeConfig): boolean {
+  return !https.enabled && http.publicUrl.startsWith('https:');
+}
 
 /** Returns challenges without answers. */
 export function createChallenges(): OfferedChallenges {

@@ -57,11 +57,10 @@ export function createOrderKind(app: KindApp): TaskKind {
 /** Returns the ways to prove names that the configuration lists, in its order. */
 function createSolvers(app: KindApp): Solver[] {
   const { challenges } = app.certificates;
-  const { https } = app.config;
   const known = [
     createPersistentRecordSolver(app.dns.fresh, app.clock),
-    createHttpSolver(challenges, https),
-    createAlpnSolver(challenges, app.clock, https),
+    createHttpSolver(challenges, app.config),
+    createAlpnSolver(challenges, app.clock, app.config),
     createDnsSolver(app, createZoneTexts(app, [app.nameServer, app.dnsUpdates])),
   ];
   return app.config.acme.challenges.flatMap((type) => known.filter((solver) => solver.type === type));

@@ -5,7 +5,7 @@
 import { createHash, createPrivateKey } from 'node:crypto';
 import { DAY_MS } from '../../system/clock.ts';
 import { generateCertificateKey } from '../new-key.ts';
-import type { OfferedChallenges } from './challenges.ts';
+import { type ChallengeConfig, isBehindProxy, type OfferedChallenges } from './challenges.ts';
 
 /** A challenge that an authority offers for a name (RFC 8555 section 7.1.5). */
 export type Challenge = {
@@ -40,18 +40,15 @@ export type Solver = {
   offer(proof: Proof): Promise<Disposable | AsyncDisposable | undefined>;
 };
 
-/** Where a solver answers. The listeners of HTTPS do so; without them, nothing of this installation is asked. */
-type Ports = { enabled: boolean };
-
-async function findClosedPorts({ enabled }: Ports): Promise<string | undefined> {
-  return enabled ? undefined : 'https.enabled is false, so nothing answers here';
-}
-
-/** Returns the solver that answers on port 80 (RFC 8555 section 8.3). */
-export function createHttpSolver(challenges: OfferedChallenges, https: Ports): Solver {
+/** Returns the solver that answers on port 80 (RFC 8555 section 8.3), by itself or behind a proxy that passes the questions on. */
+export function createHttpSolver(challenges: OfferedChallenges, config: ChallengeConfig): Solver {
+  const isAsked = config.https.enabled || isBehindProxy(config);
   return {
     type: 'http-01',
-    findObstacle: () => findClosedPorts(https),
+    findObstacle: async () =>
+      isAsked
+        ? undefined
+        : 'https.enabled is false, and http.publicUrl names no proxy, so nothing answers here',
     offer: async ({ name, challenge: { token }, keyAuthorization }) =>
       challenges.offerHttp({ name, token, keyAuthorization }),
   };
@@ -64,11 +61,11 @@ const OCTET_STRING_OF_32 = Buffer.from([0x04, 0x20]);
 export function createAlpnSolver(
   challenges: OfferedChallenges,
   clock: { now(): number },
-  https: Ports,
+  { https }: Pick<ChallengeConfig, 'https'>,
 ): Solver {
   return {
     type: 'tls-alpn-01',
-    findObstacle: () => findClosedPorts(https),
+    findObstacle: async () => (https.enabled ? undefined : 'https.enabled is false, so nothing answers here'),
     async offer({ name, keyAuthorization }) {
       const { issueSelfSigned } = await import('../issue.ts');
       const key = await generateCertificateKey('ec');
