@@ -11,14 +11,22 @@ export function addDnsCommands(program: Command, terminal: Terminal): void {
   dns
     .command('status')
     .description('Show what the last pass has found and changed at the primary.')
-    .action(requestAction(terminal, { request: 'GET /dns-updates', text: report }));
+    .action(requestAction(terminal, { request: 'GET /dns-updates', text: formatUpdates }));
   dns
     .command('update')
     .description('Publish now what differs, and show the result.')
-    .action(requestAction(terminal, { request: 'POST /dns-updates/run', text: report }));
+    .action(requestAction(terminal, { request: 'POST /dns-updates/run', text: formatUpdates }));
 }
 
-function report({ enabled, server, zones, finishedAt, problem, records }: UpdateReport): string {
+/** Returns what a pass has found and changed, as text. */
+export function formatUpdates({
+  enabled,
+  server,
+  zones,
+  finishedAt,
+  problem,
+  records,
+}: UpdateReport): string {
   if (!enabled) return 'Dynamic updates are off: set dns.update.server, dns.update.key and dns.update.zones.';
   if (finishedAt === null)
     return `No pass has ended yet. The daemon updates ${zones.join(', ')} at ${server}.`;

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { OperatorDomain } from '../domains/admin-api.ts';
 import { requestAction, withControl } from './context.ts';
+import { formatUpdates } from './dns.ts';
 import { addDomainRecords, recordData } from './domain-records.ts';
 import { formatList, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -43,6 +44,14 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
     .argument('<domain>', 'name or id')
     .option(...TENANT)
     .action(requestAction(terminal, { request: 'POST /domains/:name/verify', text: details }));
+  domain
+    .command('publish')
+    .description(
+      'Publish the records of a domain by dynamic updates now, also before it is verified: it must be in a zone of dns.update.',
+    )
+    .argument('<domain>', 'name or id')
+    .option(...TENANT)
+    .action(requestAction(terminal, { request: 'POST /domains/:name/publish', text: formatUpdates }));
   domain
     .command('rotate-dkim')
     .description(

@@ -1,12 +1,14 @@
 /**
  * Lists the records of tenants' domains that updates publish: of verified domains inside the zones, what DNS does not have yet. A tenant
- * reaches only names inside its verified domains, and none that another verified domain or this installation has. The keys of a deleted domain
- * that were published here stay until its mail has ended.
+ * reaches only names inside its verified domains, and none that another verified domain or this installation has. The operator, whose zones these
+ * are, may have a domain published that was never verified; it stays published until it is deleted, or another domain with its name is verified.
+ * The keys of a deleted domain that were published here stay until its mail has ended.
  */
 import type { App } from '../app.ts';
 import { type MoreRecord, moreRecordKey, moreRecordsToPublish } from '../domains/more-records.ts';
-import { listEndedIn, listReceiversIn } from '../domains/operator-store.ts';
+import { listEndedIn, listReceiversIn, listUnverifiedIn } from '../domains/operator-store.ts';
 import {
+  dkimName,
   type OptionalRecordToPublish,
   optionalRecordsToPublish,
   type RecordToPublish,
@@ -24,25 +26,31 @@ type Listing = {
   zones: readonly string[];
   /** Names at which this installation has records of its own. */
   taken: ReadonlySet<string>;
-  /** True for a record that was written before. It stays as long as it is listed. */
-  isWritten(record: Pick<TenantRecord, 'name' | 'type'>): boolean;
+  /** Records that were written before, each as its type and its name. They stay as long as they are listed. */
+  written: ReadonlySet<string>;
+  /** Domains that the operator has published since the daemon was started. */
+  chosen: ReadonlySet<Domain['id']>;
 };
 
 /** Returns the records. */
 export async function listTenantRecords(
   { config, db, clock }: Pick<App, 'config' | 'db' | 'clock'>,
-  { zones, taken, isWritten }: Listing,
+  { zones, taken, written, chosen }: Listing,
 ): Promise<TenantRecord[]> {
-  const domains = await db.query(listReceiversIn, { zones, now: clock.now() });
+  const isWritten = ({ type, name }: Pick<TenantRecord, 'name' | 'type'>) => written.has(`${type} ${name}`);
+  const verified = await db.query(listReceiversIn, { zones, now: clock.now() });
+  const names = [...written].flatMap((key) => KEY_NAME.exec(key)?.groups?.['domain'] ?? []);
+  const unverified = await db.query(listUnverifiedIn, { zones, names, ids: [...chosen] });
+  const published = unverified.filter((one) => chosen.has(one.id) || isWritten(keyOf(one)));
   const ended = await db.query(listEndedIn, { zones });
-  const byName = new Map(domains.map((domain) => [domain.name, domain]));
+  const byName = new Map([...published, ...verified].map((domain) => [domain.name, domain]));
   const kept = ended.flatMap((domain) =>
     keysToPublish(config, domain)
       .filter((record) => isWritten(record) && !taken.has(record.name))
       .filter((record) => isFree(ownerOf(byName, record.name), domain))
       .map((record) => ({ name: record.name, type: record.type, value: recordValue(record) })),
   );
-  const published = domains.flatMap((domain) => {
+  const listed = [...byName.values()].flatMap((domain) => {
     const { parentPolicy } = domain.findings.DMARC;
     const all: AnyRecord[] = [
       ...recordsToPublish(config, domain, parentPolicy?.policy),
@@ -55,7 +63,18 @@ export async function listTenantRecords(
       .filter((record) => isWritten(record) || !isFound(domain, record))
       .map((record) => ({ name: record.name, type: record.type, value: recordValue(record) }));
   });
-  return [...kept, ...published];
+  return [...kept, ...listed];
+}
+
+/** Matches a written key of a domain by type and name. */
+const KEY_NAME = /^CNAME [^.]+\._domainkey\.(?<domain>.+)$/;
+
+/**
+ * Returns the record of the key of a domain. No other domain has its selector, so that a key that was written for a domain without a
+ * verification says that the operator has published this one.
+ */
+function keyOf(domain: Domain): Pick<TenantRecord, 'name' | 'type'> {
+  return { type: 'CNAME', name: dkimName(domain) };
 }
 
 /** Returns the records of the keys with which mail of a deleted domain was signed. */
@@ -89,7 +108,7 @@ function isWanted({ productType, findings: { MX } }: Domain, { record }: AnyReco
   }
 }
 
-/** Returns the verified domain that a name belongs to: the longest of those that it is in. */
+/** Returns the domain that a name belongs to: the longest of those that it is in. */
 function ownerOf(domains: ReadonlyMap<string, Domain>, name: string): Domain | undefined {
   for (let rest = name; rest !== ''; rest = rest.slice(rest.indexOf('.') + 1)) {
     const domain = domains.get(rest);

@@ -4,6 +4,8 @@
  */
 import type { App } from '../app.ts';
 import { listOperatorRecords, type MoreRecords } from '../domains/operator-records.ts';
+import type { Domain } from '../domains/store.ts';
+import { isSameOrBelow } from '../mail/domain-names.ts';
 import { type TextPlace, zoneTextRecords } from '../nameserver/texts.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { periodicOrWoken, type Work } from '../system/worker.ts';
@@ -36,6 +38,11 @@ export type DnsUpdates = TextPlace & {
   readonly report: UpdateReport;
   /** Makes a pass that begins from now on, and returns its report. Calls that wait share one. */
   run(): Promise<UpdateReport>;
+  /**
+   * Makes a pass that also publishes a domain that is not verified, as the operator has decided. Once its key is published, later passes know it by
+   * that. Returns the report with the records of the domain alone.
+   */
+  publishDomain(domain: Pick<Domain, 'id' | 'name'>): Promise<UpdateReport>;
 };
 
 /** Time between two passes without a notice of a change. It is also the delay after a pass that has failed. */
@@ -49,6 +56,7 @@ type UpdatesApp = Pick<App, 'config' | 'db' | 'clock' | 'dns' | 'sealer' | 'log'
 export function createDnsUpdates(app: UpdatesApp, printed: readonly MoreRecords[]): DnsUpdates {
   const { server, zones } = app.config.dns.update;
   const enabled = server !== '';
+  const chosen = new Set<Domain['id']>();
   const more = [...printed, () => zoneTextRecords(app)];
   let report: UpdateReport = { enabled, server, zones, finishedAt: null, problem: null, records: [] };
   let last: Promise<unknown> = Promise.resolve();
@@ -57,7 +65,7 @@ export function createDnsUpdates(app: UpdatesApp, printed: readonly MoreRecords[
 
   async function pass(): Promise<UpdateReport> {
     const records: RecordState[] = [];
-    const problem = await updateAll(app, more, records).then(
+    const problem = await updateAll(app, { more, chosen }, records).then(
       () => null,
       (error: unknown) => {
         if (error instanceof PrimaryError) return error.message;
@@ -88,6 +96,11 @@ export function createDnsUpdates(app: UpdatesApp, printed: readonly MoreRecords[
       return report;
     },
     run,
+    async publishDomain({ id, name }) {
+      chosen.add(id);
+      const all = await run();
+      return { ...all, records: all.records.filter((record) => isSameOrBelow(record.name, name)) };
+    },
     hasName: (name) => enabled && zoneOf(name, lowerCase(zones)) !== undefined,
     async publishText(name) {
       const { problem, records } = await run();
@@ -114,7 +127,7 @@ export function createUpdateWork(
 /** Brings all names up to date, one after the other, and adds their states to `states`. @throws PrimaryError */
 async function updateAll(
   app: UpdatesApp,
-  more: readonly MoreRecords[],
+  { more, chosen }: { more: readonly MoreRecords[]; chosen: ReadonlySet<Domain['id']> },
   states: RecordState[],
 ): Promise<void> {
   const zones = lowerCase(app.config.dns.update.zones);
@@ -130,7 +143,8 @@ async function updateAll(
   const tenants = await listTenantRecords(app, {
     zones,
     taken: new Set(records.map(({ name }) => name)),
-    isWritten: ({ type, name }) => written.has(`${type} ${name}`),
+    written: new Set(written.keys()),
+    chosen,
   });
   const wanted = setsOf([...printed, ...tenants]);
   const primary = await openPrimary(app);

@@ -17,16 +17,27 @@ const PERIOD_MS = 3_600_000;
 
 type DoctorApp = App & CheckApp;
 
-/** Returns the hourly run, or a work without anything to do when the daemon is not to look at the outside by itself. */
+/**
+ * Returns true while a new installation has made no run. Its records can be published only once somebody has seen them, and whoever looks them
+ * up earlier makes resolvers remember that they are missing (RFC 2308).
+ */
+async function isBeingSetUp({ db, clock }: Pick<App, 'db' | 'clock'>, startedAt: number): Promise<boolean> {
+  if (clock.elapsed() - startedAt >= PERIOD_MS) return false;
+  return (await listCheckStates(db.read)).every(({ ranAt }) => ranAt === null);
+}
+
+/** Returns the hourly run, whose first one in a new installation is an hour after the start, or a work without anything to do when the daemon is not to look at the outside by itself. */
 export function createDoctorWork(app: DoctorApp): Work<'run'> {
   const name = 'doctor';
   if (app.config.development || app.config.operator.email === '')
     return { name, lease: async () => ({ items: [], nextDueAt: undefined }), run: async () => {} };
   const show = createMetrics(app);
+  const startedAt = app.clock.elapsed();
   return periodic(app.clock, {
     name,
     periodMs: PERIOD_MS,
     async run() {
+      if (await isBeingSetUp(app, startedAt)) return;
       const { findings, complete: checks } = await examine(app);
       show(findings);
       const now = app.clock.now();

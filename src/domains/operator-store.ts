@@ -59,6 +59,32 @@ export const listReceiversIn = defineRead(
     readIn(tx, zones, await listReceivers(tx, now)),
 );
 
+/** Domains by their names in lower case, or by their ids. */
+type NamedOrChosen = { names: readonly string[]; ids: readonly Domain['id'][] };
+
+/** Returns those of the domains inside these zones that are there and were never verified. */
+export const listUnverifiedIn = defineRead(
+  'domains.listUnverifiedIn',
+  async (tx, { zones, names, ids }: InZones & NamedOrChosen): Promise<Domain[]> => {
+    const found: Pick<Domain, 'id' | 'name'>[] = [];
+    for (const [column, all] of [
+      ['name', names],
+      ['id', ids],
+    ] as const)
+      for (let start = 0; start < all.length; start += MAX_IDS)
+        found.push(
+          ...(await tx
+            .selectFrom('domains')
+            .select(['id', 'name'])
+            .where(column, 'in', all.slice(start, start + MAX_IDS))
+            .where('deletedAt', 'is', null)
+            .where('verifiedAt', 'is', null)
+            .execute()),
+        );
+    return readIn(tx, zones, [...new Map(found.map((one) => [one.id, one])).values()]);
+  },
+);
+
 /** Returns the deleted domains inside these zones, which stay until no mail needs their keys. */
 export const listEndedIn = defineRead(
   'domains.listEndedIn',

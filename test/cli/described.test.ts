@@ -41,7 +41,7 @@ test('the scripts for zsh and fish have every command and option of the one for 
   );
   assert.match(
     fish,
-    /^complete -c postrider -n '__postrider_at domain' -f -a 'add list show verify rotate-dkim delete records'$/m,
+    /^complete -c postrider -n '__postrider_at domain' -f -a 'add list show verify publish rotate-dkim delete records'$/m,
   );
   assert.match(
     fish,

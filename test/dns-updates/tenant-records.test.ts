@@ -26,13 +26,14 @@ function change(statement: string, ...values: string[]): void {
   database.close();
 }
 
-type Options = { taken?: readonly string[]; written?: readonly string[] };
+type Options = { taken?: readonly string[]; written?: readonly string[]; chosen?: readonly Domain['id'][] };
 
-async function list({ taken = [], written = [] }: Options = {}): Promise<string[]> {
+async function list({ taken = [], written = [], chosen = [] }: Options = {}): Promise<string[]> {
   const records = await listTenantRecords(t.app, {
     zones: [ZONE],
     taken: new Set(taken),
-    isWritten: ({ name, type }) => written.includes(`${type} ${name}`),
+    written: new Set(written),
+    chosen: new Set(chosen),
   });
   return records.map(({ name, type, value }) => `${name} ${type} ${value}`).toSorted();
 }
@@ -142,4 +143,39 @@ test('the keys of a deleted domain stay published until it is removed, unless an
   assert.deepEqual(await names(written), []);
   change('DELETE FROM domains WHERE id = ?', id);
   assert.deepEqual(await names(written), []);
+});
+
+test('a domain that the operator has published stays so without a verification, and nobody gets that by its name', async () => {
+  const names = async (options: Options) => (await list(options)).map((line) => line.split(' ', 2).join(' '));
+  const key = 'prabcdefgh._domainkey.new.example.com';
+  const { id } = await addDomain(t, { name: 'new.example.com', findings: NEW, productType: 'both' });
+  await addDomain(t, {
+    ...{ name: 'new.example.com', findings: NEW, tenantId: other.tenantId, selector: 'prother222' },
+  });
+  assert.deepEqual(await names({}), []);
+  const all = await names({ chosen: [id] });
+  for (const one of ['TXT', 'MX'].map((type) => `new.example.com ${type}`)) assert.ok(all.includes(one), one);
+  assert.ok(all.includes(`${key} CNAME`));
+  assert.ok(!all.some((line) => line.startsWith('prother222.')));
+  // After a start, the key that was written says so.
+  assert.deepEqual(await names({ written: [`CNAME ${key}`] }), all);
+  assert.deepEqual(await names({ written: ['TXT new.example.com', 'MX new.example.com'] }), []);
+
+  change(
+    "UPDATE domains SET status = 'verified', verifiedSince = 0, verifiedAt = 0 WHERE selector = 'prother222'",
+  );
+  const keys = (await names({ chosen: [id] })).filter((line) => line.includes('_domainkey'));
+  assert.deepEqual(keys, ['prother222._domainkey.new.example.com CNAME']);
+});
+
+test('a domain that was verified once is not published without a verification', async () => {
+  const fields = { status: 'failed', findings: NEW, verifiedAt: 1, failingSince: 1 } as const;
+  const { id } = await addDomain(t, { name: 'lapsed.example.com', ...fields });
+  const written = ['CNAME prabcdefgh._domainkey.lapsed.example.com'];
+  assert.deepEqual(await list({ written, chosen: [id] }), []);
+});
+
+test('a domain outside the zones is not published', async () => {
+  const { id } = await addDomain(t, { name: 'shop.example.net', findings: NEW });
+  assert.deepEqual(await list({ chosen: [id] }), []);
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decode, encode } from 'dns-packet';
+import { createControlServer } from '../../src/control-socket.ts';
 import { readValues, writeUpdate } from '../../src/dns-updates/message.ts';
 import { changesFirst, createDnsUpdates, setsOf } from '../../src/dns-updates/updates.ts';
+import { addDomain } from '../domains/fixtures.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 test('a restored installation that is not released asks and changes nothing, and says why', async () => {
@@ -53,4 +55,28 @@ test('a pass begins with what has changed since it was written', () => {
   const wanted = setsOf([record('a', '1'), record('b', '2'), record('new', '3')]);
   const written = setsOf([record('a', '1'), record('b', '1'), record('gone', '3')]);
   assert.deepEqual(changesFirst(wanted, written), ['TXT b', 'TXT new', 'TXT gone', 'TXT a']);
+});
+
+test('the operator publishes a domain inside the zones alone, and only where updates are configured', async () => {
+  for (const [env, message] of [
+    [{}, /dynamic updates are off/],
+    [
+      {
+        POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1',
+        POSTRIDER_DNS_UPDATE_SERVER: '127.0.0.1:1',
+        POSTRIDER_DNS_UPDATE_KEY: '/nonexistent/key',
+        POSTRIDER_DNS_UPDATE_ZONES: 'postrider.example',
+      },
+      /in no zone of dns\.update\.zones \(postrider\.example\)/,
+    ],
+  ] as const) {
+    await using t = await openTestApp({ env });
+    const server = await createControlServer(t.app);
+    const publish = (name: string) => server.inject({ method: 'POST', url: `/domains/${name}/publish` });
+    await addDomain(t, { name: 'shop.example.net' });
+    const refused = await publish('shop.example.net');
+    assert.deepEqual([refused.statusCode, message.test(refused.body)], [400, true], refused.body);
+    assert.equal((await publish('unknown.example')).statusCode, 404);
+    await server.close();
+  }
 });

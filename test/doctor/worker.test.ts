@@ -12,14 +12,16 @@ import { lines, openDoctorWorld } from './support.ts';
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-29T08:00:00Z');
 
-async function openOperated(change: { development?: boolean; email?: string } = {}) {
+/** Opens an installation that was started an hour ago, unless it is new. */
+async function openOperated(change: { development?: boolean; email?: string; isNew?: boolean } = {}) {
   const clock = createFakeClock(START);
   const { log, lines: logged } = recordLog('info');
   const world = await openDoctorWorld({ system: { clock, log } });
-  const { development = false, email = 'ops@admin.example' } = change;
+  const { development = false, email = 'ops@admin.example', isNew = false } = change;
   const config = { ...world.app.config, development, operator: { email } };
   const app = { ...world.context, ...world.app, config };
   const work = createDoctorWork(app);
+  if (!isNew) await clock.advance(HOUR_MS);
   const mails = () => world.app.db.read.selectFrom('recipients').select('address').execute();
   return { ...world, app, clock, logged, work, mails, run: () => work.run('run') };
 }
@@ -34,6 +36,25 @@ test('only a production daemon with the address of an operator looks at the outs
   assert.deepEqual((await world.work.lease(1)).items, []);
   await world.clock.advance(HOUR_MS);
   assert.deepEqual((await world.work.lease(1)).items, ['run']);
+});
+
+test('the first run of a new installation waits for an hour, and later starts do not wait', async () => {
+  await using world = await openOperated({ isNew: true });
+  const hasRun = async () => {
+    const states = await world.app.db.read.selectFrom('doctorChecks').selectAll().execute();
+    return states.some(({ name, ranAt }) => name === 'dns-records' && ranAt !== null);
+  };
+  await world.run();
+  assert.equal(await hasRun(), false);
+  await world.clock.advance(HOUR_MS);
+  await world.run();
+  assert.equal(await hasRun(), true);
+
+  await using started = await openOperated({ isNew: true });
+  await started.app.db.commit(recordFindings, { checks: ['disk'], findings: [], now: START });
+  await started.run();
+  const ran = await started.app.db.read.selectFrom('doctorChecks').select('name').execute();
+  assert.ok(ran.some(({ name }) => name === 'dns-records'));
 });
 
 async function silenceAllBut({ app }: Awaited<ReturnType<typeof openOperated>>, kept: string): Promise<void> {

@@ -83,6 +83,7 @@ for (const [name, start] of [
       assert.match(await lookUp(target, 'TXT'), /v=DKIM1/);
 
       await publishTenant(daemon, { port: peer.port, lookUp });
+      await publishByOperator(daemon, lookUp);
       await daemon.stop();
 
       const wrong = await startUpdating(peer.port, Buffer.from('another secret').toString('base64'));
@@ -180,6 +181,30 @@ async function publishTenant(
   await update(daemon);
   assert.equal(await lookUp(host, 'CNAME'), '');
   assert.equal(await lookUp(`_postrider.${host}`, 'TXT'), '');
+}
+
+/** The operator publishes a domain that is not verified. Its records stay in later passes, verify it, and go with it. */
+async function publishByOperator(daemon: DaemonProcess, lookUp: LookUp): Promise<void> {
+  const name = `new.${ZONE}`;
+  const made = (await daemon.cli(['domain', 'add', name, '--product-type', 'both'])) as Domain;
+  await update(daemon);
+  assert.equal(await lookUp(name, 'TXT'), '');
+  const { problem, records } = (await daemon.cli(['domain', 'publish', name])) as Report;
+  assert.equal(problem, null);
+  assert.ok(
+    records.every(({ state }) => state === 'written'),
+    JSON.stringify(records),
+  );
+  await update(daemon);
+  for (const record of made.records)
+    assert.equal((await lookUp(record.name, record.type)).replaceAll(/"|\.$/g, ''), record.value);
+  assert.equal(await lookUp(name, 'MX'), `10 ${HOST}.`);
+  assert.match(await lookUp(`_postrider.${name}`, 'TXT'), /postrider-owner=.*type=TXT/);
+  const verified = (await daemon.cli(['domain', 'verify', name])) as Domain;
+  assert.equal(verified.status, 'verified', JSON.stringify(verified.records));
+  await daemon.cli(['domain', 'delete', name, '--yes']);
+  await update(daemon);
+  assert.equal(await lookUp(name, 'TXT'), '');
 }
 
 /** Publishes records as the owner of the zone does, with the tool of BIND. */

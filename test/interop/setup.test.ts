@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { temporaryDirectory } from '../support/daemon.ts';
 import { startSetupWorld } from '../support/setup-world.ts';
+import { until } from './until.ts';
 
-const world = await startSetupWorld();
+const world = await startSetupWorld(undefined, { replyDelayMs: 1_000 });
 after(() => world[Symbol.asyncDispose]());
 const config = ['--config', join(temporaryDirectory('setup'), 'postrider.yaml')];
 
@@ -23,21 +24,29 @@ const STEPS = [
     'accounts       tenant',
     'accounts       domain',
   ],
-  ...[
-    'live key',
-    'test key',
-    'needed records are published',
-    'dns  ',
-    'accounts       mailbox',
-    'certificate',
-  ],
+  ...['live key', 'test key', 'needed records are published', 'dns  ', 'accounts       mailbox'],
 ];
+/** Steps once the message is on its way. */
+const LAST_STEPS = ['certificate', 'message  '];
 
-for (const step of STEPS)
+function testKillAfter(step: string): void {
   test(`a set-up is killed after "${step}"`, async () => {
     const { signal, output, errors } = await world.run(config, step);
     assert.equal(signal, 'SIGKILL', `${output}${errors}`);
   });
+}
+
+for (const step of STEPS) testKillAfter(step);
+
+test('a set-up is killed while the receiver has the message, and has not answered yet', async () => {
+  assert.equal(world.sink.messages.length, 0);
+  const isTaken = until('the receiver has the message', async () => world.sink.messages.length > 0);
+  const { signal, output, errors } = await world.run(config, isTaken);
+  assert.equal(signal, 'SIGKILL', `${output}${errors}`);
+  assert.doesNotMatch(output, /message {2}/);
+});
+
+for (const step of LAST_STEPS) testKillAfter(step);
 
 test('the last set-up completes one installation, with one message', async () => {
   const { code, output, errors } = await world.run([...config, '--json']);

@@ -43,6 +43,20 @@ test('a set-up is killed while it waits for DNS', async () => {
   assert.notEqual(liveKey, '');
 });
 
+test('a set-up that does not wait says what its next run makes', async () => {
+  const { code, output, errors } = await world.run([...config, '--no-wait']);
+  assert.equal(code, 0, `${output}${errors}`);
+  assert.match(
+    output,
+    /^WARN {2}accounts +mailbox you@setup\.example: it is not made, and no message is sent, before setup\.example is verified$/m,
+  );
+  assert.match(
+    output,
+    /-> once the records are published, run this again, .*: postrider setup you@setup\.example$/m,
+  );
+  assert.equal(world.sink.messages.length, 0);
+});
+
 /** The password and the line for curl that the completing run shows. */
 let password = '';
 let curl = '';

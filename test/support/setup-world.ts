@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { type AcmeAuthority, startAuthority } from './acme-authority.ts';
 import { startDnsServer } from './dns-server.ts';
 import { freePort } from './loopback.ts';
-import { type SmtpSink, startSmtpSink } from './smtp-sink.ts';
+import { type SinkOptions, type SmtpSink, startSmtpSink } from './smtp-sink.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
 const DOMAIN = 'setup.example';
@@ -40,13 +40,17 @@ export type SetupWorld = AsyncDisposable & {
   env: Record<string, string>;
   /** Options of the command that lead to this world. */
   options: readonly string[];
-  /** Runs a set-up to its end, or until it is killed once its output has the text. */
-  run(options: readonly string[], killAt?: string): Promise<SetupRun>;
+  /** Runs a set-up to its end, or until it is killed: once its output has the text, or when the promise resolves. */
+  run(options: readonly string[], killAt?: string | Promise<unknown>): Promise<SetupRun>;
 };
 
-/** Starts the world. `program` is `bin/postrider` of this checkout, or another one. */
-export async function startSetupWorld(program = PROGRAM): Promise<SetupWorld> {
-  const [dns, sink, authority] = await Promise.all([startDnsServer(ZONE), startSmtpSink(), startAuthority()]);
+/** Starts the world. `program` is `bin/postrider` of this checkout, or another one. `receiver` says how the receiver answers. */
+export async function startSetupWorld(program = PROGRAM, receiver: SinkOptions = {}): Promise<SetupWorld> {
+  const [dns, sink, authority] = await Promise.all([
+    startDnsServer(ZONE),
+    startSmtpSink(receiver),
+    startAuthority(),
+  ]);
   const ports = await Promise.all(PORTS.map(() => freePort()));
   const env: Record<string, string> = {
     POSTRIDER_DNS_SERVERS: dns.address,
@@ -71,13 +75,14 @@ export async function startSetupWorld(program = PROGRAM): Promise<SetupWorld> {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       running = child;
+      if (typeof killAt === 'object') void killAt.then(() => child.kill('SIGKILL'));
       const read = { output: '', errors: '' };
       child.stderr.on('data', (part: Buffer) => {
         read.errors += part.toString();
       });
       child.stdout.on('data', (part: Buffer) => {
         read.output += part.toString();
-        if (killAt !== undefined && read.output.includes(killAt)) child.kill('SIGKILL');
+        if (typeof killAt === 'string' && read.output.includes(killAt)) child.kill('SIGKILL');
         else if (read.output.includes(WAITS)) dns.setZone([ZONE, ...zoneLines(read.output)].join('\n'));
       });
       return new Promise((resolve) => {

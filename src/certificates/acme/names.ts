@@ -7,6 +7,7 @@ import type { AcmeCertificateRow } from '../../db/own-tables.ts';
 import { listServedNames } from '../../host-names/served-names.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { findSelfSigned } from '../self-signed.ts';
+import { isBeingSetUp, SET_UP_MS } from '../set-up.ts';
 import { sealCertificateKey } from './certificate-key.ts';
 import { changeNames, findCertificate, listKnownNames, renewNow } from './store.ts';
 
@@ -58,6 +59,8 @@ export async function updateNames(app: UpkeepApp): Promise<void> {
   for (const slice of slicesOf(removed))
     await app.db.commit(changeNames, { ...NO_CHANGES, removed: slice, now });
   for (const slice of slicesOf(moved)) await app.db.commit(changeNames, { ...NO_CHANGES, moved: slice, now });
+  // A set-up asks for the names of the operator once their records are published.
+  const waits = isBeingSetUp(app.config.dataDir, now);
   for (const slice of slicesOf(added)) {
     const rows = await Promise.all(
       slice.map(async ({ name, tenantId }) => ({
@@ -65,6 +68,7 @@ export async function updateNames(app: UpkeepApp): Promise<void> {
         tenantId,
         directory,
         privateKeySealed: await firstKey(app, { name, tenantId }),
+        ...(waits && tenantId === null && { dueAt: now + SET_UP_MS }),
       })),
     );
     await app.db.commit(changeNames, { ...NO_CHANGES, added: rows, now });

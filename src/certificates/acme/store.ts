@@ -80,7 +80,11 @@ export function listKnownNames(tx: Tx): Promise<KnownName[]> {
   return tx.selectFrom('acmeCertificates').select(['name', 'tenantId', 'directory']).execute();
 }
 
-type NewName = KnownName & Pick<AcmeCertificateRow, 'privateKeySealed'>;
+type NewName = KnownName &
+  Pick<AcmeCertificateRow, 'privateKeySealed'> & {
+    /** Time of the first attempt in Unix milliseconds; at once unless it is given. */
+    dueAt?: number;
+  };
 type NameChanges = {
   added: readonly NewName[];
   removed: readonly string[];
@@ -89,7 +93,7 @@ type NameChanges = {
   now: number;
 };
 
-/** Adds names, whose orders are due at once, and removes others with their certificates and keys. */
+/** Adds names with their orders, and removes others with their certificates and keys. */
 export const changeNames = defineWrite(
   'certificates.changeNames',
   async (tx, { added, removed, moved, now }: NameChanges): Promise<void> => {
@@ -98,9 +102,11 @@ export const changeNames = defineWrite(
       await cancelTask(tx, { kind: CERTIFICATE_ORDERS, reference: name });
       wakeAfterCommit('certificates', name);
     }
-    for (const one of added) {
+    for (const { dueAt = now, ...one } of added) {
       await insertRow(tx, 'acmeCertificates', { ...one, failures: 0, createdAt: now });
-      await scheduleOrder(tx, one, now);
+      await scheduleOrder(tx, one, dueAt);
+      // The list of certificates shows a name before its first attempt.
+      wakeAfterCommit('certificates', one.name);
     }
     for (const { name, tenantId, directory } of moved) {
       const set = { directory, orderUrl: null, renewAt: now, failures: 0 };

@@ -23,9 +23,9 @@ export async function awaitCertificate({ control, config, waitMs }: Ordering): P
   for (;;) {
     const order = await findOrder(control, hostname);
     if (isValid(order)) return [ok(hostname, `its certificate is valid until ${order?.expiresAt}`)];
-    // An attempt from before the records were published has failed, and the next one would come much later.
+    // The daemon waits with its first attempt, or one from before the records were published has failed.
     if (order && asked === undefined) {
-      await control.request('POST', `/certificates/${hostname}/renew`);
+      await orderMissing(control);
       asked = order.order?.lastErrorAt ?? 'never';
     }
     const error = order?.order?.lastErrorAt === asked ? undefined : order?.order?.lastError;
@@ -44,6 +44,15 @@ export async function awaitCertificate({ control, config, waitMs }: Ordering): P
 }
 
 const RENEW = 'mend what the error names; the daemon tries again, or at once: postrider certificates renew';
+
+/** Has the daemon order the certificates of the operator's names that have none, now that their records are there. */
+async function orderMissing(control: Ordering['control']): Promise<void> {
+  for (const status of await listCertificates(control)) {
+    const { order } = status;
+    if (order?.tenantId === null && !isValid(status))
+      await control.request('POST', `/certificates/${order.name}/renew`);
+  }
+}
 
 async function findOrder(
   control: Ordering['control'],

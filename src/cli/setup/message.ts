@@ -23,7 +23,8 @@ export async function sendMessage({ control, accounts, to }: Sending): Promise<F
   for (;;) {
     const email = await control.request<MessageDetails>('GET', `/emails/${id}`);
     const finding = judge(email, to);
-    if (finding) return [finding];
+    const isHere = to.toLowerCase().endsWith(`@${accounts.domain.name}`);
+    if (finding) return [isHere && finding.level === 'ok' ? deliveredHere(to) : finding];
     if (realClock.elapsed() > until) return [warn(to, 'no reply yet', `postrider email show ${id}`)];
     await sleepInForeground(PAUSE_MS);
   }
@@ -50,6 +51,12 @@ async function send(
     text: `This is the first message of ${accounts.domain.name} from your own mail server.\n`,
   });
   return id;
+}
+
+/** Mail to the new mailbox does not leave this machine. */
+function deliveredHere(to: string): Finding {
+  const says = 'a message is in the new mailbox, on this machine, which says nothing of receivers elsewhere';
+  return warn(to, says, 'send one to an address elsewhere: run this again with --test-to you@other.example');
 }
 
 /** Returns the outcome; undefined while there is none. */

@@ -1,5 +1,6 @@
 /** The questions of a set-up. With --yes none is asked. */
 import { existsSync } from 'node:fs';
+import type { Config } from '../../config/config.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { isHostName } from '../../system/dns.ts';
 import { UsageError } from '../errors.ts';
@@ -44,12 +45,18 @@ export async function confirmPublished(
   );
 }
 
-/** Returns the address of the test message, by default the new mailbox. */
+/**
+ * Returns the address of the test message: by default that of the operator, where it is outside of the new domain, because only a receiver
+ * elsewhere says how this machine is seen. Otherwise it is the new mailbox.
+ */
 export async function readTestAddress(
   terminal: Terminal,
-  { isInteractive, testTo, email }: Answers,
+  { isInteractive, testTo, email, domain }: Answers,
+  operator: Config['operator'],
 ): Promise<string> {
-  if (testTo !== undefined || !isInteractive) return testTo ?? email;
-  const answer = await terminal.ask(`Address elsewhere that a test message goes to [${email}]: `);
-  return parseMailbox(answer.trim())?.address ?? email;
+  const known = parseMailbox(operator.email);
+  const usual = known && known.domain.toLowerCase() !== domain ? known.address : email;
+  if (testTo !== undefined || !isInteractive) return testTo ?? usual;
+  const answer = await terminal.ask(`Address elsewhere that a test message goes to [${usual}]: `);
+  return parseMailbox(answer.trim())?.address ?? usual;
 }

@@ -1,6 +1,6 @@
 /**
  * Lists the DNS records of the machine and of the domain, and says which of them publish themselves: those of the machine, where the
- * name server or dynamic updates are configured.
+ * name server or dynamic updates are configured, and those of the domain, where it is in a zone of the updates.
  */
 import type { Config } from '../../config/config.ts';
 import type { UpdateReport } from '../../dns-updates/updates.ts';
@@ -8,6 +8,7 @@ import { type Finding, findingsOf } from '../../doctor/check.ts';
 import type { OperatorDomain } from '../../domains/admin-api.ts';
 import type { OperatorRecord, OperatorRecords } from '../../domains/operator-records.ts';
 import type { RecordValue } from '../../domains/published.ts';
+import { isSameOrBelow } from '../../mail/domain-names.ts';
 import type { NameServerReport } from '../../nameserver/name-server.ts';
 import type { ControlClient } from '../control-client.ts';
 import { recordData, type ZoneRecord, zoneFile } from '../domain-records.ts';
@@ -45,7 +46,8 @@ export async function listRecords(
     ({ note, ...record }): ZoneRecord => ({ ...record, value: recordData(record), purpose: note }),
   );
   const published = await publish(control, config, ofMachine);
-  const toPublish = [...published.left, ...ofDomain, ...optional];
+  const own = await publishDomain(control, config, { domain, records: [...ofDomain, ...optional] });
+  const toPublish = [...published.left, ...own.left];
   const missing = warnings.map((warning) => warn('machine', warning, 'give --address, and run this again'));
   const needed = [...ofMachine.filter(({ name }) => !FOR_REPORTS.test(name)), ...ofDomain];
   const left = ok(
@@ -55,7 +57,7 @@ export async function listRecords(
   return {
     toPublish,
     needed,
-    findings: [...missing, ...published.findings, left],
+    findings: [...missing, ...published.findings, ...own.findings, left],
   };
 }
 
@@ -83,14 +85,39 @@ async function publish(
     return { left: delegation, findings: [ok(hostname, says)] };
   }
   if (dns.update.server === '') return { left: ofMachine, findings: [] };
-  const { records, problem } = await control.request<UpdateReport>('POST', '/dns-updates/run');
+  return judge(hostname, ofMachine, await control.request<UpdateReport>('POST', '/dns-updates/run'));
+}
+
+type OfDomain = { domain: OperatorDomain; records: readonly ZoneRecord[] };
+
+/** Has the daemon publish the domain of the operator, whose zone it is, before the domain can be verified. */
+async function publishDomain(
+  control: Pick<ControlClient, 'request'>,
+  { dns: { update } }: Config,
+  { domain: { id, name }, records }: OfDomain,
+): Promise<Publishing> {
+  const isInZone = update.zones.some((zone) => isSameOrBelow(name, zone.toLowerCase()));
+  if (update.server === '' || !isInZone) return { left: records, findings: [] };
+  const report = await control.request<UpdateReport>('POST', `/domains/${id}/publish`);
+  const listed = new Set(report.records.map((one) => `${one.type} ${one.name}`));
+  // A record that is not listed serves already, or comes by itself once mail arrives here.
+  const wanted = records.filter((one) => report.problem !== null || listed.has(`${one.type} ${one.name}`));
+  return judge(name, wanted, report);
+}
+
+/** Returns which records were not published, and says so. */
+function judge(
+  subject: string,
+  wanted: readonly ZoneRecord[],
+  { records, problem }: UpdateReport,
+): Publishing {
   const isDone = ({ name, type }: ZoneRecord) =>
     records.some(
       (one) => one.name === name && one.type === type && ['in_place', 'written'].includes(one.state),
     );
-  const left = ofMachine.filter((record) => !isDone(record));
-  const says = `${ofMachine.length - left.length} of ${ofMachine.length} records are written by dynamic updates`;
-  if (left.length === 0) return { left, findings: [ok(hostname, says)] };
+  const left = wanted.filter((record) => !isDone(record));
+  const says = `${wanted.length - left.length} of ${wanted.length} records are written by dynamic updates`;
+  if (left.length === 0) return { left, findings: [ok(subject, says)] };
   const advice = `"postrider dns status" says why${problem === null ? '' : ` (${problem})`}; publish the others below`;
-  return { left, findings: [warn(hostname, says, advice)] };
+  return { left, findings: [warn(subject, says, advice)] };
 }

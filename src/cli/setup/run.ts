@@ -3,7 +3,7 @@
  * anywhere goes on when it is run again, and one on a complete installation only checks and reports.
  */
 import type { Config } from '../../config/config.ts';
-import { worstOf } from '../../doctor/check.ts';
+import { type Finding, findingsOf, worstOf } from '../../doctor/check.ts';
 import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Made, makeAccounts, makeMailbox } from './accounts.ts';
@@ -22,6 +22,8 @@ import type { Report } from './report.ts';
 import { isDaemonRunning, makeDataDirectory, openService, type Service } from './service.ts';
 import { openSetupLog, type SetupLog } from './setup-log.ts';
 import { findMissing, waitForRecords } from './wait.ts';
+
+const { warn } = findingsOf('accounts');
 
 type Running = { terminal: Terminal; report: Report; configFile: string | undefined };
 
@@ -91,20 +93,34 @@ async function complete(step: Step, answers: Answers): Promise<Made & { records:
   const records = await listRecords(control, config, accounts.domain);
   report.show(records.findings);
   const isPublished = !accounts.isNewDomain && (await findMissing(world, records.needed)).length === 0;
-  if (!isPublished) {
+  if (!isPublished && records.toPublish.length > 0) {
     report.say(zoneText(records));
     await confirmPublished(terminal, answers);
   }
-  const verified = await waitForRecords({ control, world, report, waitMs }, accounts.domain, records.needed);
+  const isKept = service.kind !== 'child';
+  const waiting = { control, world, report, waitMs, isKept };
+  const verified = await waitForRecords(waiting, accounts.domain, records.needed);
   report.show(verified.findings);
   const { domain, isVerified } = verified;
-  if (!isVerified) return { ...accounts, domain, records, mailbox: null };
+  if (!isVerified) {
+    report.show([unfinished(answers)]);
+    return { ...accounts, domain, records, mailbox: null };
+  }
 
   const password = await makeMailbox({ control, log, report }, answers.email, domain);
   report.show(await awaitCertificate({ control, config, waitMs }));
-  const to = await readTestAddress(terminal, answers);
+  const to = await readTestAddress(terminal, answers, config.operator);
   report.show(await sendMessage({ control, accounts, to }));
   return { ...accounts, domain, records, mailbox: { address: answers.email, password } };
+}
+
+/** Says what a set-up leaves to its next run. */
+function unfinished({ email, domain }: Answers): Finding {
+  return warn(
+    `mailbox ${email}`,
+    `it is not made, and no message is sent, before ${domain} is verified`,
+    `once the records are published, run this again, which does both: postrider setup ${email}`,
+  );
 }
 
 /** @throws CommandError */

@@ -15,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { setupLogPath } from '../../certificates/set-up.ts';
 import { isoTime, realClock } from '../../system/clock.ts';
 import { CommandError } from '../errors.ts';
 
@@ -37,7 +37,7 @@ const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | consta
  * @throws CommandError when another set-up has it
  */
 export function openSetupLog(dataDir: string): SetupLog {
-  const descriptor = openSync(join(dataDir, 'setup.log'), FLAGS, 0o600);
+  const descriptor = openSync(setupLogPath(dataDir), FLAGS, 0o600);
   lock(descriptor, dataDir);
   const owner = statSync(dataDir);
   if (fstatSync(descriptor).uid !== owner.uid) fchownSync(descriptor, owner.uid, owner.gid);

@@ -21,8 +21,10 @@ const MAX_PAUSE_MS = 15_000;
 type Waiting = {
   control: Pick<ControlClient, 'request'>;
   world: Pick<World, 'authority' | 'clock'>;
-  report: Report;
+  report: Pick<Report, 'say'>;
   waitMs: number;
+  /** True when the daemon goes on after this command has ended. */
+  isKept: boolean;
 };
 
 type Verified = { domain: OperatorDomain; isVerified: boolean; findings: Finding[] };
@@ -68,9 +70,13 @@ function judge({ name, status, records }: OperatorDomain, lacksOwn: boolean): Fi
   ];
 }
 
+/** What becomes of the checks after Ctrl-C, with a daemon that stays and with one that ends with this command. */
+const KEPT = 'the daemon goes on checking, and the same command goes on here';
+const ENDS = 'the same command goes on here';
+
 /** Returns the records that are missing at the end. */
 async function untilPublished(
-  { world, report, waitMs }: Waiting,
+  { world, report, waitMs, isKept }: Waiting,
   needed: readonly RecordValue[],
 ): Promise<RecordValue[]> {
   const { clock } = world;
@@ -82,7 +88,7 @@ async function untilPublished(
     const found = needed.length - missing.length;
     if (found !== seen)
       report.say(
-        `...   ${found} of ${needed.length} needed records are published; Ctrl-C is fine, the daemon goes on checking`,
+        `...   ${found} of ${needed.length} needed records are published; Ctrl-C is fine, ${isKept ? KEPT : ENDS}`,
       );
     seen = found;
     await sleepInForeground(pauseMs);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { updateNames } from '../../../src/certificates/acme/names.ts';
 import { listKnownNames } from '../../../src/certificates/acme/store.ts';
+import { setupLogPath } from '../../../src/certificates/set-up.ts';
 import { endDomain } from '../../../src/domains/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { findTask } from '../../../src/tasks/store.ts';
@@ -141,4 +143,33 @@ test('another authority in the configuration issues a certificate at once, and t
   assert.equal(row.chain, chain);
   assert.equal(row.directory, second.authority.directory);
   assert.equal(row.renewAt, START);
+});
+
+test('while a set-up is at work, nothing is looked up for the names of the operator until it asks, or an hour has passed', async () => {
+  await using host = await openOrderingHost();
+  const domain = { ...VERIFIED, id: 'dom_1', name: 'a.example' } as const;
+  await addDomain(host.test, domain);
+  lead(host, NAME);
+  const log = setupLogPath(host.app.config.dataDir);
+  writeFileSync(log, '');
+  utimesSync(log, START / 1_000, START / 1_000);
+  await host.updateNames();
+  assert.deepEqual(await host.run(), [NAME], 'the domain is verified, so its records were seen');
+  await host.renew();
+  assert.equal((await host.row()).lastError, null);
+  assert.notEqual((await host.row()).chain, null);
+
+  await using left = await openOrderingHost();
+  writeFileSync(setupLogPath(left.app.config.dataDir), '');
+  utimesSync(setupLogPath(left.app.config.dataDir), START / 1_000, START / 1_000);
+  await left.updateNames();
+  assert.deepEqual(await left.run(), []);
+  await left.clock.advance(3_600_000);
+  assert.deepEqual(await left.run(), [HOSTNAME]);
+
+  await using later = await openOrderingHost();
+  writeFileSync(setupLogPath(later.app.config.dataDir), '');
+  utimesSync(setupLogPath(later.app.config.dataDir), START / 1_000 - 3_600, START / 1_000 - 3_600);
+  await later.updateNames();
+  assert.deepEqual(await later.run(), [HOSTNAME]);
 });

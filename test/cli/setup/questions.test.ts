@@ -58,15 +58,18 @@ test('nothing is looked up before a person says that the records are published',
   assert.equal(questions.length, 1);
 });
 
-test('the first message goes where the option or the person says, or else to the new mailbox', async () => {
-  const to = async (options: SetupOptions, answer: string) => {
+test('the first message goes where the option or the person says, or else to the operator outside of the domain, or to the new mailbox', async () => {
+  const to = async (options: SetupOptions, answer: string, email = 'you@example.com') => {
     const { terminal } = person(answer);
-    return readTestAddress(terminal, readAnswers('you@example.com', options, terminal));
+    return readTestAddress(terminal, readAnswers('you@example.com', options, terminal), { email });
   };
   assert.equal(await to({}, ' friend@example.net '), 'friend@example.net');
   assert.equal(await to({}, ''), 'you@example.com');
   assert.equal(await to({ yes: true }, 'friend@example.net'), 'you@example.com');
   assert.equal(await to({ testTo: 'me@example.org' }, 'friend@example.net'), 'me@example.org');
+  assert.equal(await to({ yes: true }, '', 'ops@admin.example'), 'ops@admin.example');
+  assert.equal(await to({}, '', 'ops@admin.example'), 'ops@admin.example');
+  assert.equal(await to({ yes: true }, '', 'ops@EXAMPLE.com'), 'you@example.com');
 });
 
 test('the line for curl is one argument each for the shell', () => {

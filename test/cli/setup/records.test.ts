@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { connectToDaemon } from '../../../src/cli/control-client.ts';
+import { type ControlClient, type ControlMethod, connectToDaemon } from '../../../src/cli/control-client.ts';
 import { listRecords, zoneText } from '../../../src/cli/setup/records.ts';
 import { Report } from '../../../src/cli/setup/report.ts';
 import { waitForRecords } from '../../../src/cli/setup/wait.ts';
@@ -70,11 +70,57 @@ test('records that dynamic updates could not write are left to the operator', as
   assert.match(lines(findings)[0] ?? '', /^warn .*: 0 of \d+ records are written by dynamic updates$/);
 });
 
+test('a domain in a zone of the updates is published at once, and only what stays in the way is left to the operator', async (t) => {
+  const { control, domain, config } = await startDaemon(t, { POSTRIDER_DNS_UPDATE_SERVER: '' });
+  const update = { server: '192.0.2.53', key: 'key', zones: ['Shop.example', 'postrider.example'] };
+  const changed = { ...config, dns: { ...config.dns, update } };
+  const asked: string[] = [];
+  const answering = (problem: string | null): Pick<ControlClient, 'request'> => ({
+    async request<Answer>(method: ControlMethod, path: string): Promise<Answer> {
+      asked.push(`${method} ${path}`);
+      if (method === 'GET') return control.request<Answer>(method, path);
+      const own = path.startsWith('/domains') ? domain.records : [];
+      const records = own.map(({ type, name, record }) => ({
+        ...{ type, name, detail: '' },
+        state: record === 'SPF' ? 'conflict' : 'written',
+      }));
+      return { records: problem === null ? records : [], problem } as Answer;
+    },
+  });
+  const ofDomain = ({ name }: { name: string }) => name.endsWith('shop.example');
+  const { toPublish, findings } = await listRecords(answering(null), changed, domain);
+  assert.ok(asked.includes(`POST /domains/${domain.id}/publish`));
+  assert.deepEqual(
+    toPublish.filter(ofDomain).map(({ type, name }) => `${type} ${name}`),
+    ['TXT shop.example'],
+  );
+  assert.match(
+    lines(findings).join('\n'),
+    /^warn shop\.example: 2 of 3 records are written by dynamic updates$/m,
+  );
+  const failed = await listRecords(answering('no answer'), changed, domain);
+  assert.ok(failed.toPublish.filter(ofDomain).length > domain.records.length);
+
+  asked.length = 0;
+  const elsewhere = {
+    ...config,
+    dns: { ...config.dns, update: { ...update, zones: ['postrider.example'] } },
+  };
+  await listRecords(answering(null), elsewhere, domain);
+  assert.ok(!asked.some((request) => request.endsWith('/publish')));
+});
+
 test('a domain is verified once its records are there, and is not asked for before', async (t) => {
   const { control, dns, domain, config } = await startDaemon(t);
   const { needed } = await listRecords(control, config, domain);
   const report = new Report(fakeTerminal(), { isJson: false });
-  const waiting = { control, report, waitMs: 0, world: { authority: dns, clock: createFakeClock(0) } };
+  const waiting = {
+    control,
+    report,
+    waitMs: 0,
+    isKept: true,
+    world: { authority: dns, clock: createFakeClock(0) },
+  };
   const before = await waitForRecords(waiting, domain, needed);
   assert.equal(before.isVerified, false);
   assert.deepEqual(
