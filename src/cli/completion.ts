@@ -50,10 +50,13 @@ function wordsAfter(
   return [...commands, ...all.map(({ name }) => name), '--help'].join(' ');
 }
 
-/** The longest words that are a command decide what may follow. A value after an option is left to the names of files. */
+/**
+ * The longest words that are a command decide what may follow. A value after an option is left to the names of files. zsh runs it too, where a
+ * length that begins with a letter would be a modifier.
+ */
 const BASH = `_postrider() {
   local word path="" next words
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
     case "$word" in -*) continue ;; esac
     next="\${path:+$path }$word"
     if [ -n "$(_postrider_words "$next")" ]; then path="$next"; fi

@@ -46,10 +46,14 @@ function optionLines({ flags, description, choices }: DescribedCommand['options'
   return ['.TP', `.B ${roff(flags)}`, roff(`${description}.${values}`)];
 }
 
-/** Returns text that the macros do not read as their own: hyphens, backslashes, and a dot or apostrophe at the beginning. */
+/** Returns text that the macros do not read as their own: hyphens, backslashes, letters beyond ASCII, and a dot or apostrophe at the beginning. */
 function roff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
+    .replaceAll(
+      /[^\n -~]/gu,
+      (letter) => `\\[u${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
     .replace(/^(?=[.'])/, '\\&');
 }

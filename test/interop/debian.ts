@@ -10,6 +10,7 @@ const PACKAGES = {
   'bind9-dnsutils': '/usr/bin/dig',
   caddy: '/usr/bin/caddy',
   chromium: '/usr/bin/chromium',
+  fish: '/usr/bin/fish',
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
   isync: '/usr/bin/mbsync',
@@ -25,6 +26,7 @@ const PACKAGES = {
   offlineimap3: '/usr/bin/offlineimap',
   curl: '/usr/bin/curl',
   knot: '/usr/sbin/knotd',
+  'groff-base': '/usr/bin/groff',
   'knot-dnsutils': '/usr/bin/kdig',
   ldnsutils: '/usr/bin/drill',
   // Exim needs it, which exim.ts unpacks.
@@ -38,6 +40,7 @@ const PACKAGES = {
   // Logins by SCRAM-SHA-256-PLUS: GNU SASL, with a TLS that tells its channel binding.
   libgsasl18: '/usr/share/doc/libgsasl18/copyright',
   'python3-openssl': '/usr/lib/python3/dist-packages/OpenSSL/__init__.py',
+  rsync: '/usr/bin/rsync',
   rspamd: '/usr/bin/rspamd',
   'sieve-connect': '/usr/bin/sieve-connect',
   spamassassin: '/usr/bin/spamassassin',
@@ -50,6 +53,7 @@ const PACKAGES = {
   systemd: '/usr/bin/systemd-analyze',
   thunderbird: '/usr/bin/thunderbird',
   unbound: '/usr/sbin/unbound',
+  zsh: '/usr/bin/zsh',
 };
 
 /** @throws Error with a sentence for a person when this machine cannot run the tests */
