@@ -9,7 +9,7 @@ import { MAX_DRAFT_BYTES } from './drafts/drafts.ts';
 import { DISCARD_ACTION, KEEP_ACTION, SAID } from './field-names.ts';
 import type { Assets } from './frame/assets.ts';
 import { addressOf } from './frame/forms.tsx';
-import type { Area, Contexts, DashboardApp, PageDefinition } from './page.ts';
+import type { Area, BaseContext, Contexts, DashboardApp, PageDefinition } from './page.ts';
 import { readCookie } from './people/cookie.ts';
 import { sendAnswer } from './send-answer.tsx';
 import { type Asked, contextFor, LoginNeeded, requireRight, type Servers } from './viewer.ts';
@@ -30,6 +30,8 @@ type FormDrafts = {
   contextOf(page: PageDefinition, sent: Sent): Promise<Contexts[Area]>;
   /** Returns true for a form of a session that has ended by time, when it is small enough to be kept. */
   mayKeep(asked: Asked): Promise<boolean>;
+  /** Throws away the draft of a form that was sent. The form has had its effect by then, so that a failure here is none of the form. */
+  dropSent(context: BaseContext & Pick<Contexts['account'], 'session'>, form: Form): Promise<void>;
   /** Keeps a draft, or throws it away, on any page with forms. */
   run(page: PageDefinition, sent: Sent & { name: string }): Promise<FastifyReply>;
 };
@@ -64,6 +66,13 @@ export function createFormDrafts(app: DraftsApp): FormDrafts {
     async added(context) {
       if (!('session' in context)) return context;
       return { ...context, drafts: await app.drafts.find(context.session, addressOf(context)) };
+    },
+    async dropSent(context, form) {
+      try {
+        await app.drafts.drop(context.session, addressOf(context), form);
+      } catch (error) {
+        app.log.error({ err: error }, 'the draft of a form that was sent could not be thrown away');
+      }
     },
     async run(page, { asked, form, name }) {
       const context = await contextOf(page, { asked, form });

@@ -133,16 +133,19 @@ type FileAnswer = { file: { name: string; mediaType: string; bytes: Buffer | Rea
 type FrameAnswer = { frame: string };
 
 /**
- * Adds to the entry of an action in the audit log what its page does not know: who has logged in, and the tenant that an action of the
- * operator or a link is about, whose owners see it too.
+ * Adds to the line of an action in the audit log what its page does not know: who logs in, and the tenant that an action of the operator or a link
+ * is about, whose owners see it too.
  */
 export type Acted = {
-  person?: PersonRow;
+  person?: Pick<PersonRow, 'id' | 'name' | 'email' | 'isOperator'>;
   mailbox?: Pick<MailboxRow, 'id' | 'address' | 'tenantId'>;
   tenantId?: TenantRow['id'] | null;
 };
 
-export type Answer = (View | Redirect | FileAnswer | FrameAnswer) & { acted?: Acted };
+/** Begins the line of an action before a login, which calls it once it knows who acts, and before it changes anything. */
+export type ActsAs = (acted: Acted) => Promise<void>;
+
+export type Answer = (View | Redirect | FileAnswer | FrameAnswer) & { acted?: Pick<Acted, 'tenantId'> };
 
 export type PageDefinition<Of extends Area = Area> = {
   area: Of;
@@ -168,7 +171,9 @@ type Action<Of extends Area = Area> = {
   isAudited?: boolean;
   /** Fields of the form whose values the audit log has: ids and settings, never secrets and never the content of mail. */
   logs?: readonly string[];
-  run(context: Contexts[Of], form: Form): Promise<Answer>;
+  /** Returns what the log has besides, such as the name of the person whose id the form has. It is asked before the action, which may delete it. */
+  names?(context: Contexts[Of], form: Form): Promise<Readonly<Record<string, string>>>;
+  run(context: Contexts[Of], form: Form, actsAs: ActsAs): Promise<Answer>;
 };
 
 /** Groups of the navigation, in their order. */

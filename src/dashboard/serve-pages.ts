@@ -7,11 +7,11 @@ import type { Form } from '../http/pages/form-body.ts';
 import { startRefusal } from '../http/transport/refusal.ts';
 import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import { shownValues } from './audit/before.tsx';
-import { recordAct } from './audit/record.ts';
+import { recorded } from './audit/record.ts';
 import { ACTION_FIELD, ONCE_FIELD } from './field-names.ts';
 import { createFormDrafts, isDraftAction } from './form-drafts.ts';
 import type { Assets } from './frame/assets.ts';
-import { actionOf, addressOf } from './frame/forms.tsx';
+import { actionOf } from './frame/forms.tsx';
 import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
 import { channelOf, readCookie } from './people/cookie.ts';
@@ -85,13 +85,14 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
     const run = async () => {
       const { logs, isAudited = true } = action;
-      const hasBefore = isAudited && logs !== undefined && 'session' in context;
+      if (!isAudited) return action.run(context as never, form, nobodyActs);
+      const hasBefore = logs !== undefined && 'session' in context;
       const before = hasBefore ? await shownValues(page, context, form) : {};
-      const answer = await action.run(context as never, form);
-      if (!isAudited) return answer;
-      const { acted } = answer;
-      await recordAct(app, { page, name, context, acted, form, logs, before });
-      if ('session' in context) await app.drafts.drop(context.session, addressOf(context), form);
+      const names = await action.names?.(context as never, form);
+      const answer = await recorded(app, { page, name, context, form, logs, before, names }, (actsAs) =>
+        action.run(context as never, form, actsAs),
+      );
+      if ('session' in context) await drafts.dropSent(context, form);
       return answer;
     };
     // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as
@@ -109,6 +110,9 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     }
   }
 }
+
+/** Stands for the beginning of a line where there is none. */
+async function nobodyActs(): Promise<void> {}
 
 /** Refusals that say nothing about what was entered: the same form may succeed later. */
 const SHED: readonly ErrorCode[] = ['rate_limited', 'unavailable'];

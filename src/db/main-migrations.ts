@@ -1,6 +1,7 @@
 /** The migrations of the main database. A migration that a database has had is not run again, so none is ever changed. */
 
 import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
+import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
@@ -394,4 +395,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
     sql: 'ALTER TABLE loginLinks ADD COLUMN makerId TEXT;',
   },
   MAILBOX_RECOVERY,
+  AUDIT_OUTCOMES,
 ];

@@ -1,4 +1,5 @@
 /** The schema of the main database: its tables, and the rows that a new database begins with. */
+import { AUDIT_GUARDS } from './audit-guards.ts';
 import { createTables } from './create-tables.ts';
 import { MAIN_MIGRATIONS } from './main-migrations.ts';
 import type { Schema } from './migrate.ts';
@@ -20,7 +21,7 @@ VALUES ('ten_00000000000000000000000000', 'installation', 'unlimited', 0);
 `;
 
 export const MAIN_SCHEMA: Schema = {
-  creation: createTables(TABLES) + TRIGGERS + FIRST_ROWS,
+  creation: createTables(TABLES) + TRIGGERS + AUDIT_GUARDS + FIRST_ROWS,
   oldest: '0065-classes-of-replies',
   migrations: MAIN_MIGRATIONS,
 };

@@ -178,7 +178,16 @@ export const drafts = table({
 });
 export type DraftRow = Row<typeof drafts>;
 
-/** Written by dashboard/audit/store.ts, which only appends. Rows stay when the person is deleted. */
+/**
+ * `done`, `refused` with a reason that the person was told, or `failed` by a fault. `counted` is a row that counts what was done again and again,
+ * whose outcomes are not kept.
+ */
+export type AuditOutcome = 'done' | 'refused' | 'failed' | 'counted';
+
+/**
+ * Written by dashboard/audit/store.ts. Rows are appended, and triggers (audit-guards.ts) refuse every other change than those that are named
+ * there. Rows stay when the person is deleted.
+ */
 export const auditEntries = table({
   id: key(id('adt')),
   at: integer(),
@@ -194,12 +203,14 @@ export const auditEntries = table({
   /** What it was done to, such as an id. */
   target: text(),
   mode: nullable(text<'live' | 'test'>()),
-  /** The fields of the form that the action logs, ids and settings, as JSON; empty for a row that counts. */
+  /** The fields of the form that the action logs, ids and settings, as JSON. */
   details: text(),
   /** The mailbox whose owner has made the change; null for a person. */
   mailboxId: nullable(id('mbx')),
   /** Number of times that it was done: a row counts once somebody has done very much in a day. */
   times: initially(1, integer()),
+  /** Null until the action has ended; for ever when the daemon has ended before. */
+  outcome: nullable(text<AuditOutcome>()),
 }).indexedBy({
   auditByTenant: '(tenantId, id)',
   auditByPerson: '(personId, id)',

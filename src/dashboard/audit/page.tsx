@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { AuditRow } from '../../db/people-tables.ts';
 import { pageRequest } from '../../http/json/page.ts';
-import { Foreign, Heading, Time } from '../frame/elements.tsx';
+import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { type BaseContext, definePage } from '../page.ts';
 import type { Texts } from '../texts/texts.ts';
@@ -45,6 +45,20 @@ function sentenceOf({ audit }: Texts, action: string): ComponentChildren {
   return Object.hasOwn(audit.actions, action) ? audit.actions[action] : <code>{action}</code>;
 }
 
+const TONES = { refused: 'neutral', failed: 'bad' } as const;
+
+/** Says how an action has ended, unless it is done. */
+function Outcome({ texts: { audit }, outcome }: { texts: Texts; outcome: AuditRow['outcome'] }) {
+  if (outcome === 'done' || outcome === 'counted') return null;
+  const [tone, text] = outcome === null ? (['warning', audit.unknown] as const) : [TONES[outcome], audit[outcome]];
+  return (
+    <>
+      {' '}
+      <Status tone={tone}>{text}</Status>
+    </>
+  );
+}
+
 async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
   const { app, texts, query, formats } = context;
   const page = await listAudit(app.db.read, tenantId, pageRequest(pageQueryOf(query, []), 'adt'));
@@ -65,11 +79,12 @@ async function show(context: BaseContext, tenantId: AuditRow['tenantId']) {
             { label: audit.from, cell: ({ address }) => address },
             {
               label: audit.action,
-              cell: ({ action, mode, times }) => (
+              cell: ({ action, mode, times, outcome }) => (
                 <>
                   {sentenceOf(texts, action)}
                   {times > 1 && ` × ${formats.number(times)}`}
                   {mode !== null && <small class="muted"> ({texts.frame[mode]})</small>}
+                  <Outcome texts={texts} outcome={outcome} />
                 </>
               ),
             },

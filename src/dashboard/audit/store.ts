@@ -1,47 +1,100 @@
 /**
- * Stores what people have changed. All SQL of this table is here: rows are appended, counted, read, and deleted only by their age. Nobody can
- * make so many rows that they fill the disk, or that those of others are not found among them: beyond a number of them in a day, each action
- * has one row, which counts.
+ * Stores what people have changed. All SQL of this table is here: rows are appended, get their outcome once, are read, and are deleted only by
+ * their age; triggers refuse everything else (db/audit-guards.ts). Nobody can make so many rows that they fill the disk, or that those of others
+ * are not found among them: beyond a number of them in a day, the same action with the same values has one row, which counts.
  */
+import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
-import type { AuditRow } from '../../db/people-tables.ts';
+import type { AuditOutcome, AuditRow } from '../../db/people-tables.ts';
 import { insertRow, updateRows } from '../../db/rows.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { firstIdAt } from '../../system/ids.ts';
 
-/** Maximum number of rows with details of one person or mailbox, and of all of a tenant, in a day. Our own limits. */
+/** Maximum number of rows of their own of one person or mailbox, and of all of a tenant, in a day. Our own limits. */
 const MAX_OF_ACTOR = 300;
 const MAX_OF_TENANT = 2_000;
+/** Maximum number of rows of one person or mailbox in a day, those that count among them. Our own limit. */
+const MAX_ROWS_OF_ACTOR = 1_000;
 
-/** Appends a row, or counts the action in the row of the day that has the same ones. */
-export const recordAudit = defineWrite('audit.record', async (tx, entry: AuditRow) => {
-  if (await mayHaveDetails(tx, entry)) {
-    await insertRow(tx, 'auditEntries', entry);
-    return;
+/** A row as it is before its action. */
+export type NewAuditRow = Omit<AuditRow, 'times' | 'outcome'>;
+
+/** `begun` is a row that waits for its outcome, `counted` one that counts, and `refused` none: the action must not take place. */
+type Beginning = 'begun' | 'counted' | 'refused';
+
+/**
+ * Appends the row of an action that is about to take place, or counts it in the row of the day that has the same values. An action without
+ * values, such as a login, always has a row: there are few of them, and nobody is kept from logging in.
+ */
+export const beginAudit = defineWrite('audit.begin', async (tx, row: NewAuditRow): Promise<Beginning> => {
+  const since = firstIdAt('adt', row.at - DAY_MS);
+  if (await mayHaveOwnRow(tx, row, since)) {
+    await insertRow(tx, 'auditEntries', { ...row, times: 1, outcome: null });
+    return 'begun';
   }
-  const { tenantId, action, at } = entry;
-  const counted = await ofActor(tx, entry)
-    .selectAll()
-    .where('id', '>=', firstIdAt('adt', at - DAY_MS))
-    .where('tenantId', tenantId === null ? 'is' : '=', tenantId)
-    .where('action', '=', action)
-    .where('details', '=', '')
-    .orderBy('id')
-    .executeTakeFirst();
-  if (counted)
-    await updateRows(tx, 'auditEntries', { set: { times: counted.times + 1 }, where: { id: counted.id } });
-  else await insertRow(tx, 'auditEntries', { ...entry, target: '', details: '' });
+  const counting = await findCounting(tx, row, since);
+  if (counting) {
+    const { id, times } = counting;
+    await updateRows(tx, 'auditEntries', { set: { times: times + 1 }, where: { id } });
+    return 'counted';
+  }
+  const mayHaveRow = await hasFewer(ofActor(tx, row), { since, maximum: MAX_ROWS_OF_ACTOR });
+  if (!mayHaveRow && hasValues(row)) return 'refused';
+  await insertRow(tx, 'auditEntries', { ...row, times: 1, outcome: 'counted' });
+  return 'counted';
 });
 
-async function mayHaveDetails(tx: Tx, { personId, mailboxId, tenantId, at }: AuditRow): Promise<boolean> {
-  const since = firstIdAt('adt', at - DAY_MS);
+/** Stores how an action has ended, and the tenant that it turned out to be about, where none was known before. */
+export const completeAudit = defineWrite(
+  'audit.complete',
+  async (
+    tx,
+    { id, outcome, tenantId }: Pick<AuditRow, 'id' | 'tenantId'> & { outcome: AuditOutcome },
+  ): Promise<void> => {
+    await tx
+      .updateTable('auditEntries')
+      .set({ outcome, tenantId: sql`coalesce(tenantId, ${tenantId})` })
+      .where('id', '=', id)
+      .execute();
+  },
+);
+
+async function mayHaveOwnRow(
+  tx: Tx,
+  { personId, mailboxId, tenantId }: NewAuditRow,
+  since: AuditRow['id'],
+): Promise<boolean> {
   const ofTenant = tx.selectFrom('auditEntries').where('tenantId', '=', tenantId);
   return (
     (await hasFewer(ofActor(tx, { personId, mailboxId }), { since, maximum: MAX_OF_ACTOR })) &&
     (tenantId === null || (await hasFewer(ofTenant, { since, maximum: MAX_OF_TENANT })))
   );
+}
+
+function hasValues({ target, details }: NewAuditRow): boolean {
+  return target !== '' || details !== '{}';
+}
+
+/** Finds the row that counts what has the same values, from wherever it was done. */
+function findCounting(
+  tx: Tx,
+  row: NewAuditRow,
+  since: AuditRow['id'],
+): Promise<Pick<AuditRow, 'id' | 'times'> | undefined> {
+  const { tenantId, action, target, mode, details } = row;
+  return ofActor(tx, row)
+    .select(['id', 'times'])
+    .where('id', '>=', since)
+    .where('outcome', '=', 'counted')
+    .where('tenantId', tenantId === null ? 'is' : '=', tenantId)
+    .where('action', '=', action)
+    .where('target', '=', target)
+    .where('mode', mode === null ? 'is' : '=', mode)
+    .where('details', '=', details)
+    .orderBy('id')
+    .executeTakeFirst();
 }
 
 type Rows = ReturnType<typeof ofActor>;

@@ -1,6 +1,4 @@
 /** The page that asks for the second factor after the password: a one-time code, a recovery code, or a passkey of the person. */
-import { AppError } from '../../system/errors.ts';
-import { recordAct } from '../audit/record.ts';
 import { Field, Form } from '../frame/forms.tsx';
 import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
@@ -9,10 +7,9 @@ import { findPerson } from '../people/store.ts';
 import { targetOf } from './channel.ts';
 import { placeAfter } from './start.ts';
 
-const CODE_PAGE = { area: 'public', path: '/login/code' } as const;
-
 export const codePage = definePage({
-  ...CODE_PAGE,
+  area: 'public',
+  path: '/login/code',
   async show(context) {
     const { login } = context.texts;
     return {
@@ -38,39 +35,29 @@ export const codePage = definePage({
   },
   actions: {
     code: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         const { app } = context;
         const session = await sessionOf(context);
         const person = session?.personId ? await findPerson(app.db.read, session.personId) : undefined;
         if (!session || !person) return { to: '/login' };
-        try {
-          const token = await app.people.enterCode(session, fieldOf(form, 'code'), context);
-          return { ...(await enter(context, token)), acted: { person } };
-        } catch (refusal) {
-          // Whoever enters codes knows the password, so the person and its owners learn of wrong ones.
-          const name = 'code refused';
-          if (isWrong(refusal)) await recordAct(app, { page: CODE_PAGE, name, context, acted: { person } });
-          throw refusal;
-        }
+        // Whoever enters codes knows the password, so the person and its owners learn of wrong ones.
+        await actsAs({ person });
+        return enter(context, await app.people.enterCode(session, fieldOf(form, 'code'), context));
       },
     },
     passkey: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         const { app, origin = '' } = context;
         const session = await sessionOf(context);
         if (!session?.personId) return { to: '/login' };
         const ceremony = { origin, owner: session.id };
         const person = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony, session.personId);
-        const token = await app.people.enterPasskey(person, context, session);
-        return { ...(await enter(context, token)), acted: { person } };
+        await actsAs({ person });
+        return enter(context, await app.people.enterPasskey(person, context, session));
       },
     },
   },
 });
-
-function isWrong(refusal: unknown): boolean {
-  return refusal instanceof AppError && refusal.code === 'validation_error';
-}
 
 /** Returns the session of whoever has entered the password. */
 async function sessionOf({ app, sessionToken }: PublicContext) {

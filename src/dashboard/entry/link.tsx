@@ -6,13 +6,12 @@ import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import type { Form } from '../../http/pages/form-body.ts';
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { notFound } from '../../system/errors.ts';
-import { newId } from '../../system/ids.ts';
 import { findTenant } from '../../tenants/store.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import { CREDENTIAL_FIELD } from '../frame/passkeys.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { readEmail, readName } from '../people/fields.ts';
-import { acceptInvitation, findOpenLink, type LinkUse, redeemLink } from '../people/links-store.ts';
+import { acceptInvitation, findOpenLink, type LinkUse, personIdOf, redeemLink } from '../people/links-store.ts';
 import { NO_PASSWORD } from '../people/passkeys-store.ts';
 import { findPerson } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
@@ -47,40 +46,43 @@ export const linkPage = definePage({
   },
   actions: {
     enter: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         requireChannel(context);
         const { app } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
-        const person = { ...identityOf(link, form), id: newId('per', app.clock.now()) };
+        const person = await personBehind(context, link, form);
         const password = readPassword('password', fieldOf(form, 'password'));
         const passwordHash = await app.people.hashPassword(password, person);
+        await actsAs({ person: { ...person, isOperator: link.isOperator }, tenantId: link.tenantId });
         return enter(context, { link, person: { ...person, passwordHash } });
       },
     },
     enterPasskey: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         requireChannel(context);
         const { app, origin = '', texts } = context;
         const link = await findLink(context);
         if (!link?.email) throw notFound('Link');
-        const person = { ...identityOf(link, form), id: newId('per', app.clock.now()) };
+        const person = await personBehind(context, link, form);
         const made = await app.passkeys.register(fieldOf(form, CREDENTIAL_FIELD), { origin, owner: link.id });
         const passkey = { ...made, name: texts.passkeys.first };
+        await actsAs({ person: { ...person, isOperator: link.isOperator }, tenantId: link.tenantId });
         return enter(context, { link, person: { ...person, passwordHash: NO_PASSWORD }, passkey });
       },
     },
     accept: {
-      async run(context) {
+      async run(context, _form, actsAs) {
         const { app, setSession } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
         const person = await viewerOf(context);
         if (!person) return { to: `/login?to=${encodeURIComponent(context.path)}` };
-        const { tokenHash } = link;
+        const { tokenHash, tenantId } = link;
+        await actsAs({ person, tenantId });
         await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId: person.id });
         setSession(await app.people.renew(person, context));
-        return { to: await placeOf(context, link), acted: { person, tenantId: link.tenantId } };
+        return { to: await placeOf(context, link) };
       },
     },
   },
@@ -91,13 +93,12 @@ type Entering = Pick<LinkUse, 'person' | 'passkey'> & { link: LoginLinkRow };
 /** Uses the link, and begins a session of the person. */
 async function enter(context: PublicContext, { link, ...entering }: Entering) {
   const { app, setSession } = context;
-  const { tokenHash, tenantId } = link;
+  const { tokenHash } = link;
   const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
   const checked = { passwordHash: entering.person.passwordHash, totpSealed: null };
   const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete', checked }, context);
   setSession(token);
-  const person = await findPerson(app.db.read, personId);
-  return { to: await startOf(app, token), ...(person && { acted: { person, tenantId } }) };
+  return { to: await startOf(app, token) };
 }
 
 /** Returns the person that is logged in. */
@@ -114,12 +115,22 @@ async function placeOf({ app }: PublicContext, { tenantId }: LoginLinkRow): Prom
 }
 
 /**
- * Reads the name and the address of a new person. A person who sets a new password keeps its own.
- * @throws AppError validation_error
+ * Returns the person that a link makes, with the name and the address of the form, or the one that sets a new password.
+ * @throws AppError validation_error, not_found
  */
-function identityOf({ personId, email }: LoginLinkRow, form: Form): { email: string; name: string } {
-  if (personId !== null) return { email: '', name: '' };
-  return { email: email ?? readEmail(fieldOf(form, 'email')), name: readName(fieldOf(form, 'name')) };
+async function personBehind(
+  { app }: PublicContext,
+  link: LoginLinkRow,
+  form: Form,
+): Promise<Pick<PersonRow, 'id' | 'email' | 'name'>> {
+  if (link.personId === null) {
+    const email = link.email ?? readEmail(fieldOf(form, 'email'));
+    return { id: personIdOf(link), email, name: readName(fieldOf(form, 'name')) };
+  }
+  const person = await findPerson(app.db.read, link.personId);
+  if (!person) throw notFound('Person');
+  const { id, email, name } = person;
+  return { id, email, name };
 }
 
 async function findLink({ app, params }: PublicContext): Promise<LoginLinkRow | undefined> {

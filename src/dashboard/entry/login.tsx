@@ -41,27 +41,28 @@ export const loginPage = definePage({
   },
   actions: {
     login: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         const { app, setSession } = context;
         requireChannel(context);
         const credentials = { email: fieldOf(form, 'email'), password: fieldOf(form, 'password') };
-        const begun = await app.people.logIn(credentials, context);
-        setSession(begun.token);
-        const to = await placeAfter(app, { ...begun, to: targetOf(context) });
-        return { to, acted: { person: begun.person } };
+        const person = await app.people.checkPassword(credentials, context);
+        await actsAs({ person });
+        const { token, stage } = await app.people.beginLogin(person, context);
+        setSession(token);
+        return { to: await placeAfter(app, { token, stage, to: targetOf(context) }) };
       },
     },
     passkey: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         const { app, origin, setSession } = context;
         requireChannel(context);
         const ceremony = { origin: origin ?? '', owner: OWNER };
         const credential = fieldOf(form, CREDENTIAL_FIELD);
         const person = await app.passkeys.verify(credential, ceremony);
+        await actsAs({ person });
         const token = await app.people.enterPasskey(person, context);
         setSession(token);
-        const to = await placeAfter(app, { token, stage: 'complete', to: targetOf(context) });
-        return { to, acted: { person } };
+        return { to: await placeAfter(app, { token, stage: 'complete', to: targetOf(context) }) };
       },
     },
   },

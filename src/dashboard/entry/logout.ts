@@ -12,15 +12,15 @@ export const logoutPage = definePage({
   },
   actions: {
     logout: {
-      async run({ app, sessionToken, setSession }) {
+      async run({ app, sessionToken, setSession }, _form, actsAs) {
         const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
-        if (session) await app.db.commit(endSession, { id: session.id, owner: session });
-        setSession(undefined);
         const { personId = null, mailboxId = null } = session ?? {};
         const person = personId === null ? undefined : await findPerson(app.db.read, personId);
         const mailbox = mailboxId === null ? undefined : await findMailboxById(app.db.read, mailboxId);
-        const acted = { ...(person && { person }), ...(mailbox && { mailbox }) };
-        return { to: mailboxId === null ? '/login' : '/mailbox/login', said: 'loggedOut', acted };
+        await actsAs({ ...(person && { person }), ...(mailbox && { mailbox }) });
+        if (session) await app.db.commit(endSession, { id: session.id, owner: session });
+        setSession(undefined);
+        return { to: mailboxId === null ? '/login' : '/mailbox/login', said: 'loggedOut' };
       },
     },
   },

@@ -3,7 +3,7 @@
  * page uses nothing, so programs that check links do not use it up.
  */
 import { ActionButton, Field, Form } from '../frame/forms.tsx';
-import { definePage, fieldOf, type PublicContext } from '../page.ts';
+import { type ActsAs, definePage, fieldOf, type PublicContext } from '../page.ts';
 import { requireChannel } from './channel.ts';
 import { MAILBOX_FORGOTTEN } from './mailbox-forgotten.tsx';
 
@@ -50,22 +50,30 @@ export const mailboxLinkPage = definePage({
   },
   actions: {
     confirm: {
-      async run(context) {
+      async run(context, _form, actsAs) {
         requireChannel(context);
-        const mailbox = await context.app.recovery.confirm(tokenOf(context), context.texts.recovery);
-        return { to: '/mailbox/login', said: 'recoveryConfirmed', acted: { mailbox } };
+        await actAsOwner(context, actsAs);
+        await context.app.recovery.confirm(tokenOf(context), context.texts.recovery);
+        return { to: '/mailbox/login', said: 'recoveryConfirmed' };
       },
     },
     reset: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         requireChannel(context);
         const { app, texts } = context;
-        const mailbox = await app.recovery.reset(tokenOf(context), fieldOf(form, 'password'), texts.recovery);
-        return { to: '/mailbox/login', said: 'passwordChanged', acted: { mailbox } };
+        await actAsOwner(context, actsAs);
+        await app.recovery.reset(tokenOf(context), fieldOf(form, 'password'), texts.recovery);
+        return { to: '/mailbox/login', said: 'passwordChanged' };
       },
     },
   },
 });
+
+/** Begins the line of the audit log for the owner of the mailbox that a link is for. */
+async function actAsOwner(context: PublicContext, actsAs: ActsAs): Promise<void> {
+  const link = await context.app.recovery.open(tokenOf(context));
+  if (link) await actsAs({ mailbox: link.mailbox });
+}
 
 function tokenOf({ params }: PublicContext): string {
   return params['token'] ?? '';

@@ -1,6 +1,6 @@
 /** The page on which the owner of a mailbox logs in, with the password of the mailbox. */
 import { definePage, fieldOf } from '../page.ts';
-import { logInToMailbox } from '../people/mailbox-login.ts';
+import { beginMailboxSession, checkMailboxPassword } from '../people/mailbox-login.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
 import { MAILBOX_FORGOTTEN } from './mailbox-forgotten.tsx';
@@ -28,16 +28,17 @@ export const mailboxLoginPage = definePage({
   },
   actions: {
     login: {
-      async run(context, form) {
+      async run(context, form, actsAs) {
         const { app, clientAddress, userAgent, sessionToken, setSession } = context;
         requireChannel(context);
         const address = fieldOf(form, 'address').trim();
         const password = fieldOf(form, 'password');
         const client = { clientAddress, userAgent, sessionToken };
-        const { token, mailbox } = await logInToMailbox(app, { address, password, ...client });
-        setSession(token);
+        const mailbox = await checkMailboxPassword(app, { address, password, clientAddress });
+        await actsAs({ mailbox });
+        setSession(await beginMailboxSession(app, mailbox, client));
         const to = targetOf(context);
-        return { to: to?.startsWith('/mailbox') ? to : '/mailbox', acted: { mailbox } };
+        return { to: to?.startsWith('/mailbox') ? to : '/mailbox' };
       },
     },
   },

@@ -3,12 +3,11 @@
  * comes without an invitation.
  */
 import { AppError, notFound } from '../../system/errors.ts';
-import { newId } from '../../system/ids.ts';
-import { recordAct } from '../audit/record.ts';
-import { definePage, type PublicContext } from '../page.ts';
-import { findOpenLink, redeemLink } from '../people/links-store.ts';
+import { recorded } from '../audit/record.ts';
+import { type ActsAs, definePage, type PublicContext } from '../page.ts';
+import { findOpenLink, personIdOf, redeemLink } from '../people/links-store.ts';
 import type { OpenId, Returned } from '../people/openid.ts';
-import { findPersonOfAccount } from '../people/openid-store.ts';
+import { bindAccount, findPersonOfAccount } from '../people/openid-store.ts';
 import { NO_PASSWORD } from '../people/passkeys-store.ts';
 import { findPerson, findPersonByEmail } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
@@ -41,13 +40,15 @@ export const openIdReturnPage = definePage({
     context.setOpenIdLogin(undefined);
     const address = new URL(`${origin}${RETURN_PATH}?${context.query}`);
     const returned = await saidToReader(context, () => openId.finish(address, context.openIdLogin));
-    const personId = (await invitedPerson(context, returned)) ?? (await knownPerson(context, returned));
-    const person = await findPerson(context.app.db.read, personId);
-    if (!person) throw notFound('Person');
-    const { token, stage } = await context.app.people.beginLogin(person, context);
-    context.setSession(token);
-    await recordAct(context.app, { page: RETURN_PAGE, name: 'login', context, acted: { person } });
-    return { to: await placeAfter(context.app, { token, stage, to: returned.to }) };
+    return recorded(context.app, { page: RETURN_PAGE, name: 'login', context }, async (actsAs) => {
+      const personId =
+        (await invitedPerson(context, returned, actsAs)) ?? (await knownPerson(context, returned, actsAs));
+      const person = await findPerson(context.app.db.read, personId);
+      if (!person) throw notFound('Person');
+      const { token, stage } = await context.app.people.beginLogin(person, context);
+      context.setSession(token);
+      return { to: await placeAfter(context.app, { token, stage, to: returned.to }) };
+    });
   },
 });
 
@@ -80,18 +81,23 @@ async function saidToReader<Result>(
 }
 
 /** Makes the person whom the invitation is for that the login accepts; undefined when it accepts none, or for a person who exists. */
-async function invitedPerson({ app }: PublicContext, { account, name, invitation }: Returned) {
+async function invitedPerson(
+  { app }: PublicContext,
+  { account, name, invitation }: Returned,
+  actsAs: ActsAs,
+) {
   const tokenHash = invitation === undefined ? undefined : hashToken(invitation);
   const now = app.clock.now();
   const link = tokenHash === undefined ? undefined : await findOpenLink(app.db.read, { tokenHash, now });
   if (tokenHash === undefined || link?.email !== account.email) return undefined;
   if (await findPersonByEmail(app.db.read, account.email)) return undefined;
   const person = {
-    id: newId('per', now),
+    id: personIdOf(link),
     email: account.email,
     name: nameOf(name),
     passwordHash: NO_PASSWORD,
   };
+  await actsAs({ person: { ...person, isOperator: link.isOperator }, tenantId: link.tenantId });
   return app.db.commit(redeemLink, { tokenHash, now, person, account });
 }
 
@@ -104,8 +110,10 @@ function nameOf(text: string): string {
 }
 
 /** @throws AppError restricted_api_key */
-async function knownPerson({ app, texts }: PublicContext, { account }: Returned) {
-  const personId = await app.db.commit(findPersonOfAccount, account);
+async function knownPerson({ app, texts }: PublicContext, { account }: Returned, actsAs: ActsAs) {
+  const person = await findPersonOfAccount(app.db.read, account);
+  if (person) await actsAs({ person });
+  const personId = await app.db.commit(bindAccount, account);
   if (personId === undefined)
     throw new AppError('restricted_api_key', texts.login.openIdUnknown(account.email));
   return personId;

@@ -6,7 +6,7 @@ import { Pager, pageIn, Table } from '../frame/lists.tsx';
 import { OpenLinks } from '../frame/open-links.tsx';
 import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf } from '../page.ts';
-import { readEmail } from '../people/fields.ts';
+import { nameAndAddress, namesOfLink, readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
 import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
 import { endOperator, listOperators } from '../people/store.ts';
@@ -87,6 +87,10 @@ export const operatorsPage = definePage({
     },
     withdraw: {
       logs: ['id'],
+      async names({ app }, form) {
+        const open = await listOpenLinks(app.db.read, { tenantId: null, now: app.clock.now() });
+        return namesOfLink(open, fieldOf(form, 'id'));
+      },
       async run({ app, path }, form) {
         const link = { id: fieldOf(form, 'id'), tenantId: null };
         if (!(await app.db.commit(withdrawLink, link))) throw notFound('Invitation');
@@ -95,6 +99,11 @@ export const operatorsPage = definePage({
     },
     remove: {
       logs: ['id'],
+      async names({ app }, form) {
+        const operators = await listOperators(app.db.read);
+        const operator = operators.find(({ id }) => id === fieldOf(form, 'id'));
+        return operator ? { person: nameAndAddress(operator) } : {};
+      },
       async run(context, form) {
         const { app, path, person } = context;
         const id = fieldOf(form, 'id');

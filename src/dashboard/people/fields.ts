@@ -1,4 +1,5 @@
-/** Reads what people enter about themselves. */
+/** Reads what people enter about themselves, and shows it. */
+import type { LoginLinkRow, PersonRow } from '../../db/people-tables.ts';
 import { addressKey, parseMailbox } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
 
@@ -30,4 +31,18 @@ export function readName(text: string): string {
     );
   }
   return name;
+}
+
+/** Returns a person in words that last longer than its id. */
+export function nameAndAddress({ name, email }: Pick<PersonRow, 'name' | 'email'>): string {
+  return `${name} <${email}>`;
+}
+
+/** Returns whom the link with an id is for, as the audit log has it. */
+export function namesOfLink(
+  links: readonly Pick<LoginLinkRow, 'id' | 'email'>[],
+  id: string,
+): Record<string, string> {
+  const email = links.find((link) => link.id === id)?.email;
+  return email == null ? {} : { email };
 }

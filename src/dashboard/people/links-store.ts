@@ -9,6 +9,7 @@ import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import type { TenantRow } from '../../db/tenant-tables.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import { ID_CHARACTERS } from '../../system/ids.ts';
 import { addMember, isOwner, requireOwnPerson } from './memberships-store.ts';
 import { type IssuerAccount, insertAccount } from './openid-store.ts';
 import { insertPasskey } from './passkeys-store.ts';
@@ -86,6 +87,11 @@ async function mayMake(tx: Tx, { makerId, tenantId }: LoginLinkRow): Promise<boo
 
 /** A person as somebody enters it behind a link. `email` is in lower case. */
 type NewPerson = Pick<PersonRow, 'id' | 'email' | 'name' | 'passwordHash'>;
+
+/** Returns the id of the person that a link makes. Attempts to use one link are therefore those of one person in the audit log. */
+export function personIdOf({ id }: Pick<LoginLinkRow, 'id'>): PersonRow['id'] {
+  return `per_${id.slice(-ID_CHARACTERS)}`;
+}
 
 export type LinkUse = {
   tokenHash: string;

@@ -14,28 +14,31 @@ import { tooManyFailures } from './check-password.ts';
 import type { Client, People } from './people.ts';
 
 type LoginApp = Pick<App, 'clock' | 'db'> & { people: Pick<People, 'begin'>; authenticate: Authenticate };
-type Login = { address: string; password: string } & Client;
+type Login = { address: string; password: string } & Pick<Client, 'clientAddress'>;
 
 /**
- * Checks the password of a mailbox, and begins a session of its owner. It returns the token and the mailbox.
+ * Checks the password of a mailbox whose owner logs in, and returns the mailbox.
  * @throws AppError validation_error for a wrong address or password, invalid_state for a suspended mailbox, rate_limited, unavailable
  */
-export async function logInToMailbox(app: LoginApp, { address, password, ...client }: Login) {
+export async function checkMailboxPassword(
+  app: Pick<LoginApp, 'authenticate' | 'db'>,
+  { address, password, clientAddress }: Login,
+): Promise<MailboxRow> {
   const result = await app.authenticate({
     username: address,
     password,
-    address: client.clientAddress,
+    address: clientAddress,
     protocol: 'dashboard',
   });
   if ('refused' in result) throw refusalOf(result.refused);
   const { mailbox } = result;
   if (!(await isTenantActive(app, mailbox))) throw refusalOf('suspended');
-  return { mailbox, token: await beginMailboxSession(app, mailbox, client) };
+  return mailbox;
 }
 
 /**
  * Checks the password of an owner who is logged in, before a change that needs it. `wrong` says that it is not the password.
- * @throws AppError as `logInToMailbox`
+ * @throws AppError as `checkMailboxPassword`
  */
 export async function requireOwnPassword(
   app: Pick<LoginApp, 'authenticate'>,
@@ -56,7 +59,7 @@ export async function requireOwnPassword(
 }
 
 /** Begins a session that lasts while the mailbox has its present password. It returns the token. */
-async function beginMailboxSession(
+export async function beginMailboxSession(
   { people }: Pick<LoginApp, 'people'>,
   mailbox: MailboxRow,
   client: Client,

@@ -40,16 +40,16 @@ type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
 };
 
 /** A login that has begun. It still needs the second factor when its stage says so. */
-type Begun = { person: PersonRow; token: string; stage: SessionStage };
+type Begun = { token: string; stage: SessionStage };
 
 export type People = SessionSearch & {
   /**
-   * Checks the password of a person, and begins a session, which still needs the second factor if the person has one.
+   * Checks the address and the password of a person who logs in.
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
    */
-  logIn(credentials: { email: string; password: string }, client: Client): Promise<Begun>;
+  checkPassword(credentials: { email: string; password: string }, client: Client): Promise<PersonRow>;
   /**
-   * Begins a session of a person who has logged in elsewhere, which still needs the second factor if the person has one.
+   * Begins a session of a person who has logged in with its password, or elsewhere. It still needs the second factor if the person has one.
    * @throws AppError as `begin`
    */
   beginLogin(person: PersonRow, client: Client): Promise<Begun>;
@@ -109,18 +109,17 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
     return token;
   }
 
-  async function beginLogin(person: PersonRow, client: Client) {
+  async function beginLogin(person: PersonRow, client: Client): Promise<Begun> {
     const stage = person.totpSealed === null ? 'complete' : 'second_factor';
     const owner = { personId: person.id, mailboxId: null, stage, checked: person } as const;
-    return { person, stage, token: await begin(owner, client) } as const;
+    return { stage, token: await begin(owner, client) };
   }
 
   return {
-    async logIn({ email, password }, client) {
+    async checkPassword({ email, password }, { clientAddress }) {
       const { account, isAddress } = readAccount(email.trim());
       const known = isAddress ? await findPersonByEmail(db.read, account) : undefined;
-      const person = await check(known, { account, password, clientAddress: client.clientAddress });
-      return beginLogin(person, client);
+      return check(known, { account, password, clientAddress });
     },
     beginLogin,
     async enterCode(session, code, client) {

@@ -1,5 +1,6 @@
 /** The people of a tenant: its members with their roles, and invitations. Only owners change them. */
 import type { Role } from '../../db/people-tables.ts';
+import type { Form as SentForm } from '../../http/pages/form-body.ts';
 import { invalid, notFound } from '../../system/errors.ts';
 import { Copyable, Foreign, Heading, Status } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
@@ -8,7 +9,7 @@ import { OpenLinks } from '../frame/open-links.tsx';
 import { originOf } from '../origin.ts';
 import { renewOwnSession } from '../own-session.ts';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';
-import { readEmail } from '../people/fields.ts';
+import { nameAndAddress, namesOfLink, readEmail } from '../people/fields.ts';
 import { makeLoginLink } from '../people/invite.ts';
 import { listOpenLinks, withdrawLink } from '../people/links-store.ts';
 import { listMembers, type Member, setRole } from '../people/memberships-store.ts';
@@ -60,6 +61,10 @@ export const teamPage = definePage({
     },
     withdraw: {
       logs: ['id'],
+      async names({ app, tenant }, form) {
+        const open = await listOpenLinks(app.db.read, { tenantId: tenant.tenantId, now: app.clock.now() });
+        return namesOfLink(open, fieldOf(form, 'id'));
+      },
       needs: 'manage',
       async run({ app, tenant, at }, form) {
         const link = { id: fieldOf(form, 'id'), tenantId: tenant.tenantId };
@@ -69,6 +74,7 @@ export const teamPage = definePage({
     },
     role: {
       logs: ['id', 'role'],
+      names: memberNames,
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, at } = context;
@@ -81,6 +87,7 @@ export const teamPage = definePage({
     },
     remove: {
       logs: ['id'],
+      names: memberNames,
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, at, person } = context;
@@ -94,11 +101,11 @@ export const teamPage = definePage({
     },
     recover: {
       logs: ['id'],
+      names: memberNames,
       needs: 'manage',
       async run(context, form) {
         const { app, tenant, person, texts } = context;
-        const members = await listMembers(app.db.read, tenant.tenantId);
-        const member = members.find(({ id }) => id === fieldOf(form, 'id'));
+        const member = await findMember(context, form);
         if (!member) throw notFound('Member');
         const path = await makeLoginLink(app, {
           kind: 'recovery',
@@ -115,6 +122,18 @@ export const teamPage = definePage({
     },
   },
 });
+
+/** Returns the member that a form names. */
+async function findMember({ app, tenant }: TenantContext, form: SentForm): Promise<Member | undefined> {
+  const members = await listMembers(app.db.read, tenant.tenantId);
+  return members.find(({ id }) => id === fieldOf(form, 'id'));
+}
+
+/** Returns the name of that member for the audit log, where the id alone says nothing once the person is gone. */
+async function memberNames(context: TenantContext, form: SentForm): Promise<Record<string, string>> {
+  const member = await findMember(context, form);
+  return member ? { person: nameAndAddress(member) } : {};
+}
 
 function readRole(text: string): Role {
   const role = ROLES.find((one) => one === text);

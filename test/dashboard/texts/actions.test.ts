@@ -6,7 +6,7 @@ import { LANGUAGES, type Language, textsOf } from '../../../src/dashboard/texts/
 import { CHECKS } from '../../../src/doctor/checks.ts';
 
 const languages = Object.keys(LANGUAGES) as Language[];
-/** Lines of the audit log that no action of a page writes under its own name. */
+/** Lines of the audit log that no action of a page writes under its own name: one of an earlier version, and the return from a provider. */
 const OTHER_LINES = ['public/login/code code refused', 'public/login/openid/return login'];
 
 const audited = PAGES.flatMap(({ area, path, actions = {} }) =>

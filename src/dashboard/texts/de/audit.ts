@@ -12,5 +12,8 @@ export const audit: typeof english = {
   actions: auditActions,
   target: 'Woran',
   details: 'Werte',
+  refused: 'abgelehnt',
+  failed: 'fehlgeschlagen',
+  unknown: 'unbekannt: Der Dienst endete währenddessen, oder es läuft noch',
   before: (value) => `vorher: ${value}`,
 };

@@ -11,5 +11,8 @@ export const audit = {
   actions: auditActions,
   target: 'Which',
   details: 'Values',
+  refused: 'refused',
+  failed: 'failed',
+  unknown: 'unknown: the service has ended meanwhile, or it still runs',
   before: (value: string) => `before: ${value}`,
 };
