@@ -17,6 +17,7 @@ import type { AppError } from '../system/errors.ts';
 import type { Calls } from './calls.ts';
 import type { Draft, Drafts } from './drafts/drafts.ts';
 import type { Formats } from './formats.ts';
+import type { KnownAccount } from './people/known-devices.ts';
 import type { MailboxRecovery } from './people/mailbox-recovery.ts';
 import type { Membership } from './people/memberships-store.ts';
 import type { OpenId } from './people/openid.ts';
@@ -93,12 +94,16 @@ type MailboxContext = BaseContext &
     api: Calls;
   };
 
-/** Changes to the browser's cookie that an answer carries. */
+/** The browser's cookies, and the changes to them that an answer carries. */
 type Exchange = {
   /** Sets the cookie of a session; undefined removes it. */
   setSession(token: string | undefined): void;
   /** Token of the present session. */
   sessionToken: string | undefined;
+  /** Tokens of the accounts for which the browser is known. */
+  knownDevice: string | undefined;
+  /** Lets the browser be known for an account whose login is complete. */
+  keepDevice(owner: KnownAccount): void;
   /** Sealed secrets of a login that has begun at a provider of OpenID Connect. */
   openIdLogin: string | undefined;
   /** Keeps the secrets of such a login until it ends; undefined removes them. */

@@ -13,6 +13,7 @@ import { formatsOf, isTimeZone } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
 import { browserOrigin, type Channel, cookieHeader, readCookie } from './people/cookie.ts';
+import { KNOWN_MS, type KnownAccount } from './people/known-devices.ts';
 import { findMailboxOf } from './people/mailbox-login.ts';
 import { listMemberships, type Membership } from './people/memberships-store.ts';
 import { LOGIN_MS } from './people/openid.ts';
@@ -110,19 +111,22 @@ export function languageOf(request: FastifyRequest, chosen: string | null = null
   return preferredLanguage(request.headers['accept-language'] ?? '', isLanguage) ?? 'en';
 }
 
-function exchangeOf({ request, reply, channel }: Asked) {
-  const set = (name: 'session' | 'openid', value: string | undefined, lastsMs: number) =>
+function exchangeOf({ people }: Pick<DashboardApp, 'people'>, { request, reply, channel }: Asked) {
+  const knownDevice = readCookie(request, channel, 'device');
+  const set = (name: 'session' | 'openid' | 'device', value: string | undefined, lastsMs: number) =>
     void reply.header('set-cookie', cookieHeader(channel, { name, value, maxAgeSeconds: lastsMs / 1000 }));
   return {
     sessionToken: readCookie(request, channel, 'session'),
     setSession: (token: string | undefined) => set('session', token, SESSION_MS),
+    knownDevice,
+    keepDevice: (owner: KnownAccount) => set('device', people.devices.renew(knownDevice, owner), KNOWN_MS),
     openIdLogin: readCookie(request, channel, 'openid'),
     setOpenIdLogin: (sealed: string | undefined) => set('openid', sealed, LOGIN_MS),
   };
 }
 
 async function publicContext(app: DashboardApp, asked: Asked): Promise<Contexts['public']> {
-  return { ...baseContext(app, asked), ...exchangeOf(asked), isPlain: asked.channel === 'plain' };
+  return { ...baseContext(app, asked), ...exchangeOf(app, asked), isPlain: asked.channel === 'plain' };
 }
 
 function sessionOf({ request }: Asked, area: Area): SessionRow {
@@ -136,7 +140,7 @@ async function personContext(app: DashboardApp, asked: Asked, area: Area): Promi
   const person = session.personId && (await findPerson(app.db.read, session.personId));
   if (!person) throw new LoginNeeded(area);
   const memberships = await listMemberships(app.db.read, person.id);
-  return { ...baseContext(app, asked, person), ...exchangeOf(asked), person, session, memberships };
+  return { ...baseContext(app, asked, person), ...exchangeOf(app, asked), person, session, memberships };
 }
 
 async function tenantContext(app: DashboardApp, servers: Servers, asked: Asked): Promise<Contexts['tenant']> {
@@ -197,7 +201,7 @@ async function mailboxContext(
     person: { tenantId: mailbox.tenantId, mode: 'live', personId: null, permission: 'full_access' },
     ...(asked.once !== undefined && { idempotencyKey: asked.once }),
   });
-  return { ...base, ...exchangeOf(asked), mailbox, session, api };
+  return { ...base, ...exchangeOf(app, asked), mailbox, session, api };
 }
 
 /**

@@ -27,7 +27,12 @@ type ProofRequest = Client & { protocol: Protocol } & ScramProof;
 /** A request of a mail program. */
 export type LoginRequest = PasswordRequest | ProofRequest;
 /** A request of the dashboard, which is no protocol of mail programs: no app password opens it. */
-type DashboardRequest = Client & { protocol: 'dashboard'; password: string };
+type DashboardRequest = Client & {
+  protocol: 'dashboard';
+  password: string;
+  /** Id of the browser when the owner of this name has logged in with it before. */
+  device: string | undefined;
+};
 
 /** Checks the credentials of a request. It never throws for what a client sends. */
 export type Authenticate = (request: LoginRequest | DashboardRequest) => Promise<LoginResult>;
@@ -95,7 +100,7 @@ export function createAuthenticator(app: App): Authenticate {
     const password = normalizePassword(attempt.password);
     if (mailbox && remembered.has(mailbox, password)) return { mailbox, credential: OWN_PASSWORD };
     const matches = await verifyPassword(password, mailbox?.passwordHash ?? '', {
-      owner: addressSite(attempt.address),
+      owner: holderOf(attempt),
       mayStart: () => failures.mayTry(attempt),
       onMismatch: () => failures.failed(attempt),
     });
@@ -129,6 +134,12 @@ export function createAuthenticator(app: App): Authenticate {
     logins.inc({ protocol: request.protocol, result: 'refused' in result ? result.refused : 'accepted' });
     return result;
   };
+}
+
+/** Returns who has the turns of a login: a client address, or the account in a browser that is known, from which strangers take none. */
+function holderOf(attempt: PasswordAttempt): string {
+  const isKnown = attempt.protocol === 'dashboard' && attempt.device !== undefined;
+  return isKnown ? `mailbox ${attempt.account}` : addressSite(attempt.address);
 }
 
 /** Records the time of a login, at most once a minute. */

@@ -16,6 +16,7 @@ import { acceptEverything, startCommandServer } from '../support/command-server.
 import { dialHosts } from '../support/loopback.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 import { startBrowser } from './browser.ts';
+import { cookiesOf } from './dashboard/pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
@@ -54,8 +55,7 @@ before(async () => {
   browser = await startBrowser({});
   after(() => browser.close());
   const context = await browser.newContext({ viewport: SIZE, reducedMotion: 'reduce' });
-  const [name = '', value = ''] = person.cookie().split('=');
-  await context.addCookies([{ name, value, url: person.origin() }]);
+  await context.addCookies(cookiesOf(person, person.origin()));
   page = await context.newPage();
 });
 

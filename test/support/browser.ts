@@ -32,6 +32,8 @@ export type Browser = {
   /** Sends a request as it is, and follows no redirect. */
   send(path: string, sent: Sent): Promise<Shown>;
   cookie(): string;
+  /** Sends everything from another address of this machine from now on. */
+  moveTo(address: string): void;
   /** Origin of the pages that it opens. */
   origin(): string;
 };
@@ -49,6 +51,7 @@ export async function openBrowser(testApp: Pick<TestApp, 'openServer'>): Promise
 /** Opens a browser at a port of this machine. */
 export function browserAt(port: number): Browser {
   const cookies = new Map<string, string>();
+  let localAddress: string | undefined;
   const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   let page: Shown = { status: 0, url: '/', html: '', headers: {} };
 
@@ -61,7 +64,8 @@ export function browserAt(port: number): Browser {
       ...headers,
     };
     const shown = await new Promise<Shown>((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port, path, method, headers: sent }, (response) => {
+      const at = { host: '127.0.0.1', port, ...(localAddress !== undefined && { localAddress }) };
+      const asked = request({ ...at, path, method, headers: sent }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('end', () =>
@@ -120,6 +124,9 @@ export function browserAt(port: number): Browser {
     },
     send,
     cookie,
+    moveTo(address) {
+      localAddress = address;
+    },
     origin: () => `http://${HOST}:${port}`,
   };
 }

@@ -4,8 +4,7 @@ import { CREDENTIAL_FIELD, PasskeyForm, passkeyOrigin } from '../frame/passkeys.
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { listPasskeys } from '../people/passkeys-store.ts';
 import { findPerson } from '../people/store.ts';
-import { targetOf } from './channel.ts';
-import { placeAfter } from './start.ts';
+import { letIn } from './start.ts';
 
 export const codePage = definePage({
   area: 'public',
@@ -42,7 +41,8 @@ export const codePage = definePage({
         if (!session || !person) return { to: '/login' };
         // Whoever enters codes knows the password, so the person and its owners learn of wrong ones.
         await actsAs({ person });
-        return enter(context, await app.people.enterCode(session, fieldOf(form, 'code'), context));
+        const token = await app.people.enterCode(session, fieldOf(form, 'code'), context);
+        return letIn(context, { person, token, stage: 'complete' });
       },
     },
     passkey: {
@@ -53,7 +53,8 @@ export const codePage = definePage({
         const ceremony = { origin, owner: session.id };
         const person = await app.passkeys.verify(fieldOf(form, CREDENTIAL_FIELD), ceremony, session.personId);
         await actsAs({ person });
-        return enter(context, await app.people.enterPasskey(person, context, session));
+        const token = await app.people.enterPasskey(person, context, session);
+        return letIn(context, { person, token, stage: 'complete' });
       },
     },
   },
@@ -62,11 +63,6 @@ export const codePage = definePage({
 /** Returns the session of whoever has entered the password. */
 async function sessionOf({ app, sessionToken }: PublicContext) {
   return sessionToken === undefined ? undefined : app.people.find(sessionToken);
-}
-
-async function enter(context: PublicContext, token: string) {
-  context.setSession(token);
-  return { to: await placeAfter(context.app, { token, stage: 'complete', to: targetOf(context) }) };
 }
 
 /** The passkeys of the person, when it has some. */

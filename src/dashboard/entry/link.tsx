@@ -73,7 +73,7 @@ export const linkPage = definePage({
     },
     accept: {
       async run(context, _form, actsAs) {
-        const { app, setSession } = context;
+        const { app, setSession, keepDevice } = context;
         const link = await findLink(context);
         if (!link) throw notFound('Link');
         const person = await viewerOf(context);
@@ -82,6 +82,7 @@ export const linkPage = definePage({
         await actsAs({ person, tenantId });
         await app.db.commit(acceptInvitation, { tokenHash, now: app.clock.now(), personId: person.id });
         setSession(await app.people.renew(person, context));
+        keepDevice({ kind: 'person', account: person.email });
         return { to: await placeOf(context, link) };
       },
     },
@@ -92,12 +93,13 @@ type Entering = Pick<LinkUse, 'person' | 'passkey'> & { link: LoginLinkRow };
 
 /** Uses the link, and begins a session of the person. */
 async function enter(context: PublicContext, { link, ...entering }: Entering) {
-  const { app, setSession } = context;
+  const { app, setSession, keepDevice } = context;
   const { tokenHash } = link;
   const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
   const checked = { passwordHash: entering.person.passwordHash, totpSealed: null };
   const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete', checked }, context);
   setSession(token);
+  keepDevice({ kind: 'person', account: entering.person.email });
   return { to: await startOf(app, token) };
 }
 

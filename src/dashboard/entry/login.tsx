@@ -6,7 +6,7 @@ import { requireChannel, targetOf } from './channel.ts';
 import { LoginForm } from './login-form.tsx';
 import { MAILBOX_FORGOTTEN } from './mailbox-forgotten.tsx';
 import { OpenIdLink } from './openid-link.tsx';
-import { placeAfter } from './start.ts';
+import { letIn } from './start.ts';
 
 /** Everybody who logs in may answer the challenges of this page. */
 const OWNER = 'login';
@@ -42,27 +42,24 @@ export const loginPage = definePage({
   actions: {
     login: {
       async run(context, form, actsAs) {
-        const { app, setSession } = context;
+        const { app } = context;
         requireChannel(context);
         const credentials = { email: fieldOf(form, 'email'), password: fieldOf(form, 'password') };
         const person = await app.people.checkPassword(credentials, context);
         await actsAs({ person });
-        const { token, stage } = await app.people.beginLogin(person, context);
-        setSession(token);
-        return { to: await placeAfter(app, { token, stage, to: targetOf(context) }) };
+        return letIn(context, { person, ...(await app.people.beginLogin(person, context)) });
       },
     },
     passkey: {
       async run(context, form, actsAs) {
-        const { app, origin, setSession } = context;
+        const { app, origin } = context;
         requireChannel(context);
         const ceremony = { origin: origin ?? '', owner: OWNER };
         const credential = fieldOf(form, CREDENTIAL_FIELD);
         const person = await app.passkeys.verify(credential, ceremony);
         await actsAs({ person });
         const token = await app.people.enterPasskey(person, context);
-        setSession(token);
-        return { to: await placeAfter(app, { token, stage: 'complete', to: targetOf(context) }) };
+        return letIn(context, { person, token, stage: 'complete' });
       },
     },
   },

@@ -1,4 +1,5 @@
 /** The page on which the owner of a mailbox logs in, with the password of the mailbox. */
+import { readAccount } from '../../mailboxes/address.ts';
 import { definePage, fieldOf } from '../page.ts';
 import { beginMailboxSession, checkMailboxPassword } from '../people/mailbox-login.ts';
 import { requireChannel, targetOf } from './channel.ts';
@@ -29,14 +30,14 @@ export const mailboxLoginPage = definePage({
   actions: {
     login: {
       async run(context, form, actsAs) {
-        const { app, clientAddress, userAgent, sessionToken, setSession } = context;
+        const { app, clientAddress, knownDevice, setSession, keepDevice } = context;
         requireChannel(context);
         const address = fieldOf(form, 'address').trim();
         const password = fieldOf(form, 'password');
-        const client = { clientAddress, userAgent, sessionToken };
-        const mailbox = await checkMailboxPassword(app, { address, password, clientAddress });
+        const mailbox = await checkMailboxPassword(app, { clientAddress, knownDevice, address, password });
         await actsAs({ mailbox });
-        setSession(await beginMailboxSession(app, mailbox, client));
+        setSession(await beginMailboxSession(app, mailbox, context));
+        keepDevice({ kind: 'mailbox', account: readAccount(address).account });
         const to = targetOf(context);
         return { to: to?.startsWith('/mailbox') ? to : '/mailbox' };
       },

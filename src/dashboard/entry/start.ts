@@ -1,9 +1,10 @@
 /** The root of the host: it leads to where the person who is logged in works, or to the page to log in. */
-import type { SessionStage } from '../../db/people-tables.ts';
+import type { PersonRow, SessionStage } from '../../db/people-tables.ts';
 import { tenantPath } from '../frame/layout.tsx';
-import { type DashboardApp, definePage } from '../page.ts';
+import { type Answer, type DashboardApp, definePage, type PublicContext } from '../page.ts';
 import { listMemberships } from '../people/memberships-store.ts';
 import { findPerson } from '../people/store.ts';
+import { targetOf } from './channel.ts';
 
 export const startPage = definePage({
   area: 'public',
@@ -27,12 +28,22 @@ export async function startOf(
   return (await findPerson(db.read, session.personId))?.isOperator === 1 ? '/operator' : '/account';
 }
 
-type LoggedIn = { token: string; stage: SessionStage; to: string | undefined };
+type LoggedIn = { person: Pick<PersonRow, 'email'>; token: string; stage: SessionStage };
+
+/** Lets a person in with the session of its login. A browser is known once the login is complete. */
+export async function letIn(context: PublicContext, { person, token, stage }: LoggedIn): Promise<Answer> {
+  const { app, setSession, keepDevice } = context;
+  setSession(token);
+  if (stage === 'complete') keepDevice({ kind: 'person', account: person.email });
+  return { to: await placeAfter(app, { token, stage, to: targetOf(context) }) };
+}
+
+type After = { token: string; stage: SessionStage; to: string | undefined };
 
 /** Returns the page after a login: the one that was wanted, or the first one, once the second factor has come. */
 export async function placeAfter(
   app: Pick<DashboardApp, 'db' | 'people'>,
-  { token, stage, to }: LoggedIn,
+  { token, stage, to }: After,
 ): Promise<string> {
   if (stage === 'complete') return to ?? startOf(app, token);
   return to === undefined ? '/login/code' : `/login/code?to=${encodeURIComponent(to)}`;

@@ -7,7 +7,13 @@ import { normalizePassword } from '../../mailboxes/passwords/password.ts';
 import { addressSite } from '../../system/address-block.ts';
 import { AppError } from '../../system/errors.ts';
 
-type Attempt = { account: string; password: string; clientAddress: string };
+type Attempt = {
+  account: string;
+  password: string;
+  clientAddress: string;
+  /** Id of the browser when the person has logged in with it before (known-devices.ts). */
+  device: string | undefined;
+};
 
 /**
  * Returns the person when the password is right. `person` is undefined for an account that does not exist.
@@ -19,12 +25,13 @@ type PasswordCheck = (person: PersonRow | undefined, attempt: Attempt) => Promis
 export function createPasswordCheck(app: Pick<App, 'log'>, failures: LoginFailures): PasswordCheck {
   return async function check(
     person: PersonRow | undefined,
-    { account, password, clientAddress }: { account: string; password: string; clientAddress: string },
+    { account, password, clientAddress, device }: Attempt,
   ): Promise<PersonRow> {
-    const attempt = { account, address: clientAddress };
+    const attempt = { account, address: clientAddress, device };
     if (!failures.mayTry(attempt)) throw tooManyFailures();
     const matches = await verifyPassword(normalizePassword(password), person?.passwordHash ?? '', {
-      owner: addressSite(clientAddress),
+      // Strangers do not take the turns of a person in a browser that is known.
+      owner: device === undefined ? addressSite(clientAddress) : `person ${account}`,
       mayStart: () => failures.mayTry(attempt),
       onMismatch: () => failures.failed(attempt),
     });

@@ -12,8 +12,11 @@ import { isLocalHost, originOf } from '../origin.ts';
 /** `secure`: HTTPS, here or at a trusted proxy. `local`: plain HTTP on this machine. `plain`: plain HTTP from elsewhere, where nobody logs in. */
 export type Channel = 'secure' | 'local' | 'plain';
 
-/** `session` has the token of a session, `openid` the secrets of a login at a provider. */
-type CookieName = 'session' | 'openid';
+/** `session` has the token of a session, `openid` the secrets of a login at a provider, and `device` the tokens of a browser that is known. */
+type CookieName = 'session' | 'openid' | 'device';
+
+/** Links and forms of other sites that lead here carry the first two cookies, as the return from a provider must. */
+const SAME_SITE: Record<CookieName, 'Lax' | 'Strict'> = { session: 'Lax', openid: 'Lax', device: 'Strict' };
 
 function nameOn(channel: Channel, name: CookieName): string {
   return channel === 'secure' ? `__Host-${name}` : name;
@@ -61,7 +64,7 @@ export function cookieHeader(channel: Channel, { name, value, maxAgeSeconds }: N
   const attributes = [
     'Path=/',
     'HttpOnly',
-    'SameSite=Lax',
+    `SameSite=${SAME_SITE[name]}`,
     `Max-Age=${value === undefined ? 0 : maxAgeSeconds}`,
   ];
   if (channel === 'secure') attributes.push('Secure');

@@ -5,6 +5,7 @@
 import type { App } from '../../app.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { SessionRow } from '../../db/people-tables.ts';
+import { readAccount } from '../../mailboxes/address.ts';
 import type { Authenticate } from '../../mailboxes/authenticate.ts';
 import { type LoginRefusal, markOf, OWN_PASSWORD, renewMarked } from '../../mailboxes/credential.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
@@ -13,23 +14,22 @@ import { findTenantStatus } from '../../tenants/store.ts';
 import { tooManyFailures } from './check-password.ts';
 import type { Client, People } from './people.ts';
 
-type LoginApp = Pick<App, 'clock' | 'db'> & { people: Pick<People, 'begin'>; authenticate: Authenticate };
-type Login = { address: string; password: string } & Pick<Client, 'clientAddress'>;
+type LoginApp = Pick<App, 'clock' | 'db'> & {
+  people: Pick<People, 'begin' | 'devices'>;
+  authenticate: Authenticate;
+};
+type Visitor = Pick<Client, 'clientAddress' | 'knownDevice'>;
+type Login = { address: string; password: string } & Visitor;
 
 /**
  * Checks the password of a mailbox whose owner logs in, and returns the mailbox.
  * @throws AppError validation_error for a wrong address or password, invalid_state for a suspended mailbox, rate_limited, unavailable
  */
 export async function checkMailboxPassword(
-  app: Pick<LoginApp, 'authenticate' | 'db'>,
-  { address, password, clientAddress }: Login,
+  app: Pick<LoginApp, 'authenticate' | 'db' | 'people'>,
+  { address, password, ...visitor }: Login,
 ): Promise<MailboxRow> {
-  const result = await app.authenticate({
-    username: address,
-    password,
-    address: clientAddress,
-    protocol: 'dashboard',
-  });
+  const result = await authenticate(app, { username: address, password, ...visitor });
   if ('refused' in result) throw refusalOf(result.refused);
   const { mailbox } = result;
   if (!(await isTenantActive(app, mailbox))) throw refusalOf('suspended');
@@ -41,21 +41,28 @@ export async function checkMailboxPassword(
  * @throws AppError as `checkMailboxPassword`
  */
 export async function requireOwnPassword(
-  app: Pick<LoginApp, 'authenticate'>,
-  { mailbox, clientAddress }: Pick<Client, 'clientAddress'> & { mailbox: MailboxRow },
+  app: Pick<LoginApp, 'authenticate' | 'people'>,
+  { mailbox, clientAddress, knownDevice }: Visitor & { mailbox: MailboxRow },
   { password, wrong }: { password: string; wrong: string },
 ): Promise<void> {
   const { address: username } = mailbox;
-  const result = await app.authenticate({
-    username,
-    password,
-    address: clientAddress,
-    protocol: 'dashboard',
-  });
+  const result = await authenticate(app, { username, password, clientAddress, knownDevice });
   if (!('refused' in result)) return;
   throw result.refused === 'credentials'
     ? new AppError('validation_error', wrong)
     : refusalOf(result.refused);
+}
+
+type Credentials = { username: string; password: string } & Visitor;
+
+/** Checks a password as mail programs have it checked. A browser in which the owner has logged in before has failures of its own. */
+function authenticate(
+  app: Pick<LoginApp, 'authenticate' | 'people'>,
+  { username, password, clientAddress, knownDevice }: Credentials,
+) {
+  const { account } = readAccount(username);
+  const device = app.people.devices.find(knownDevice, { kind: 'mailbox', account });
+  return app.authenticate({ username, password, address: clientAddress, protocol: 'dashboard', device });
 }
 
 /** Begins a session that lasts while the mailbox has its present password. It returns the token. */

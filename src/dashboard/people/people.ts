@@ -12,6 +12,7 @@ import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { createPasswordCheck } from './check-password.ts';
 import { createSessionSearch, type SessionSearch } from './find-session.ts';
+import { createKnownDevices, type KnownDevices } from './known-devices.ts';
 import { NO_PASSWORD } from './passkeys-store.ts';
 import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
 import { type Factors, openSession } from './sessions-store.ts';
@@ -28,7 +29,13 @@ const FRESH_LOGIN_MS = 15 * MINUTE_MS;
 const MAX_USER_AGENT_CHARACTERS = 200;
 
 /** The browser that asks. Its session, if it has one, ends when another one begins, so that nothing of before a login is valid after it. */
-export type Client = { clientAddress: string; userAgent: string; sessionToken: string | undefined };
+export type Client = {
+  clientAddress: string;
+  userAgent: string;
+  sessionToken: string | undefined;
+  /** Tokens of the accounts for which the browser is known. */
+  knownDevice: string | undefined;
+};
 
 /** The owner of a session that begins. */
 type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
@@ -43,6 +50,7 @@ type Owner = Pick<SessionRow, 'personId' | 'mailboxId'> & {
 type Begun = { token: string; stage: SessionStage };
 
 export type People = SessionSearch & {
+  devices: KnownDevices;
   /**
    * Checks the address and the password of a person who logs in.
    * @throws AppError validation_error for a wrong address or password, rate_limited, unavailable
@@ -84,6 +92,7 @@ export type People = SessionSearch & {
 /** Returns the logins of an installation where nobody has tried yet. */
 export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer' | 'log'>): People {
   const { clock, db } = app;
+  const devices = createKnownDevices(app);
   const check = createPasswordCheck(app, createLoginFailures(app));
   const { requireCode, ...secondFactor } = createSecondFactor(app);
 
@@ -116,25 +125,30 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   }
 
   return {
-    async checkPassword({ email, password }, { clientAddress }) {
+    async checkPassword({ email, password }, { clientAddress, knownDevice }) {
       const { account, isAddress } = readAccount(email.trim());
       const known = isAddress ? await findPersonByEmail(db.read, account) : undefined;
-      return check(known, { account, password, clientAddress });
+      const device = devices.find(knownDevice, { kind: 'person', account });
+      return check(known, { account, password, clientAddress, device });
     },
+    devices,
     beginLogin,
     async enterCode(session, code, client) {
       const person = session.personId && (await findPerson(db.read, session.personId));
       if (!person || session.stage !== 'second_factor') throw loginHasEnded();
-      await requireCode(person, { code, session, clientAddress: client.clientAddress });
+      const device = devices.find(client.knownDevice, { kind: 'person', account: person.email });
+      await requireCode(person, { code, session, clientAddress: client.clientAddress, device });
       return begin({ ...completed(person.id), checked: person }, client);
     },
     async enterPasskey(person, client, pending) {
       if (pending && pending.stage !== 'second_factor') throw loginHasEnded();
       return begin({ ...completed(person.id), checked: person }, client);
     },
-    async confirm({ person, session, clientAddress }, password) {
+    async confirm({ person, session, clientAddress, knownDevice }, password) {
+      const { email: account } = person;
+      const device = devices.find(knownDevice, { kind: 'person', account });
       if (person.passwordHash !== NO_PASSWORD)
-        await check(person, { account: person.email, password, clientAddress });
+        await check(person, { account, password, clientAddress, device });
       else if (clock.now() - session.createdAt > FRESH_LOGIN_MS)
         throw new AppError('invalid_state', 'Log out, log in again, and do this within 15 minutes');
     },

@@ -24,7 +24,13 @@ const MAX_LOGINS = 10_000;
  */
 const WRONG_CODES = { perAccount: 20, perAddress: 100, periodSeconds: DAY_MS / 1000 };
 
-type Entered = { code: string; session: SessionRow; clientAddress: string };
+type Entered = {
+  code: string;
+  session: SessionRow;
+  clientAddress: string;
+  /** Id of the browser when the person has logged in with it before (known-devices.ts). */
+  device: string | undefined;
+};
 
 export type SecondFactor = {
   /** Checks a code of a person with this secret, and takes it out of use. It returns false for a wrong code. */
@@ -64,7 +70,7 @@ export function createSecondFactor({
 
   return {
     acceptCode,
-    async requireCode(person, { code, session, clientAddress: address }) {
+    async requireCode(person, { code, session, clientAddress: address, device }) {
       const secret = totpSecretOf(person);
       if (secret === undefined) throw loginHasEnded();
       if (!tries.take(session.id, TRIES).allowed) {
@@ -73,7 +79,7 @@ export function createSecondFactor({
       }
       // Recovery codes cannot be guessed, so that they help a person whose one-time codes somebody else has used up.
       if (await acceptRecoveryCode(person, code)) return;
-      const attempt = { account: person.id, address };
+      const attempt = { account: person.id, address, device };
       if (!failures.mayTry(attempt)) throw tooManyCodes();
       if (await acceptCode(person, secret, code)) return failures.succeeded(attempt);
       failures.failed(attempt);

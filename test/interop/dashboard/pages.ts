@@ -34,8 +34,7 @@ export async function openPages(env: Record<string, string> = {}): Promise<Pages
   });
   const enter: Pages['enter'] = async (session, options = {}) => {
     const visitor = await visit(browser, { origin, hasScripts: true, ...options });
-    const [name = '', value = ''] = session.cookie().split('=');
-    if (name !== '') await visitor.page.context().addCookies([{ name, value, url: origin }]);
+    await visitor.page.context().addCookies(cookiesOf(session, origin));
     return visitor;
   };
   return {
@@ -57,6 +56,15 @@ export async function openPages(env: Record<string, string> = {}): Promise<Pages
       return faults;
     },
   };
+}
+
+/** Returns the cookies of a session as Chromium takes them. */
+export function cookiesOf(session: Session, url: string) {
+  const pairs = session.cookie() === '' ? [] : session.cookie().split('; ');
+  return pairs.map((pair) => {
+    const [name = '', value = ''] = pair.split('=');
+    return { name, value, url };
+  });
 }
 
 /** Returns true for the path of a file, which a browser stores, or of foreign HTML in a frame. */
