@@ -50,7 +50,8 @@ const TONES = { refused: 'neutral', failed: 'bad' } as const;
 /** Says how an action has ended, unless it is done. */
 function Outcome({ texts: { audit }, outcome }: { texts: Texts; outcome: AuditRow['outcome'] }) {
   if (outcome === 'done' || outcome === 'counted') return null;
-  const [tone, text] = outcome === null ? (['warning', audit.unknown] as const) : [TONES[outcome], audit[outcome]];
+  const [tone, text] =
+    outcome === null ? (['warning', audit.unknown] as const) : [TONES[outcome], audit[outcome]];
   return (
     <>
       {' '}

@@ -49,10 +49,10 @@ export async function recorded(
   if ('session' in act.context) await actsAs({});
   try {
     const answer = await run(actsAs);
-    await complete(app, line, 'done', answer.acted);
+    await complete(app, line, { outcome: 'done', ...answer.acted });
     return answer;
   } catch (error) {
-    await complete(app, line, error instanceof AppError ? 'refused' : 'failed');
+    await complete(app, line, { outcome: error instanceof AppError ? 'refused' : 'failed' });
     throw error;
   }
 }
@@ -86,8 +86,7 @@ async function begin(app: AuditApp, act: Act, acted: Acted): Promise<AuditRow['i
 async function complete(
   { db, log }: AuditApp,
   id: AuditRow['id'] | undefined,
-  outcome: AuditOutcome,
-  { tenantId = null }: Acted = {},
+  { outcome, tenantId = null }: Pick<Acted, 'tenantId'> & { outcome: AuditOutcome },
 ): Promise<void> {
   if (id === undefined) return;
   try {
@@ -164,5 +163,7 @@ function addFitting(
 }
 
 function shortened(text: string): string {
-  return (text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text).toWellFormed();
+  return (
+    text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text
+  ).toWellFormed();
 }

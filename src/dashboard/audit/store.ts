@@ -19,7 +19,7 @@ const MAX_OF_TENANT = 2_000;
 const MAX_ROWS_OF_ACTOR = 1_000;
 
 /** A row as it is before its action. */
-export type NewAuditRow = Omit<AuditRow, 'times' | 'outcome'>;
+type NewAuditRow = Omit<AuditRow, 'times' | 'outcome'>;
 
 /** `begun` is a row that waits for its outcome, `counted` one that counts, and `refused` none: the action must not take place. */
 type Beginning = 'begun' | 'counted' | 'refused';

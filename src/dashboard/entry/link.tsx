@@ -11,7 +11,13 @@ import { tenantPath } from '../frame/layout.tsx';
 import { CREDENTIAL_FIELD } from '../frame/passkeys.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { readEmail, readName } from '../people/fields.ts';
-import { acceptInvitation, findOpenLink, type LinkUse, personIdOf, redeemLink } from '../people/links-store.ts';
+import {
+  acceptInvitation,
+  findOpenLink,
+  type LinkUse,
+  personIdOf,
+  redeemLink,
+} from '../people/links-store.ts';
 import { NO_PASSWORD } from '../people/passkeys-store.ts';
 import { findPerson } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';

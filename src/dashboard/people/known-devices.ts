@@ -42,7 +42,8 @@ export function createKnownDevices({ clock, sealer }: Pick<App, 'clock' | 'seale
   function idOf(token: string, owner: KnownAccount): string | undefined {
     const bytes = Buffer.from(token, 'base64url');
     // A text that decodes to the same bytes is no token: each has one budget.
-    if (bytes.length !== CONTENT_BYTES + CODE_BYTES || bytes.toString('base64url') !== token) return undefined;
+    if (bytes.length !== CONTENT_BYTES + CODE_BYTES || bytes.toString('base64url') !== token)
+      return undefined;
     const content = bytes.subarray(0, CONTENT_BYTES);
     if (!timingSafeEqual(codeOf(content, owner), bytes.subarray(CONTENT_BYTES))) return undefined;
     const isCurrent = bytes.readUIntBE(0, TIME_BYTES) > clock.now();
@@ -73,9 +74,7 @@ export function createKnownDevices({ clock, sealer }: Pick<App, 'clock' | 'seale
 
 /** Returns the texts of a cookie that have the shape of tokens. A stranger may send anything, and gets none of it back. */
 function tokensIn(cookie: string = ''): string[] {
-  return cookie
-    .split(SEPARATOR, MAX_TOKENS)
-    .filter((token) => TOKEN.test(token));
+  return cookie.split(SEPARATOR, MAX_TOKENS).filter((token) => TOKEN.test(token));
 }
 
 const TOKEN = /^[\w-]{51}$/;
