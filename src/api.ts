@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { noAccounts, type RunningAccounts } from './accounts/running-accounts.ts';
 import type { App } from './app.ts';
 import { createScans } from './audiences/segments/scan.ts';
+import { createBrandingReader } from './branding/change.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import { serveChallenges } from './certificates/serve-challenges.ts';
 import type { Config } from './config/config.ts';
@@ -108,7 +109,8 @@ export async function createApiServer(
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());
   const contents = createContents({ ...app, parser });
-  const parts = { ...app, bodies, contents, scans: createScans(app), webhookCalls, routeCalls, accounts };
+  const [scans, brandings] = [createScans(app), createBrandingReader(app)];
+  const parts = { ...app, bodies, contents, scans, brandings, webhookCalls, routeCalls, accounts };
   for (const register of entriesOf('publicRoutes')) register(server, parts);
   await server.register(
     (v1, _options, done) => {

@@ -275,7 +275,7 @@ const FOR_SENDING = [
 /** A key that is limited in any way manages no keys. */
 const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];
 /** They show what their body would find or become, and change nothing. */
-const READ_BY_POST = ['countSegment', 'previewTemplate', 'previewWaitingImport'];
+const READ_BY_POST = ['countSegment', 'previewBranding', 'previewTemplate', 'previewWaitingImport'];
 
 test('a sending key may do what sending needs, a reading key may read, and neither may do anything else', async () => {
   const reads = operations.filter(({ method, name }) => method === 'GET' || READ_BY_POST.includes(name));

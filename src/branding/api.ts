@@ -1,15 +1,12 @@
 /** `/v1/branding`: how the public pages show the tenant of the key to its readers. There is one for each tenant. */
-import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import { linksOrigin } from '../links/origin.ts';
-import { invalid } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
-import { readColour } from './colours.ts';
-import { createLogoReader, type LogoReader } from './logo/reader.ts';
+import type { BrandingReader } from './change.ts';
 import { type BrandingBody, brandingChangeSchema, brandingSchema, showBranding } from './schemas.ts';
-import { type BrandingChange, changeBranding, deleteBranding, findBranding } from './store.ts';
+import { changeBranding, deleteBranding, findBranding } from './store.ts';
 
 const PATH = '/branding';
 const tags = ['Branding'];
@@ -18,11 +15,10 @@ const response = { 200: brandingSchema };
 /** Registers the routes. */
 export function registerBrandingApi(
   server: FastifyInstance,
-  app: Pick<App, 'db' | 'clock' | 'log' | 'config'>,
+  app: Pick<App, 'db' | 'clock' | 'config'> & { brandings: BrandingReader },
 ): void {
-  const { db, clock } = app;
+  const { db, clock, brandings } = app;
   const origin = linksOrigin(app.config);
-  const logos = createLogoReader(app);
   const get = {
     operationId: 'getBranding',
     summary: 'Retrieve the branding',
@@ -45,7 +41,7 @@ export function registerBrandingApi(
   };
   server.put<{ Body: BrandingBody }>(PATH, { schema: change }, async (request) => {
     const { tenantId } = callerOf(request);
-    const changed = await readChange(logos, request.body, tenantId);
+    const changed = await brandings.read(request.body, tenantId);
     return showBranding(
       await db.commit(changeBranding, { tenantId, change: changed, now: clock.now() }),
       origin,
@@ -62,36 +58,4 @@ export function registerBrandingApi(
     await db.commit(deleteBranding, { tenantId: callerOf(request).tenantId });
     return reply.code(204).send();
   });
-}
-
-const COLOURS = ['color', 'textColor', 'darkColor', 'darkTextColor'] as const;
-
-/** @throws AppError validation_error naming the field */
-async function readChange(logos: LogoReader, body: BrandingBody, owner: string): Promise<BrandingChange> {
-  const { name, logo } = body;
-  const colours = COLOURS.flatMap((field) => {
-    const value = body[field];
-    return value === undefined ? [] : [[field, readColour(field, value)] as const];
-  });
-  return {
-    ...(name !== undefined && { name }),
-    ...Object.fromEntries(colours),
-    ...(logo !== undefined && (await readLogo(logos, logo, owner))),
-  };
-}
-
-type LogoColumns = Pick<BrandingChange, 'logo' | 'logoHash' | 'logoWidth' | 'logoHeight'>;
-
-async function readLogo(logos: LogoReader, base64: string | null, owner: string): Promise<LogoColumns> {
-  if (base64 === null) return { logo: null, logoHash: null, logoWidth: null, logoHeight: null };
-  const { png, width, height } = await logos.read(decode(base64), owner);
-  const logoHash = hash('sha256', png, 'base64url');
-  return { logo: png, logoHash, logoWidth: width, logoHeight: height };
-}
-
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
-function decode(base64: string): Buffer {
-  if (base64.length % 4 !== 0 || !BASE64.test(base64)) throw invalid('logo', '`logo` must be base64');
-  return Buffer.from(base64, 'base64');
 }

@@ -49,14 +49,23 @@ export function requireContrast(colours: Colours): void {
 }
 
 function requireReadable(field: string, { color, text }: Pair): void {
-  const contrast = contrastOf(color, text);
-  if (contrast >= MIN_CONTRAST) return;
-  // Rounding down keeps a ratio just below the minimum from being shown as the minimum.
-  const shown = (Math.floor(contrast * 100) / 100).toFixed(2);
+  if (contrastOf(color, text) >= MIN_CONTRAST) return;
+  const shown = shownContrast({ color, text }).toFixed(2);
   throw invalid(
     field,
     `\`${field}\` makes text hard to read: the contrast between ${color} and its text ${text} is ${shown}, and must be at least ${MIN_CONTRAST}`,
   );
+}
+
+/** Returns the contrast of both pages, to two digits; null for a brand without colours. */
+export function contrastsOf(colours: Colours): { light: number; dark: number } | null {
+  const pairs = pairsOf(colours);
+  return pairs ? { light: shownContrast(pairs.light), dark: shownContrast(pairs.dark) } : null;
+}
+
+/** Rounding down keeps a ratio just below the minimum from being shown as the minimum. */
+function shownContrast({ color, text }: Pair): number {
+  return Math.floor(contrastOf(color, text) * 100) / 100;
 }
 
 /** Returns the contrast ratio of two colours, from 1 to 21 (WCAG 2.2, definition of contrast ratio). */

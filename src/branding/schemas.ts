@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
+import { contrastsOf } from './colours.ts';
 import { logoPath } from './paths.ts';
 import type { Branding } from './store.ts';
 
@@ -38,6 +39,17 @@ export type BrandingBody = Static<typeof brandingChangeSchema>;
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
+export const contrastSchema = Type.Union(
+  [
+    Type.Object({
+      light: Type.Number({ description: 'Contrast of `textColor` on `color`.' }),
+      dark: Type.Number({ description: 'Contrast of the text on pages that are dark.' }),
+    }),
+    Type.Null(),
+  ],
+  { description: 'Contrast of the colours to their text, from 1 to 21 (WCAG 2.2). Null without colours.' },
+);
+
 export const brandingSchema = Type.Object(
   {
     name: textOrNull,
@@ -56,6 +68,7 @@ export const brandingSchema = Type.Object(
       ],
       { description: 'Null without a logo.' },
     ),
+    contrast: contrastSchema,
     updatedAt: Type.Union([Type.String(), Type.Null()], { description: 'Null when nothing has been set.' }),
   },
   {
@@ -72,6 +85,7 @@ export const brandingSchema = Type.Object(
           width: 240,
           height: 80,
         },
+        contrast: { light: 6.09, dark: 6.09 },
         updatedAt: '2026-03-01T09:00:00.000Z',
       },
     ],
@@ -85,5 +99,6 @@ export function showBranding(branding: Branding, origin: string): Static<typeof 
     logoHash === null || logoWidth === null || logoHeight === null
       ? null
       : { url: `${origin}${logoPath(logoHash)}`, width: logoWidth, height: logoHeight };
-  return { ...rest, logo, updatedAt: updatedAt === null ? null : isoTime(updatedAt) };
+  const contrast = contrastsOf(branding);
+  return { ...rest, logo, contrast, updatedAt: updatedAt === null ? null : isoTime(updatedAt) };
 }

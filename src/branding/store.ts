@@ -43,13 +43,28 @@ type Change = { tenantId: BrandingRow['tenantId']; change: BrandingChange; now: 
 export const changeBranding = defineWrite(
   'branding.change',
   async (tx, { tenantId, change, now }: Change): Promise<Branding> => {
-    const before = await findRow(tx, 'brandings', { tenantId });
-    const after = { ...NO_BRANDING, logo: null, ...before, ...change, tenantId, updatedAt: now };
-    requireContrast(after);
-    await putRow(tx, 'brandings', after);
+    await putRow(tx, 'brandings', {
+      ...(await changedBranding(tx, { tenantId, change })),
+      tenantId,
+      updatedAt: now,
+    });
     return findBranding(tx, tenantId);
   },
 );
+
+/**
+ * Returns how pages would show a tenant after a change, with the bytes of the logo. Nothing is stored.
+ * @throws AppError validation_error for colours on which text cannot be read
+ */
+export async function changedBranding(
+  tx: Tx,
+  { tenantId, change }: Omit<Change, 'now'>,
+): Promise<Branding & Pick<BrandingRow, 'logo'>> {
+  const before = await findRow(tx, 'brandings', { tenantId });
+  const after = { ...NO_BRANDING, logo: null, ...before, ...change };
+  requireContrast(after);
+  return after;
+}
 
 /** Deletes the branding of a tenant, if it has one. */
 export const deleteBranding = defineWrite(

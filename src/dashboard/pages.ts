@@ -25,6 +25,8 @@ import { vacationPage } from './mailbox/vacation.tsx';
 import { audiencePage } from './marketing/audiences/audience.tsx';
 import { audiencesPage } from './marketing/audiences/list.tsx';
 import { audienceSettingsPage } from './marketing/audiences/settings.tsx';
+import { brandingPage } from './marketing/branding/branding.tsx';
+import { brandingPreviewPage } from './marketing/branding/preview.tsx';
 import { broadcastPage } from './marketing/broadcasts/broadcast.tsx';
 import { checkBroadcastPage } from './marketing/broadcasts/check.tsx';
 import { editBroadcastPage } from './marketing/broadcasts/edit.tsx';
@@ -202,6 +204,8 @@ export const PAGES: readonly PageDefinition[] = [
   segmentContactsPage,
   topicsPage,
   topicPage,
+  brandingPage,
+  brandingPreviewPage,
   teamPage,
   tenantAuditPage,
   healthPage,

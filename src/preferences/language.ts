@@ -110,6 +110,9 @@ const TEXTS = {
   },
 } as const satisfies Record<string, Texts>;
 
+/** The languages of the public pages. */
+export const LANGUAGES = Object.keys(TEXTS) as Language[];
+
 /**
  * Returns the language that a reader prefers (RFC 9110 section 12.5.4); English when none of ours is named.
  */

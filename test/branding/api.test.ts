@@ -11,7 +11,7 @@ after(() => world.close());
 
 const NONE = {
   ...{ name: null, color: null, textColor: null, darkColor: null, darkTextColor: null },
-  ...{ logo: null, updatedAt: null },
+  ...{ logo: null, contrast: null, updatedAt: null },
 };
 const get = async (key = world.testKey) => (await world.request('GET', '/v1/branding', { key })).body;
 const put = (body: unknown, key = world.testKey) => world.request('PUT', '/v1/branding', { body, key });
@@ -23,7 +23,10 @@ test('the branding is set in parts, changed, and deleted, by either key', async 
   const updatedAt = new Date(clock.now()).toISOString();
   assert.deepEqual(
     [first.status, first.body],
-    [200, { ...NONE, name: 'Corner Shop', color: '#1f5fbf', updatedAt }],
+    [
+      200,
+      { ...NONE, name: 'Corner Shop', color: '#1f5fbf', contrast: { light: 6.09, dark: 6.09 }, updatedAt },
+    ],
   );
   const logo = (await put({ logo: png(960, 320).toString('base64') })).body.logo;
   assert.match(logo.url, /^https:\/\/track\.mx\.postrider\.example\/brand\/[\w-]{43}\.png$/);
@@ -96,4 +99,32 @@ test('keys that only read, and keys of one domain, see the branding and do not c
     assert.equal((await put({ name: 'x' }, key)).status, 403);
     assert.equal((await remove(key)).status, 403);
   }
+});
+
+test('a preview shows a public page with its styles in itself, checks as a change does, and stores nothing', async () => {
+  const preview = (body: object, key = world.testKey) =>
+    world.request('POST', '/v1/branding/preview', { body, key });
+  await put({ name: 'Shop', color: '#1f5fbf' });
+  const stored = await get();
+  const logo = png(40, 20).toString('base64');
+  const { status, body } = await preview({
+    page: 'confirmation',
+    language: 'fr',
+    textColor: '#eeeeee',
+    logo,
+  });
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.match(body.html, /<html lang="fr">[\s\S]*--on-brand: #eeeeee[\s\S]*data:image\/png[\s\S]*Shop/);
+  assert.doesNotMatch(body.html, /<link/);
+  assert.ok(body.contrast.light < stored.contrast.light && body.contrast.light === body.contrast.dark);
+  for (const [wrong, param] of [
+    [{ page: 'unsubscribe', color: '#ffcc00' }, 'color'],
+    [{ page: 'unsubscribe', logo: 'not base64' }, 'logo'],
+    [{ page: 'other' }, 'page'],
+  ] as const)
+    assert.deepEqual([(await preview(wrong)).body.error?.param], [param]);
+  assert.deepEqual(await get(), stored);
+  const other = await world.addTenant('previewer');
+  assert.doesNotMatch((await preview({ page: 'unsubscribe' }, other.testKey)).body.html, /Shop/);
+  await remove();
 });

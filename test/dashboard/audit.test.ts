@@ -94,7 +94,7 @@ test('all values of a line together have an upper bound', async () => {
 
 test('nothing of the content of mail, and no secret, is declared to be logged', () => {
   const never =
-    /^(?:subject|html|text|body|values|variables|url|destination|emails?\.|totp|credential)|password|secret|token|value\d|field\d/i;
+    /^(?:subject|html|text(?!Color)|body|values|variables|url|destination|emails?\.|totp|credential)|password|secret|token|value\d|field\d/i;
   for (const page of PAGES)
     for (const [name, { logs = [] }] of Object.entries(page.actions ?? {}))
       for (const field of logs) assert.doesNotMatch(field, never, `${routeOf(page)} ${name}`);

@@ -68,6 +68,47 @@ test('an email that waits says until when, and is canceled with the form', async
   assert.doesNotMatch(await openEmail(viewer, id), /name="_action" value="resend"/);
 });
 
+test('a scheduled email is moved on its page, in the zone of the person, until its time has come', async () => {
+  const browser = await logIn(spool);
+  await browser.open('/account');
+  await browser.submit('profile', { timeZone: 'America/New_York' });
+  const day = 24 * 3_600_000;
+  const asked = new Date(spool.clock.now() + day).toISOString();
+  const id = await spool.accept('later@one.example', { scheduledAt: asked });
+  assert.match(await openEmail(browser, id), /New time \(America\/New_York\)/);
+  const field = /<input(?=[^>]*name="scheduledAt")[^>]*value="([^"]+)"/.exec(browser.page.html)?.[1] ?? '';
+  await browser.submit('reschedule', { scheduledAt: 'tomorrow' });
+  assert.equal(browser.page.status, 422);
+  assert.match(
+    browser.page.html,
+    /<details open[^>]*>[\s\S]*“New time \(America\/New_York\)” must be an ISO 8601/,
+  );
+  const later = new Date(Date.parse(`${field}Z`) + day).toISOString().slice(0, 16);
+  await browser.submit('reschedule', { scheduledAt: later });
+  assert.match(browser.page.html, /The email has another time/);
+  const moved = Date.parse((await spool.email(id)).scheduledAt) - Date.parse(asked);
+  assert.ok(Math.abs(moved - day) < 60_000 + 3_600_000, `moved by ${moved}`);
+  const viewer = await logIn(spool, { role: 'viewer' });
+  assert.doesNotMatch(await openEmail(viewer, id), /name="_action" value="reschedule"/);
+  await browser.submit('cancel');
+  assert.doesNotMatch(browser.page.html, /value="reschedule"/);
+});
+
+test('emails are found by the state of a recipient and by days, and a filter that is refused says why', async () => {
+  const browser = await logIn(spool);
+  const id = await spool.accept('later@one.example', { subject: 'Found by its day' });
+  const day = new Date(spool.clock.now()).toISOString().slice(0, 10);
+  const isListed = async (query: string) => (await browser.open(`${LIVE}/emails?${query}`)).html.includes(id);
+  assert.equal(await isListed('recipientStatus=queued'), true);
+  assert.equal(await isListed('recipientStatus=bounced'), false);
+  assert.equal(await isListed(`since=${day}&until=${day}`), true);
+  assert.equal(await isListed('until=2001-01-01'), false);
+  assert.equal(await isListed('since=2999-01-01'), false);
+  const { status, html } = await browser.open(`${LIVE}/emails?tag=nothing`);
+  assert.equal(status, 200);
+  assert.match(html, /role="alert"[^>]*>“Tag/);
+});
+
 test('the HTML of an email is shown in a frame that runs and loads nothing, and its parts are text', async () => {
   const browser = await logIn(spool);
   const evil = '<h1>Hi</h1><script>alert(1)</script><img src="https://evil.example/x.png">';

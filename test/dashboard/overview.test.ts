@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { MAX_WEBHOOKS } from '../../src/dashboard/sending/overview/attention.tsx';
 import { metricsQueryOf, startsOf } from '../../src/dashboard/sending/overview/period.ts';
 import {
   BOUNCE_LINE,
   bounceStanding,
   complaintStanding,
 } from '../../src/dashboard/sending/overview/rates.ts';
+import { MAX_ENDPOINTS } from '../../src/webhooks/store.ts';
 import { logIn } from '../support/browser.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { openSpool } from '../support/spool.ts';
@@ -76,6 +78,33 @@ test('a domain without records, a webhook that was switched off and a used quota
   const { html } = await browser.open('/t/careless/live');
   assert.match(html, /bare\.example<\/bdi><\/a>: its DNS records were not found yet/);
   assert.match(html, /hooks\.example\/a<\/bdi><\/a>: its posts fail/);
+});
+
+test('what waits is counted by the state of its recipients, with the oldest', async () => {
+  const tenant = await spool.addTenant('waiting');
+  const browser = await logIn(spool, { tenantId: tenant.tenantId });
+  const { liveKey: key } = tenant;
+  const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
+  const send = async (subject: string) => {
+    const from = 'a@sandbox.mx.postrider.example';
+    const body = { from, to: simulated('delivered'), subject, text: 'x', type: 'transactional', scheduledAt };
+    const { status, body: answer } = await spool.request('POST', '/v1/emails', { key, body });
+    assert.equal(status, 200, JSON.stringify(answer));
+    return answer;
+  };
+  const oldest = new Date(spool.clock.now()).toISOString();
+  await send('first');
+  await spool.clock.advance(120_000);
+  await send('second');
+  const { html } = await browser.open('/t/waiting/live');
+  const [, table = ''] = /id="waiting"([\s\S]*?)<\/section><\/section>/.exec(html) ?? [];
+  assert.match(table, /queued[\s\S]*recipientStatus=queued">2<\/a>/);
+  assert.ok(table.includes(`dateTime="${oldest}"`) || table.includes(`datetime="${oldest}"`), table);
+  assert.doesNotMatch(table, /recipientStatus=(?:deferred|held)/);
+});
+
+test('every webhook that a tenant can have is asked whether it fails', () => {
+  assert.ok(MAX_ENDPOINTS <= MAX_WEBHOOKS);
 });
 
 test('rates have lines, which a few recipients cannot cross', () => {

@@ -19,7 +19,9 @@ export type Shown = {
   headers: Record<string, string | string[] | undefined>;
 };
 
-type Sent = { method: 'GET' | 'POST'; body?: string; headers?: Record<string, string> };
+type Sent = { method: 'GET' | 'POST'; body?: string | Buffer; headers?: Record<string, string> };
+
+type UploadedFile = { field: string; name: string; content: string | Buffer<ArrayBuffer> };
 
 export type Browser = {
   /** The page that is shown. */
@@ -27,8 +29,8 @@ export type Browser = {
   open(path: string): Promise<Shown>;
   /** Sends the form with this action, with other values for some of its fields. */
   submit(action: string, fields?: Record<string, string | readonly string[]>): Promise<Shown>;
-  /** Sends the form with this action as one with files. */
-  upload(action: string, file: { field: string; name: string; content: string }): Promise<Shown>;
+  /** Sends the form with this action as one with files, with other values for some of its fields. */
+  upload(action: string, file: UploadedFile, fields?: Record<string, string>): Promise<Shown>;
   /** Sends a request as it is, and follows no redirect. */
   send(path: string, sent: Sent): Promise<Shown>;
   cookie(): string;
@@ -111,15 +113,15 @@ export function browserAt(port: number): Browser {
       }
       return follow(form.target === '' ? page.url : form.target, { method: 'POST', body: String(values) });
     },
-    async upload(action, { field, name, content }) {
+    async upload(action, { field, name, content }, fields = {}) {
       const form = formsOf(page.html).find(({ values }) => values.get('_action') === action);
       assert.ok(form, `no form for ${action} at ${page.url}`);
       const data = new FormData();
-      for (const [key, value] of form.values) if (key !== field) data.append(key, value);
+      for (const [key, value] of form.values) if (key !== field) data.append(key, fields[key] ?? value);
       data.append(field, new File([content], name, { type: 'text/csv' }));
       const encoded = new Response(data);
       const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
-      const body = await encoded.text();
+      const body = Buffer.from(await encoded.arrayBuffer());
       return follow(form.target === '' ? page.url : form.target, { method: 'POST', body, headers });
     },
     send,

@@ -57,7 +57,7 @@ export function openPreviousDatabase(): Database {
 /** Fields that the previous version did not show. */
 const ADDED = [
   ...['waitingSince', 'dkimKeys', 'ed25519'],
-  'passwordRecovery',
+  ...['passwordRecovery', 'contrast'],
   ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt'],
 ];
 /** Optional records of a domain that the previous version did not show. */

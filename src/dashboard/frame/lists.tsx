@@ -89,13 +89,22 @@ type Listing<Page> = {
 };
 
 /** Returns the page of a list that the address names. */
-export async function readList<Page extends { data: readonly unknown[]; hasMore: boolean }>(
+export function readList<Page extends { data: readonly unknown[]; hasMore: boolean }>(
   { api, query }: Pick<TenantContext, 'api' | 'query'>,
   path: string,
   filters: readonly string[],
 ): Promise<Listing<Page>> {
+  return readListBy(api, path, pageQueryOf(query, filters));
+}
+
+/** Returns the page of a list by its whole query, for filters whose values in the address are not what the API takes, such as days. */
+export async function readListBy<Page extends { data: readonly unknown[]; hasMore: boolean }>(
+  api: TenantContext['api'],
+  path: string,
+  query: Query,
+): Promise<Listing<Page>> {
   try {
-    return { page: await api.get<Page>(path, pageQueryOf(query, filters)), refusal: undefined };
+    return { page: await api.get<Page>(path, query), refusal: undefined };
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'validation_error') throw error;
     return { page: { data: [], hasMore: false, nextCursor: null } as unknown as Page, refusal: error };

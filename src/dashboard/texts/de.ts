@@ -5,6 +5,7 @@ import { approvals } from './de/approvals.ts';
 import { audiences } from './de/audiences.ts';
 import { audit } from './de/audit.ts';
 import { backups } from './de/backups.ts';
+import { branding } from './de/branding.ts';
 import { broadcasts } from './de/broadcasts.ts';
 import { certificates } from './de/certificates.ts';
 import { dns } from './de/dns.ts';
@@ -56,6 +57,7 @@ export const de: typeof en = {
   audiences,
   audit,
   backups,
+  branding,
   certificates,
   check,
   dns,

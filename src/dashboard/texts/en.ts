@@ -5,6 +5,7 @@ import { approvals } from './en/approvals.ts';
 import { audiences } from './en/audiences.ts';
 import { audit } from './en/audit.ts';
 import { backups } from './en/backups.ts';
+import { branding } from './en/branding.ts';
 import { broadcasts } from './en/broadcasts.ts';
 import { certificates } from './en/certificates.ts';
 import { dns } from './en/dns.ts';
@@ -55,6 +56,7 @@ export const en = {
   audiences,
   audit,
   backups,
+  branding,
   certificates,
   check,
   dns,

@@ -1,8 +1,9 @@
 /** One email: its facts, what became of each recipient and why, its events and its content; it can be canceled and sent again. */
 import { path } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
-import { ActionButton, Disclosure } from '../../frame/forms.tsx';
-import { definePage, type TenantContext } from '../../page.ts';
+import { ActionButton, Disclosure, Field, Form } from '../../frame/forms.tsx';
+import { isoTimeOf, localTimeOf } from '../../local-time.ts';
+import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import { ApprovalPart, decisionActions } from '../approvals/decision.tsx';
 import { Attachments, Content } from './content.tsx';
 import { EmailFacts, emailPath } from './facts.tsx';
@@ -46,6 +47,16 @@ export const emailPage = definePage({
         return { to: emailPath(context, id), said: 'canceled' };
       },
     },
+    reschedule: {
+      logs: ['scheduledAt'],
+      async run(context, form) {
+        const { api, formats, params } = context;
+        const { id = '' } = params;
+        const scheduledAt = isoTimeOf(fieldOf(form, 'scheduledAt'), formats.timeZone);
+        await api.patch(path`/emails/${id}`, { scheduledAt });
+        return { to: emailPath(context, id), said: 'rescheduled' };
+      },
+    },
     resend: {
       async run(context) {
         const { api, params } = context;
@@ -75,6 +86,7 @@ function Actions({ context, email }: { context: TenantContext; email: Email }) {
   const waiting = queued + deferred + held;
   return (
     <div class="buttons">
+      <Reschedule context={context} email={email} />
       {waiting > 0 && (
         <Disclosure label={texts.email.cancel} isOpen={failed?.action === 'cancel'}>
           <p>{texts.email.cancelText(context.formats.number(waiting))}</p>
@@ -88,6 +100,28 @@ function Actions({ context, email }: { context: TenantContext; email: Email }) {
         </Disclosure>
       )}
     </div>
+  );
+}
+
+/** Moves an email to another time, as long as its time has not come. */
+function Reschedule({ context, email: { status, scheduledAt } }: { context: TenantContext; email: Email }) {
+  const { texts, formats, failed, app } = context;
+  if (status !== 'queued' || scheduledAt === null || Date.parse(scheduledAt) <= app.clock.now()) return null;
+  const field = { context, action: 'reschedule' };
+  return (
+    <Disclosure label={texts.email.reschedule} isOpen={failed?.action === 'reschedule'}>
+      <Form {...field} submit={texts.email.reschedule}>
+        <Field
+          {...field}
+          name="scheduledAt"
+          type="datetime-local"
+          label={texts.email.rescheduleFor(formats.timeZone)}
+          value={localTimeOf(scheduledAt, formats.timeZone)}
+          help={texts.email.rescheduleHelp}
+          isRequired
+        />
+      </Form>
+    </Disclosure>
   );
 }
 

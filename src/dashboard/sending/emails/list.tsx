@@ -1,22 +1,35 @@
 /** The list of emails, with filters that stand in the address of the page. */
 import type { Static } from 'typebox';
-import { STATUSES } from '../../../emails/schemas.ts';
+import { RECIPIENT_STATUSES, STATUSES } from '../../../emails/schemas.ts';
 import type { emailPageSchema } from '../../../emails/show.ts';
+import type { AppError } from '../../../system/errors.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { tenantPath } from '../../frame/layout.tsx';
-import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
+import {
+  FilterField,
+  FilterSelect,
+  Filters,
+  Pager,
+  pageQueryOf,
+  readListBy,
+  Table,
+} from '../../frame/lists.tsx';
+import { createdWithin } from '../../local-time.ts';
 import { definePage, type TenantContext } from '../../page.ts';
 import { EmailStatusMark } from './states.tsx';
 
 type Emails = Static<typeof emailPageSchema>;
+
+const FILTERS = ['status', 'recipientStatus', 'from', 'to', 'tag'];
 
 export const emailsPage = definePage({
   area: 'tenant',
   path: '/emails',
   menu: { group: 'sending', label: ({ emails }) => emails.title },
   async show(context) {
-    const { api, query, texts } = context;
-    const page = await api.get<Emails>('/emails', pageQueryOf(query, ['status', 'from', 'to', 'tag']));
+    const { api, query, formats, texts } = context;
+    const asked = { ...pageQueryOf(query, FILTERS), ...createdWithin(query, formats.timeZone) };
+    const { page, refusal } = await readListBy<Emails>(api, '/emails', asked);
     return {
       title: texts.emails.title,
       body: (
@@ -24,7 +37,7 @@ export const emailsPage = definePage({
           <Heading title={texts.emails.title}>
             {context.can('write') && <a href={context.at('/send-test')}>{texts.emails.sendTest}</a>}
           </Heading>
-          <EmailFilters context={context} />
+          <EmailFilters context={context} refusal={refusal} />
           <EmailTable context={context} emails={page.data} />
           <Pager context={context} page={page} />
         </>
@@ -33,15 +46,22 @@ export const emailsPage = definePage({
   },
 });
 
-function EmailFilters({ context }: { context: TenantContext }) {
+type FiltersProps = { context: TenantContext; refusal: AppError | undefined };
+
+function EmailFilters({ context, refusal }: FiltersProps) {
   const { emails } = context.texts;
   const options = STATUSES.map((value) => ({ value, label: emails.statuses[value] }));
+  const ofRecipients = RECIPIENT_STATUSES.map((value) => ({ value, label: emails.recipientStatuses[value] }));
+  const recipient = { context, name: 'recipientStatus', label: emails.recipientStatus };
   return (
-    <Filters context={context}>
+    <Filters context={context} refusal={refusal}>
       <FilterSelect context={context} name="status" label={emails.status} options={options} />
+      <FilterSelect {...recipient} options={ofRecipients} />
       <FilterField context={context} name="from" label={emails.from} />
       <FilterField context={context} name="to" label={emails.to} />
       <FilterField context={context} name="tag" label={emails.tag} />
+      <FilterField context={context} name="since" label={emails.since} type="date" />
+      <FilterField context={context} name="until" label={emails.until} type="date" />
     </Filters>
   );
 }

@@ -12,8 +12,8 @@ import { BOUNCE_LINE, bounceStanding, COMPLAINT_LINE, complaintStanding } from '
 
 /** Number of domains and of webhooks that are named; more are behind a link to their list. */
 const NAMED = 5;
-/** Maximum number of webhooks that are asked for. */
-const MAX_WEBHOOKS = 100;
+/** Maximum number of webhooks that are asked for: the largest page of the API, which a tenant has fewer of (`MAX_ENDPOINTS`). */
+export const MAX_WEBHOOKS = 100;
 /** Share of the quota from which on it is mentioned. */
 const QUOTA_LINE = 0.8;
 

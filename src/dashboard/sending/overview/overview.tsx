@@ -9,6 +9,7 @@ import { attentionOf } from './attention.tsx';
 import { firstSteps } from './first-steps.tsx';
 import { Cards, Charts } from './numbers.tsx';
 import { metricsQueryOf, PERIODS, type Period, periodOf } from './period.ts';
+import { waitingMail } from './waiting.tsx';
 
 /** Number of emails on the page. */
 const RECENT = 10;
@@ -39,6 +40,7 @@ export const overviewPage = definePage({
             <>
               <Periods context={context} period={period} />
               <Cards context={context} metrics={metrics} />
+              {await waitingMail(context)}
               <Charts context={context} metrics={metrics} />
               <section aria-labelledby="recent">
                 <h2 id="recent">{texts.overview.recent}</h2>

@@ -10,6 +10,9 @@ export const emails: typeof english = {
   from: 'Von',
   to: 'An',
   tag: 'Schlagwort (Name:Wert)',
+  since: 'Angelegt ab',
+  until: 'Angelegt bis',
+  recipientStatus: 'Ein Empfänger ist',
   status: 'Status',
   statuses: {
     queued: 'wartet',

@@ -55,5 +55,11 @@ export const overview: typeof english = {
   complaintRate: 'Anteil Beschwerden',
   asTable: 'Zahlen als Tabelle',
   time: 'Zeit',
+  waiting: 'Was wartet',
+  waitingCaption: 'E-Mails nach dem Stand ihrer Empfänger',
+  waitingHelp: 'Geplante E-Mails warten, bis ihre Zeit kommt.',
+  nothingWaits: 'Keine Mail wartet.',
+  recipients: 'Empfänger',
+  oldest: 'Älteste',
   recent: 'Neueste E-Mails',
 };

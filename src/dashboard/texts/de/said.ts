@@ -37,6 +37,7 @@ export const said: Record<Said, string> = {
   draftDiscarded: 'Der Entwurf ist verworfen.',
   sending: 'Die Rundmail beginnt. Diese Seite zeigt, wie weit sie ist.',
   scheduled: 'Die Rundmail ist geplant.',
+  rescheduled: 'Die E-Mail hat eine andere Zeit.',
   paused: 'Angehalten.',
   resumed: 'Es geht weiter.',
   broadcastCanceled: 'Die Rundmail ist abgebrochen.',

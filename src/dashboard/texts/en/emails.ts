@@ -8,6 +8,9 @@ export const emails = {
   from: 'From',
   to: 'To',
   tag: 'Tag (name:value)',
+  since: 'Created from',
+  until: 'Created until',
+  recipientStatus: 'A recipient is',
   status: 'Status',
   statuses: {
     queued: 'queued',

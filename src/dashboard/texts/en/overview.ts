@@ -44,5 +44,11 @@ export const overview = {
   complaintRate: 'Complaint rate',
   asTable: 'Numbers as a table',
   time: 'Time',
+  waiting: 'What waits',
+  waitingCaption: 'Emails by the state of their recipients',
+  waitingHelp: 'Scheduled emails are queued until their time comes.',
+  nothingWaits: 'No mail waits.',
+  recipients: 'Recipients',
+  oldest: 'Oldest',
   recent: 'Newest emails',
 };

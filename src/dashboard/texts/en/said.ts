@@ -34,6 +34,7 @@ export const said = {
   draftDiscarded: 'The draft is discarded.',
   sending: 'The broadcast begins. This page shows how far it has come.',
   scheduled: 'The broadcast is scheduled.',
+  rescheduled: 'The email has another time.',
   paused: 'Paused.',
   resumed: 'It goes on.',
   broadcastCanceled: 'The broadcast is canceled.',

@@ -1,0 +1,36 @@
+/** Texts of the page about the branding of the public pages. */
+export const branding = {
+  title: 'Branding',
+  text: 'What readers see of you on the pages behind the links in your mail: unsubscribing, preferences and confirmations. Live and test mode share it.',
+  none: 'Nothing is set yet: the pages name no sender, and have the standard colours.',
+  name: 'Name',
+  nameHelp: 'Stands at the top of the pages. At most 100 characters.',
+  color: 'Colour',
+  textColor: 'Text on the colour',
+  darkColor: 'Colour on dark pages',
+  darkTextColor: 'Text on the colour of dark pages',
+  colourHelp: {
+    color: 'Of the top and of the main buttons, written as #rrggbb. Empty: the standard colours.',
+    textColor: 'Empty: white. The contrast must be at least 4.5 to 1.',
+    darkColor: 'For readers who prefer dark pages. Empty: the colour above.',
+    darkTextColor: 'Empty: the text above.',
+  },
+  light: 'Colours',
+  dark: 'Colours on dark pages',
+  standard: 'the standard colours',
+  contrast: (ratio: string) => `contrast ${ratio} to 1`,
+  logo: 'Logo',
+  logoHelp: (bytes: string, pixels: string) =>
+    `PNG, JPEG, GIF or still WebP of at most ${bytes} and ${pixels} pixels. It is written anew as PNG within 480 × 160 pixels. Without a file, the logo stays as it is.`,
+  pixels: (width: string, height: string) => `${width} × ${height} pixels`,
+  removeLogo: 'Remove the logo',
+  updatedAt: 'Changed',
+  change: 'Change the branding',
+  preview: 'Preview',
+  showPreview: 'Preview above',
+  pages: 'Public pages',
+  pageNames: { unsubscribe: 'Unsubscribing', preferences: 'Preferences', confirmation: 'Confirmation' },
+  removal: 'Remove the branding',
+  removalText:
+    'Name, colours and logo are removed. The pages then name no sender, and have the standard colours.',
+};
