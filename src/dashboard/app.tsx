@@ -19,6 +19,7 @@ import { formatsOf } from './formats.ts';
 import { type Assets, serveAssets } from './frame/assets.ts';
 import { compressPages } from './frame/compress.ts';
 import { Layout } from './frame/layout.tsx';
+import { Why } from './frame/refusal.tsx';
 import { LIVE_PATH, serveLive } from './live/route.ts';
 import { isLocalHost } from './origin.ts';
 import { OtherVersion } from './own-form.ts';
@@ -130,7 +131,9 @@ function sendError(
   const html = renderPage(
     <Layout context={context} title={title} assets={assets} menu={[]}>
       <h1>{title}</h1>
-      <p class="failure">{message}</p>
+      <p class="failure">
+        {typeof message === 'string' ? message : <Why context={context} refusal={message} />}
+      </p>
       <p>
         <a href="/">{texts.frame.error.home}</a>
       </p>
@@ -143,9 +146,8 @@ function sendError(
 function wordsFor(
   { frame: { error } }: ReturnType<typeof textsOf>,
   refusal: AppError | undefined,
-): readonly [string, string] {
+): readonly [title: string, text: string | AppError] {
   if (!refusal) return [error.title, error.internal];
   if (refusal.code === 'not_found') return [error.notFound, error.notFoundText];
-  if (refusal.code === 'restricted_api_key') return [error.forbidden, refusal.message];
-  return [error.title, refusal.message];
+  return [refusal.code === 'restricted_api_key' ? error.forbidden : error.title, refusal];
 }

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Role, SessionRow } from '../db/people-tables.ts';
 import type { Permission } from '../db/tenant-tables.ts';
 import { preferredLanguage } from '../http/pages/accept-language.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound } from '../system/errors.ts';
 import { callsOf } from './calls.ts';
 import { SAID } from './field-names.ts';
 import { formatsOf, isTimeZone } from './formats.ts';
@@ -19,6 +19,7 @@ import { listMemberships, type Membership } from './people/memberships-store.ts'
 import { LOGIN_MS } from './people/openid.ts';
 import { SESSION_MS } from './people/people.ts';
 import { findPerson } from './people/store.ts';
+import { TranslatedRefusal } from './texts/refusal.ts';
 import { isLanguage, isSaid, type Language, textsOf } from './texts/texts.ts';
 import { sessionOfRequest } from './visitors.ts';
 
@@ -210,5 +211,5 @@ async function mailboxContext(
  */
 export function requireRight(context: Contexts[Area], right: Right): void {
   if (!('can' in context) || context.can(right)) return;
-  throw new AppError('restricted_api_key', context.texts.frame.error.forbiddenText);
+  throw new TranslatedRefusal('restricted_api_key', context.texts.frame.error.forbiddenText);
 }

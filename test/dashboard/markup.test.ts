@@ -1,7 +1,11 @@
-/** The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both languages. */
+/**
+ * The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both
+ * languages; on those in German, English sentences say that they are English.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { formsOf } from '../support/browser.ts';
+import { findEnglish } from '../support/dashboard/english.ts';
 import { findMarkupFaults, isPage } from '../support/dashboard/markup.ts';
 import { type Visit, visitEmpty, visitFull } from '../support/dashboard/visits.ts';
 import { openPopulated } from '../support/resources/populated.ts';
@@ -30,6 +34,7 @@ async function walk(
       else if (isPage(answer)) {
         pages += 1;
         assert.match(answer.html, new RegExp(`<html lang="${language}"`), path);
+        if (language !== 'en') faults.push(...findEnglish(answer.html).map((text) => `${path}: ${text}`));
         if (isValidated(path, language)) faults.push(...(await findMarkupFaults(path, answer)));
       }
     }

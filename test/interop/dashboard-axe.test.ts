@@ -1,6 +1,7 @@
 /**
  * axe finds nothing on any page of the dashboard: empty, full, and where a form was refused; light and dark; on a wide and on a narrow screen.
- * By default each state is seen in some of the looks, and with POSTRIDER_FULL in all of them.
+ * By default each state is seen in some of the looks, and with POSTRIDER_FULL in all of them. The narrow screen reads German, whose words are long,
+ * and the wide one English.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +35,11 @@ function shareOf(visits: readonly Visit[], state: 'empty' | 'error', look: Look)
     paths: IS_FULL ? paths : paths.filter((_, index) => index % looks.length === turn),
   }));
 }
-const windowOf = ({ colorScheme, width }: Look) => ({ colorScheme, viewport: { width, height: 800 } });
+const windowOf = ({ colorScheme, width }: Look) => ({
+  colorScheme,
+  viewport: { width, height: 800 },
+  locale: width < 1000 ? 'de-DE' : 'en-GB',
+});
 
 const { world, walk } = await openPages();
 const full = await visitFull(world, { modes: ['test'] });

@@ -7,6 +7,7 @@ import { hashRecoveryCode, newRecoveryCodes } from '../people/recovery.ts';
 import { countRecoveryCodes } from '../people/recovery-store.ts';
 import { changePerson } from '../people/store.ts';
 import { newTotpSecret, totpAddress } from '../people/totp.ts';
+import { TranslatedRefusal } from '../texts/refusal.ts';
 import { Confirmation } from './confirmation.tsx';
 
 /** Matches what `newTotpSecret` returns. */
@@ -37,7 +38,7 @@ export const totpActions = {
     async run(context, form) {
       const { app, person, texts } = context;
       await app.people.confirm(context, fieldOf(form, 'password'));
-      if (person.totpSealed === null) throw new AppError('invalid_state', texts.account.totpIsOff);
+      if (person.totpSealed === null) throw new TranslatedRefusal('invalid_state', texts.account.totpIsOff);
       return giveRecoveryCodes(context, { set: {}, title: texts.account.recoveryCodes });
     },
   },

@@ -11,6 +11,7 @@ import { bindAccount, findPersonOfAccount } from '../people/openid-store.ts';
 import { NO_PASSWORD } from '../people/passkeys-store.ts';
 import { findPerson, findPersonByEmail } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
+import { TranslatedRefusal } from '../texts/refusal.ts';
 import { requireChannel, targetOf } from './channel.ts';
 import { placeAfter } from './start.ts';
 
@@ -73,10 +74,11 @@ async function saidToReader<Result>(
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unavailable')
-      throw new AppError(error.code, login.openIdUnavailable, { cause: error });
+      throw new TranslatedRefusal(error.code, login.openIdUnavailable, { cause: error });
     if (error.code !== 'restricted_api_key') throw error;
     const isCanceled = query.get('error') === 'access_denied';
-    throw new AppError(error.code, isCanceled ? login.openIdCanceled : login.openIdRefused, { cause: error });
+    const message = isCanceled ? login.openIdCanceled : login.openIdRefused;
+    throw new TranslatedRefusal(error.code, message, { cause: error });
   }
 }
 
@@ -115,6 +117,6 @@ async function knownPerson({ app, texts }: PublicContext, { account }: Returned,
   if (person) await actsAs({ person });
   const personId = await app.db.commit(bindAccount, account);
   if (personId === undefined)
-    throw new AppError('restricted_api_key', texts.login.openIdUnknown(account.email));
+    throw new TranslatedRefusal('restricted_api_key', texts.login.openIdUnknown(account.email));
   return personId;
 }

@@ -1,6 +1,7 @@
 /** The small elements of pages: times, states, names of strangers, texts to copy. */
 import type { ComponentChildren } from 'preact';
 import type { BaseContext } from '../page.ts';
+import { translate } from '../texts/sentences.ts';
 
 type Children = { children: ComponentChildren };
 
@@ -30,13 +31,24 @@ export function Status({ tone, children }: Children & { tone: Tone }) {
   return <span class={`status ${tone}`}>{children}</span>;
 }
 
+type ForeignProps = {
+  text: string | null | undefined;
+  /** Language of the text, where it is known. */
+  lang?: string | undefined;
+};
+
 /** Text of strangers: its direction follows its own letters, and long words are broken. */
-export function Foreign({ text }: { text: string | null | undefined }) {
+export function Foreign({ text, lang }: ForeignProps) {
   return (
-    <bdi class="foreign" dir="auto">
+    <bdi class="foreign" dir="auto" lang={lang}>
       {text}
     </bdi>
   );
+}
+
+/** A sentence of the daemon, such as advice, in the language of the page where it is known, and in English otherwise. */
+export function Sentence({ context, text }: { context: Pick<BaseContext, 'formats'>; text: string }) {
+  return <Foreign {...translate(context.formats.language, text)} />;
 }
 
 /** A text that a button copies, such as a DNS record or an id. */

@@ -4,8 +4,9 @@
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { AppError } from '../../system/errors.ts';
+import type { AppError, Issue } from '../../system/errors.ts';
 import type { BaseContext } from '../page.ts';
+import { translate, translateRefusal, type Words } from '../texts/sentences.ts';
 
 type Labels = Map<string, string>;
 
@@ -42,21 +43,54 @@ type ReasonProps = { context: BaseContext; refusal: AppError; id: string | undef
 function Reason({ context, refusal, id, labels }: ReasonProps) {
   const { quoted } = context.texts.frame;
   const { issues = [] } = refusal.options;
-  const labelOf = (name: string) => labels.get(name);
+  const labelled = (text: string) => withLabels(text, (name) => labels.get(name), quoted);
   return (
     <div class="refused" role="alert" id={id} tabIndex={-1}>
-      {withLabels(refusal.message, labelOf, quoted)}
+      <Why context={context} refusal={refusal} labelled={labelled} />
       {issues.length > 1 && (
         <ul>
-          {issues.map(({ path, message }) => (
-            <li key={path}>
-              {withLabels(`\`${path}\``, labelOf, quoted)}: {message}
+          {issues.map((issue) => (
+            <li key={issue.path}>
+              <IssueWords context={context} issue={issue} labelled={labelled} />
             </li>
           ))}
         </ul>
       )}
     </div>
   );
+}
+
+type WhyProps = {
+  context: Pick<BaseContext, 'formats'>;
+  refusal: AppError;
+  /** Returns a text with the labels of fields in the place of their names. */
+  labelled?: (text: string) => string;
+};
+
+/** The reason of a refusal, in the language of the page where it is known, and in English otherwise. */
+export function Why({ context, refusal, labelled = (text) => text }: WhyProps) {
+  const { text, lang } = translateRefusal(context.formats.language, refusal);
+  return <InLanguage text={labelled(text)} lang={lang} />;
+}
+
+type IssueProps = Required<Omit<WhyProps, 'refusal'>> & { issue: Issue };
+
+/** One of several reasons. The message of an issue leaves its field out, which translations have. */
+function IssueWords({ context, issue: { path, message }, labelled }: IssueProps) {
+  const { language } = context.formats;
+  const field = `\`${path}\``;
+  const whole = translate(language, `${field} ${message}`);
+  if (language !== 'en' && whole.lang === undefined) return labelled(whole.text);
+  const { text, lang } = translate(language, message);
+  return (
+    <>
+      {labelled(field)}: <InLanguage text={text} lang={lang} />
+    </>
+  );
+}
+
+function InLanguage({ text, lang }: { text: string; lang: Words['lang'] | undefined }) {
+  return lang === undefined ? text : <span lang={lang}>{text}</span>;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { exportSchema } from '../../exports/schemas.ts';
 import type { importSchema } from '../../imports/schemas.ts';
-import { Facts, Foreign, Status, Time } from '../frame/elements.tsx';
+import { Facts, Sentence, Status, Time } from '../frame/elements.tsx';
 import type { TenantContext } from '../page.ts';
 import { JOB_TONES } from './tones.ts';
 
@@ -92,7 +92,7 @@ function JobFacts({ context, job, numbers }: JobFactsProps) {
       />
       {error !== null && (
         <p class="notice">
-          <Foreign text={error} />
+          <Sentence context={context} text={error} />
         </p>
       )}
     </>

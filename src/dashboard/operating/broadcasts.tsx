@@ -51,7 +51,7 @@ export const operatorBroadcastsPage = definePage({
             <FilterSelect context={context} name="status" label={broadcasts.status} options={statuses} />
           </Filters>
           {listed instanceof Error ? (
-            <Refused refusal={listed} />
+            <Refused context={context} refusal={listed} />
           ) : (
             <>
               <BroadcastTable context={context} broadcasts={listed.broadcasts} />

@@ -1,6 +1,6 @@
 /** Tests the delivery to an address up to RCPT, and shows each step. The test connects to other machines, and runs only when somebody asks. */
 import type { TestEvent } from '../../queue/delivery-test/run.ts';
-import { Foreign, Heading, Status } from '../frame/elements.tsx';
+import { Foreign, Heading, Sentence, Status } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
 import { SmtpSession } from '../frame/smtp-session.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
@@ -89,7 +89,11 @@ function Result({ context, result }: { context: Context; result: Result }) {
         <Status tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? sites.accepted : sites.notAccepted}</Status>{' '}
         <Foreign text={text} /> {replyClass !== null && <code>{replyClass}</code>}
       </p>
-      {advice !== null && <p>{advice}</p>}
+      {advice !== null && (
+        <p>
+          <Sentence context={context} text={advice} />
+        </p>
+      )}
     </section>
   );
 }

@@ -40,7 +40,7 @@ export const operatorEmailsPage = definePage({
             </p>
           )}
           {listed instanceof Error ? (
-            <Refused refusal={listed} />
+            <Refused context={context} refusal={listed} />
           ) : (
             <>
               <MessageTable context={context} emails={listed.emails} />

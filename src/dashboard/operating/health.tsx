@@ -3,7 +3,7 @@ import type { DoctorAnswer, StoredFindings } from '../../doctor/admin-api.ts';
 import type { Finding, Level } from '../../doctor/check.ts';
 import { CHECK_AREAS, type CheckArea } from '../../doctor/checks.ts';
 import type { Status as Installation } from '../../doctor/status.ts';
-import { Facts, Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
+import { Facts, Foreign, Heading, Sentence, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
@@ -189,8 +189,8 @@ function FindingsByArea({ context, findings }: { context: Context; findings: rea
           },
           { label: health.check, cell: ({ check }) => titleOf(context, check) },
           { label: health.subject, cell: ({ subject }) => <Foreign text={subject} /> },
-          { label: health.says, cell: ({ says }) => <Foreign text={says} /> },
-          { label: health.advice, cell: ({ advice }) => <Foreign text={advice} /> },
+          { label: health.says, cell: ({ says }) => <Sentence context={context} text={says} /> },
+          { label: health.advice, cell: ({ advice }) => <Sentence context={context} text={advice} /> },
           {
             label: health.since,
             cell: ({ since }) => (since === undefined ? null : <Time context={context} at={since} />),

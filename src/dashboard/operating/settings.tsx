@@ -72,7 +72,7 @@ function SettingTable({ context, settings: rows }: { context: Context; settings:
           cell: ({ key, description }) => (
             <>
               <code>{key}</code>
-              <small>{description}</small>
+              <small lang="en">{description}</small>
             </>
           ),
         },

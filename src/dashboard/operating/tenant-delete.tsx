@@ -1,11 +1,11 @@
 /** Deletes a tenant: the page counts what it owns, asks for its name, and shows what is left while it is deleted. */
 
-import { invalid } from '../../system/errors.ts';
 import type { TenantHoldings } from '../../tenant-control/admin-api.ts';
 import { path } from '../calls.ts';
 import { Facts, Heading } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf } from '../page.ts';
+import { TranslatedRefusal } from '../texts/refusal.ts';
 import { findShownTenant } from './find-tenant.ts';
 
 const OWNED = [
@@ -54,7 +54,8 @@ export const tenantDeletePage = definePage({
     delete: {
       async run(context, form) {
         const { id, name } = await findShownTenant(context);
-        if (fieldOf(form, 'name') !== name) throw invalid('name', context.texts.tenants.wrongName);
+        if (fieldOf(form, 'name') !== name)
+          throw new TranslatedRefusal('validation_error', context.texts.tenants.wrongName, { param: 'name' });
         await context.operator.post(path`/tenants/${id}/deletion`);
         return { to: context.path, acted: { tenantId: id } };
       },

@@ -11,6 +11,7 @@ import { type LoginRefusal, markOf, OWN_PASSWORD, renewMarked } from '../../mail
 import { findMailboxById } from '../../mailboxes/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { findTenantStatus } from '../../tenants/store.ts';
+import { TranslatedRefusal } from '../texts/refusal.ts';
 import { tooManyFailures } from './check-password.ts';
 import type { Client, People } from './people.ts';
 
@@ -49,7 +50,7 @@ export async function requireOwnPassword(
   const result = await authenticate(app, { username, password, clientAddress, knownDevice });
   if (!('refused' in result)) return;
   throw result.refused === 'credentials'
-    ? new AppError('validation_error', wrong)
+    ? new TranslatedRefusal('validation_error', wrong)
     : refusalOf(result.refused);
 }
 

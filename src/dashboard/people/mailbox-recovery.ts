@@ -18,6 +18,7 @@ import { addressSite } from '../../system/address-block.ts';
 import { AppError, invalid, notFound } from '../../system/errors.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { findTenantStatus } from '../../tenants/store.ts';
+import { TranslatedRefusal } from '../texts/refusal.ts';
 import type { Texts } from '../texts/texts.ts';
 import {
   deleteRecovery,
@@ -106,9 +107,9 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
     isOffered: (mailbox) => isOffered(app, mailbox),
     find: ({ id }) => findRecovery(db.read, id),
     async set(mailbox, address, texts) {
-      if (!isOffered(app, mailbox)) throw new AppError('invalid_state', texts.notOffered);
+      if (!isOffered(app, mailbox)) throw new TranslatedRefusal('invalid_state', texts.notOffered);
       const to = await readRecoveryAddress(app, mailbox, address);
-      if (!limits.mayMail(mailbox)) throw new AppError('rate_limited', texts.tooMany);
+      if (!limits.mayMail(mailbox)) throw new TranslatedRefusal('rate_limited', texts.tooMany);
       const link = await buildLinkMail(app, to, (url) => texts.confirmMail(mailbox.address, url));
       const row = { mailboxId: mailbox.id, address: to.address, createdAt: clock.now() };
       await db.commit(putRecovery, { ...row, ...link });

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { mailboxImportSchema } from '../../mailbox-imports/schemas.ts';
 import { path } from '../calls.ts';
-import { Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
+import { Foreign, Heading, Sentence, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
@@ -141,7 +141,8 @@ function ImportTable({ context, imports: rows }: { context: TenantContext; impor
           cell: ({ status, reason, error }) => (
             <>
               <Status tone={TONES[status]}>{imports.statuses[status]}</Status>{' '}
-              {reason !== null && imports.reasons[reason]} <Foreign text={error} />
+              {reason !== null && imports.reasons[reason]}{' '}
+              {error !== null && <Sentence context={context} text={error} />}
             </>
           ),
         },

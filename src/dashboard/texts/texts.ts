@@ -1,6 +1,6 @@
 /**
- * The texts of the dashboard, in every language, by their area. A text with values is a function. Texts that the API returns, such as
- * refusals, are in English.
+ * The texts of the dashboard, in every language, by their area. A text with values is a function. What the daemon says in
+ * English, such as refusals of the API, is translated by `sentences.ts`.
  */
 
 import { de } from './de.ts';

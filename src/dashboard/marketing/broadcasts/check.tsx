@@ -5,12 +5,14 @@ import type { preflightSchema } from '../../../broadcasts/preview-schemas.ts';
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import type { Form as FormBody } from '../../../http/pages/form-body.ts';
 import { AppError } from '../../../system/errors.ts';
-import { Foreign, Heading, Status } from '../../frame/elements.tsx';
+import { Foreign, Heading, Sentence, Status } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../../frame/forms.tsx';
 import { isWhole, Later } from '../../frame/later.tsx';
 import { Table } from '../../frame/lists.tsx';
+import { Why } from '../../frame/refusal.tsx';
 import { localTimeOf } from '../../local-time.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
+import { TranslatedRefusal } from '../../texts/refusal.ts';
 import { broadcastPath, getBroadcast } from './facts.tsx';
 import { PACE_LOGS, PaceFields, readMoment, readPaceOf } from './pace.tsx';
 
@@ -35,12 +37,12 @@ export const checkBroadcastPage = definePage({
             <Foreign text={broadcast.subject} />
           </p>
           <Later context={context} id="preflight">
-            {typeof preflight === 'string' && (
+            {preflight instanceof AppError && (
               <p class="refused" role="alert">
-                {broadcasts.notReady}: {preflight}
+                {broadcasts.notReady}: <Why context={context} refusal={preflight} />
               </p>
             )}
-            {typeof preflight === 'object' && (
+            {preflight !== undefined && !(preflight instanceof AppError) && (
               <>
                 <Reach context={context} preflight={preflight} />
                 <Checklist context={context} preflight={preflight} />
@@ -85,15 +87,15 @@ const SEEN = 'seen';
 async function requireSeen(context: TenantContext, form: FormBody): Promise<void> {
   const { updatedAt } = await getBroadcast(context);
   if (fieldOf(form, SEEN) !== updatedAt)
-    throw new AppError('invalid_state', context.texts.broadcasts.changedMeanwhile);
+    throw new TranslatedRefusal('invalid_state', context.texts.broadcasts.changedMeanwhile);
 }
 
 /** Returns the preflight, or why the broadcast cannot be sent. */
-async function findPreflight(context: TenantContext): Promise<Preflight | string> {
+async function findPreflight(context: TenantContext): Promise<Preflight | AppError> {
   try {
     return await context.api.get<Preflight>(`${broadcastPath(context)}/preflight`);
   } catch (refusal) {
-    if (refusal instanceof AppError) return refusal.message;
+    if (refusal instanceof AppError) return refusal;
     throw refusal;
   }
 }
@@ -140,7 +142,7 @@ function Checklist({ context, preflight: { recipients, warnings } }: Props) {
             </Status>{' '}
             {broadcasts.checks[code] ?? code}
             {message !== undefined && message !== '' && (
-              <small>{broadcasts.checkAdvice[code] ?? message}</small>
+              <small>{broadcasts.checkAdvice[code] ?? <Sentence context={context} text={message} />}</small>
             )}
           </li>
         );

@@ -3,9 +3,10 @@ import type { Static } from 'typebox';
 import type { previewSchema, testAnswerSchema } from '../../../broadcasts/preview-schemas.ts';
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
 import { AppError } from '../../../system/errors.ts';
-import { Facts, Foreign, Heading, Status } from '../../frame/elements.tsx';
+import { Facts, Foreign, Heading, Sentence, Status } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
+import { Why } from '../../frame/refusal.tsx';
 import type { TenantContext } from '../../page.ts';
 import { broadcastPath } from './facts.tsx';
 
@@ -13,13 +14,13 @@ type Preview = Static<typeof previewSchema>;
 export type TestAnswer = Static<typeof testAnswerSchema>;
 
 /** Returns the preview as the contact that the address of the page names, or why there is none. */
-export async function findPreview(context: TenantContext): Promise<Preview | string> {
+export async function findPreview(context: TenantContext): Promise<Preview | AppError> {
   const { api, query } = context;
   try {
     const asked = { contact: query.get('contact')?.trim() };
     return await api.get<Preview>(`${broadcastPath(context)}/preview`, asked);
   } catch (refusal) {
-    if (refusal instanceof AppError && refusal.code !== 'not_found') return refusal.message;
+    if (refusal instanceof AppError && refusal.code !== 'not_found') return refusal;
     throw refusal;
   }
 }
@@ -47,9 +48,9 @@ export async function draftParts(context: TenantContext, { id }: ShownBroadcast)
           <button type="submit">{broadcasts.show}</button>
           <small id="as-help">{broadcasts.previewAsHelp}</small>
         </form>
-        {typeof preview === 'string' ? (
+        {preview instanceof AppError ? (
           <p class="refused" role="alert">
-            {preview}
+            <Why context={context} refusal={preview} />
           </p>
         ) : (
           <PreviewParts
@@ -78,7 +79,7 @@ export async function draftParts(context: TenantContext, { id }: ShownBroadcast)
               name="contact"
               label={broadcasts.previewAs}
               help={broadcasts.previewAsHelp}
-              value={(typeof preview !== 'string' && preview.email) || ''}
+              value={(!(preview instanceof AppError) && preview.email) || ''}
             />
           </Form>
         </section>
@@ -125,7 +126,8 @@ export function TestResults({ context, results }: { context: TenantContext; resu
             cell: ({ id, error }) =>
               id === null ? (
                 <>
-                  <Status tone="bad">{texts.frame.no}</Status> {error?.message}
+                  <Status tone="bad">{texts.frame.no}</Status>{' '}
+                  {error && <Sentence context={context} text={error.message} />}
                 </>
               ) : (
                 <a href={at(`/emails/${id}`)}>{broadcasts.testAccepted}</a>

@@ -1,4 +1,5 @@
 /** The HTML of a broadcast as a contact would read it, for the frame of the draft's page. */
+import { AppError } from '../../../system/errors.ts';
 import { definePage } from '../../page.ts';
 import { findPreview } from './draft.tsx';
 
@@ -7,6 +8,6 @@ export const broadcastPreviewPage = definePage({
   path: '/broadcasts/:broadcastId/preview',
   async show(context) {
     const preview = await findPreview(context);
-    return { frame: typeof preview === 'string' ? '' : preview.html };
+    return { frame: preview instanceof AppError ? '' : preview.html };
   },
 });

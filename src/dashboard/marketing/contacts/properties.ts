@@ -26,10 +26,11 @@ export function readProperties(text: string, before: Properties = {}): Record<st
     if (line.trim() === '') continue;
     const colon = line.indexOf(':');
     const key = line.slice(0, colon).trim();
-    if (colon < 1 || read.has(key)) {
-      const problem = colon < 1 ? 'must have a name, a colon and a value' : `names ${key} a second time`;
-      throw invalid('properties', `Line ${index + 1} of the properties ${problem}`);
-    }
+    const number = index + 1;
+    if (colon < 1)
+      throw invalid('properties', `Line ${number} of the properties must have a name, a colon and a value`);
+    if (read.has(key))
+      throw invalid('properties', `Line ${number} of the properties names ${key} a second time`);
     read.set(key, readTyped(line.slice(colon + 1).trim()));
   }
   for (const key of Object.keys(before)) if (!read.has(key)) read.set(key, null);

@@ -8,6 +8,7 @@ import { ActionButton, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { withLabels } from '../../frame/refusal.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
+import { translate } from '../../texts/sentences.ts';
 import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { ColumnFields } from './columns.tsx';
 import { type Mapping, readMapping } from './mapping.ts';
@@ -149,7 +150,10 @@ function Rows({ context, preview: { rows, errors } }: { context: TenantContext; 
             { label: audiences.email, cell: ({ email }) => <Foreign text={email} /> },
             {
               label: jobs.problem,
-              cell: ({ error }) => <Foreign text={withLabels(error, labelOf, quoted)} />,
+              cell: ({ error }) => {
+                const { text, lang } = translate(context.formats.language, error);
+                return <Foreign text={withLabels(text, labelOf, quoted)} lang={lang} />;
+              },
             },
           ]}
         />

@@ -1,6 +1,5 @@
 /** The upload of a file of contacts, and the imports of the last days. */
 import { MAX_CSV_BODY_BYTES } from '../../../http/json/csv-body.ts';
-import { invalid } from '../../../system/errors.ts';
 import { path } from '../../calls.ts';
 import { Heading, Status, Time } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
@@ -8,6 +7,7 @@ import { Table } from '../../frame/lists.tsx';
 import type { Import } from '../../jobs/results.tsx';
 import { JOB_TONES } from '../../jobs/tones.ts';
 import { definePage, type TenantContext } from '../../page.ts';
+import { TranslatedRefusal } from '../../texts/refusal.ts';
 import type { Audience } from '../audiences/list.tsx';
 
 const MIB = 1024 * 1024;
@@ -53,7 +53,8 @@ export const uploadPage = definePage({
     upload: {
       async run(context, form) {
         const [file] = form.files;
-        if (!file || file.bytes.length === 0) throw invalid('file', context.texts.jobs.noFile);
+        if (!file || file.bytes.length === 0)
+          throw new TranslatedRefusal('validation_error', context.texts.jobs.noFile, { param: 'file' });
         const imports = `${pathOf(context)}/contacts/imports?wait=true`;
         const { id } = await context.api.upload<Import>(imports, file.bytes, 'text/csv');
         return { to: context.at(`/imports/${id}`) };

@@ -1,7 +1,9 @@
 /** The form of a segment: its name and its rules, with the number of contacts for whom they hold. */
 import { COLUMN_FIELDS, COMPARISONS_OF, type Comparison } from '../../../audiences/segments/field.ts';
+import { AppError } from '../../../system/errors.ts';
 import { ACTION_FIELD } from '../../field-names.ts';
 import { Field, Form, type Option, Select, Suggestions } from '../../frame/forms.tsx';
+import { Why, withLabels } from '../../frame/refusal.tsx';
 import type { TenantContext } from '../../page.ts';
 import { fitInRows } from '../choices.tsx';
 import { type FilterState, kindOf, NO_RULE, PROPERTY, type RuleState, TOPIC, TOPIC_PREFIX } from './rules.ts';
@@ -11,7 +13,7 @@ export type BuilderProps = {
   name: string;
   state: FilterState;
   /** Number of contacts, or why they could not be counted; undefined before somebody has asked. */
-  count?: number | string | undefined;
+  count?: number | AppError | undefined;
   topics: readonly Named[];
   /** The newest broadcasts. */
   broadcasts: { data: readonly { id: string; subject: string }[]; hasMore: boolean };
@@ -66,9 +68,19 @@ function Count({ context, count }: BuilderProps) {
       hx-select="#count"
       hx-swap="outerHTML"
     >
-      {typeof count === 'number' ? segments.counted(formats.number(count)) : (count ?? segments.notCounted)}
+      {typeof count === 'number' && segments.counted(formats.number(count))}
+      {count === undefined && segments.notCounted}
+      {count instanceof AppError && <NotCounted context={context} refusal={count} />}
     </p>
   );
+}
+
+function NotCounted({ context, refusal }: Pick<BuilderProps, 'context'> & { refusal: AppError }) {
+  const { segments, frame } = context.texts;
+  const { field, key, comparison: cmp, value } = segments;
+  const labels: Readonly<Record<string, string>> = { field, key, cmp, value };
+  const labelled = (text: string) => withLabels(text, (name) => labels[name], frame.quoted);
+  return <Why context={context} refusal={refusal} labelled={labelled} />;
 }
 
 function Rules(props: BuilderProps & { state: Extract<FilterState, { kind: 'rules' }> }) {

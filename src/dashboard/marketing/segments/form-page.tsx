@@ -4,7 +4,6 @@ import type { countSchema, segmentSchema } from '../../../audiences/segments/sch
 import type { Form } from '../../../http/pages/form-body.ts';
 import { AppError } from '../../../system/errors.ts';
 import { actionOf } from '../../frame/forms.tsx';
-import { withLabels } from '../../frame/refusal.tsx';
 import { type Answer, fieldOf, type TenantContext } from '../../page.ts';
 import { ALL_TOPICS, listNewest } from '../choices.tsx';
 import { type BuilderProps, SegmentForm } from './builder.tsx';
@@ -66,16 +65,14 @@ export function formActions(show: Show, audienceIdOf: (context: TenantContext) =
 async function countContacts(
   context: TenantContext,
   { audienceId, state }: { audienceId: string; state: FilterState },
-): Promise<number | string> {
-  const { api, texts } = context;
+): Promise<number | AppError> {
+  const { api } = context;
   try {
     const body = { audienceId, filter: filterOf(state) };
     const counted = api.post<Static<typeof countSchema>>('/segments/count', body);
     return (await askAbout(context, state, counted)).contactCount;
   } catch (refusal) {
     if (!(refusal instanceof AppError)) throw refusal;
-    const { field, key, comparison: cmp, value } = texts.segments;
-    const labels: Readonly<Record<string, string>> = { field, key, cmp, value };
-    return withLabels(refusal.message, (name) => labels[name], texts.frame.quoted);
+    return refusal;
   }
 }

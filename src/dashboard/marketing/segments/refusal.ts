@@ -1,6 +1,9 @@
 /** Says what the API refuses of a segment by the fields of its form, whose rules are parts of the filter that the API gets. */
 import { AppError } from '../../../system/errors.ts';
 import type { TenantContext } from '../../page.ts';
+import { TranslatedRefusal } from '../../texts/refusal.ts';
+import { translateRefusal } from '../../texts/sentences.ts';
+import { textsOf } from '../../texts/texts.ts';
 import { type FilterState, PROPERTY } from './rules.ts';
 
 /**
@@ -8,7 +11,7 @@ import { type FilterState, PROPERTY } from './rules.ts';
  * @throws AppError about a field of the form, such as `value.1`
  */
 export async function askAbout<Answer>(
-  { texts: { segments } }: Pick<TenantContext, 'texts'>,
+  { formats: { language } }: Pick<TenantContext, 'formats'>,
   state: FilterState,
   answer: Promise<Answer>,
 ): Promise<Answer> {
@@ -24,10 +27,15 @@ export async function askAbout<Answer>(
     if (!rule || part === undefined) throw refusal;
     const isAboutKey = part === 'field' && rule.field === PROPERTY;
     const name = `${isAboutKey ? 'key' : part}.${rule.row}`;
-    const what = isAboutKey ? `\`${name}\` ${segments.keyFormat}` : refusal.message.replace(param, name);
-    throw new AppError(refusal.code, `${segments.rule(rule.row + 1)}: ${what}`, {
-      param: name,
-      cause: refusal,
-    });
+    const field = `\`${name}\``;
+    const { text, lang } = isAboutKey
+      ? { text: `${field} ${textsOf(language).segments.keyFormat}` }
+      : translateRefusal(language, refusal);
+    const options = { param: name, cause: refusal };
+    const { segments } = textsOf(lang ?? language);
+    const message = `${segments.rule(rule.row + 1)}: ${text.replace(`\`${param}\``, field)}`;
+    throw lang === undefined
+      ? new TranslatedRefusal(refusal.code, message, options)
+      : new AppError(refusal.code, message, options);
   }
 }

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { topicSchema } from '../../../topics/schemas.ts';
 import { path } from '../../calls.ts';
-import { Copyable, Facts, Heading, Time } from '../../frame/elements.tsx';
+import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
 import { readTopic, TopicFields } from './form.tsx';
@@ -21,7 +21,7 @@ export const topicPage = definePage({
           <Heading title={topic.name} />
           <Facts
             facts={[
-              [topics.description, topic.description ?? ''],
+              [topics.description, <Foreign key="description" text={topic.description} />],
               [topics.isDefault, topic.defaultOptIn ? frame.yes : frame.no],
               [topics.created, <Time key="created" context={context} at={topic.createdAt} />],
               ['ID', <Copyable key="id" context={context} text={topic.id} />],

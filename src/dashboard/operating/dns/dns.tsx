@@ -2,7 +2,7 @@
 import type { UpdateReport } from '../../../dns-updates/updates.ts';
 import type { OperatorRecords } from '../../../domains/operator-records.ts';
 import type { NameServerReport } from '../../../nameserver/name-server.ts';
-import { Facts, Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
+import { Facts, Foreign, Heading, Sentence, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { ActionButton } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { type Contexts, definePage } from '../../page.ts';
@@ -44,7 +44,7 @@ export const dnsPage = definePage({
             <ActionButton context={context} action="check" submit={dns.check} />
           </Heading>
           <p>{dns.text}</p>
-          <Warnings warnings={listed.warnings} />
+          <Warnings context={context} warnings={listed.warnings} />
           <h2>{dns.records}</h2>
           <Records context={context} records={listed.records} />
           <p>
@@ -72,7 +72,7 @@ export const dnsPage = definePage({
               <Heading title={dns.checked}>
                 <a href={context.path}>{dns.back}</a>
               </Heading>
-              <Warnings warnings={warnings} />
+              <Warnings context={context} warnings={warnings} />
               <h2>{dns.records}</h2>
               <Records context={context} records={records} />
             </>
@@ -89,12 +89,12 @@ export const dnsPage = definePage({
   },
 });
 
-function Warnings({ warnings }: { warnings: readonly string[] }) {
+function Warnings({ context, warnings }: { context: Context; warnings: readonly string[] }) {
   return (
     <>
       {warnings.map((warning) => (
         <p key={warning} class="notice">
-          {warning}
+          <Sentence context={context} text={warning} />
         </p>
       ))}
     </>

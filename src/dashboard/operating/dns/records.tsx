@@ -1,6 +1,6 @@
 /** The DNS records of the machine, with what DNS has for each of them once that was asked for. */
 import type { OperatorRecords } from '../../../domains/operator-records.ts';
-import { Copyable, Facts, Foreign, Status, type Tone } from '../../frame/elements.tsx';
+import { Copyable, Facts, Foreign, Sentence, Status, type Tone } from '../../frame/elements.tsx';
 import type { Contexts } from '../../page.ts';
 
 type Context = Contexts['operator'];
@@ -52,7 +52,7 @@ function RecordCard({ context, record }: { context: Context; record: ShownRecord
         ]}
       />
       <small class="muted">
-        {purpose}
+        <Sentence context={context} text={purpose} />
         {isOptional && ` (${dns.optional})`}
       </small>
     </article>

@@ -127,7 +127,7 @@ type CountedProps = { context: OperatorContext; wanted: Wanted; counted: { match
 /** The second step: how many recipients it reaches, and the button that does it. */
 function Counted({ context, wanted, counted }: CountedProps) {
   const { queue } = context.texts;
-  if (counted instanceof Error) return <Refused refusal={counted} />;
+  if (counted instanceof Error) return <Refused context={context} refusal={counted} />;
   const verb = wanted.verb as Verb;
   const field = { context, action: 'act' };
   return (

@@ -4,6 +4,7 @@ import { REPLY_CLASSES } from '../../../queue/outcome/replies/meaning.ts';
 import { AppError } from '../../../system/errors.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect } from '../../frame/lists.tsx';
+import { Why } from '../../frame/refusal.tsx';
 import type { Contexts } from '../../page.ts';
 
 export type OperatorContext = Contexts['operator'];
@@ -76,10 +77,10 @@ export async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer |
 }
 
 /** Says why something in the address was refused. */
-export function Refused({ refusal }: { refusal: AppError }) {
+export function Refused({ context, refusal }: { context: OperatorContext; refusal: AppError }) {
   return (
     <p class="refused" role="alert">
-      {refusal.message}
+      <Why context={context} refusal={refusal} />
     </p>
   );
 }

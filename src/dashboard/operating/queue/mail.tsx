@@ -50,7 +50,7 @@ export const queueMailPage = definePage({
             <CriteriaFields context={context} />
           </Filters>
           {listed instanceof Error ? (
-            <Refused refusal={listed} />
+            <Refused context={context} refusal={listed} />
           ) : (
             <>
               <RecipientTable context={context} recipients={listed.recipients} />

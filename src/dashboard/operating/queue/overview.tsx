@@ -33,7 +33,7 @@ export const queuePage = definePage({
             <FilterSelect context={context} name="by" label={queue.by} options={options} fallback="domain" />
           </Filters>
           {stats instanceof Error ? (
-            <Refused refusal={stats} />
+            <Refused context={context} refusal={stats} />
           ) : (
             <>
               <Groups context={context} by={by as Grouping} stats={stats} />

@@ -1,5 +1,5 @@
 /** The DNS records of a domain: what to publish, and what DNS answered at the last check. */
-import { Copyable, Facts, Foreign, Status, Time } from '../../frame/elements.tsx';
+import { Copyable, Facts, Sentence, Status, Time } from '../../frame/elements.tsx';
 import type { TenantContext } from '../../page.ts';
 import type { Domain } from './choice.tsx';
 import { DOMAIN_TONES } from './list.tsx';
@@ -79,7 +79,7 @@ function RecordCard({ context, record }: { context: TenantContext; record: AnyRe
       </div>
       {error !== null && status !== 'verified' && (
         <p class={required ? 'refused' : 'muted'}>
-          <Foreign text={error} />
+          <Sentence context={context} text={error} />
         </p>
       )}
       {alternative && (

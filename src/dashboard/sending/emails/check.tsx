@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { checkSchema } from '../../../emails/check/schemas.ts';
 import { path } from '../../calls.ts';
-import { Facts, Foreign, Heading, Status, type Tone } from '../../frame/elements.tsx';
+import { Facts, Foreign, Heading, Sentence, Status, type Tone } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { Source } from '../../frame/source.tsx';
 import { definePage, type TenantContext } from '../../page.ts';
@@ -66,7 +66,7 @@ function Findings({ context, findings }: { context: TenantContext; findings: Che
           label: check.severity,
           cell: ({ severity }) => <Status tone={TONES[severity]}>{check.severities[severity]}</Status>,
         },
-        { label: check.finding, cell: ({ message }) => <span lang="en">{message}</span> },
+        { label: check.finding, cell: ({ message }) => <Sentence context={context} text={message} /> },
         { label: check.count, isNumeric: true, cell: ({ count }) => context.formats.number(count) },
         {
           label: check.places,

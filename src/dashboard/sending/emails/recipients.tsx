@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import { isSimulatorDomain } from '../../../domains/sender.ts';
 import type { emailSchema } from '../../../emails/show.ts';
-import { Foreign, Time } from '../../frame/elements.tsx';
+import { Foreign, Sentence, Time } from '../../frame/elements.tsx';
 import { Pager, pageIn, Table } from '../../frame/lists.tsx';
 import type { TenantContext } from '../../page.ts';
 import { RecipientStatusMark } from './states.tsx';
@@ -79,7 +79,7 @@ function Outcome({ context, recipient }: Props) {
       {advice !== null && (
         <div>
           <span class="muted">{email.advice}: </span>
-          <span lang="en">{advice}</span>
+          <Sentence context={context} text={advice} />
         </div>
       )}
     </>

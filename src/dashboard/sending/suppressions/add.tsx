@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { addedBatchSchema } from '../../../suppressions/schemas.ts';
 import { invalid } from '../../../system/errors.ts';
-import { Facts, Foreign, Heading } from '../../frame/elements.tsx';
+import { Facts, Foreign, Heading, Sentence } from '../../frame/elements.tsx';
 import { Field, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
@@ -119,7 +119,10 @@ function Results({ context, results }: ResultsProps) {
           keyOf={({ email }) => email}
           columns={[
             { label: suppressions.email, cell: ({ email }) => <Foreign text={email} /> },
-            { label: suppressions.error, cell: ({ message }) => <Foreign text={message} /> },
+            {
+              label: suppressions.error,
+              cell: ({ message }) => <Sentence context={context} text={message} />,
+            },
           ]}
         />
       )}

@@ -10,6 +10,7 @@ import { AppError } from '../../../system/errors.ts';
 import { UNSUBSCRIBE_URL } from '../../../templates/render.ts';
 import type { templateSchema } from '../../../templates/schemas.ts';
 import { Field, Form } from '../../frame/forms.tsx';
+import { Why } from '../../frame/refusal.tsx';
 import { type Answer, fieldOf, type TenantContext } from '../../page.ts';
 
 export type Template = Static<typeof templateSchema>;
@@ -152,11 +153,12 @@ export async function showPreview(
     };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const { message } = error;
     return {
       frame: renderPage(
         <Document context={context}>
-          <p>{message}</p>
+          <p>
+            <Why context={context} refusal={error} />
+          </p>
         </Document>,
       ),
     };
