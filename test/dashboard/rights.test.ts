@@ -170,8 +170,14 @@ async function filledForm(path: string, action: string): Promise<string> {
   return String(form?.values ?? new URLSearchParams({ _action: action }));
 }
 
+/** Returns all rows but those of the audit log, which has attempts that were refused. */
+function rowsBesideAudit(): Record<string, string> {
+  const { auditEntries, ...others } = rows();
+  return others;
+}
+
 test('an action on what belongs to another tenant, or to the other mode, is that on what does not exist, and changes nothing', async () => {
-  const before = rows();
+  const before = rowsBesideAudit();
   const ways = [
     { browser: browsers.stranger, as: { tenantName: 'stranger' } },
     { browser: browsers.owner, as: { mode: 'test' } as const },
@@ -189,7 +195,7 @@ test('an action on what belongs to another tenant, or to the other mode, is that
       assert.deepEqual(seen, comparable(await post(browser, missing, form), missing), `${path} ${name}`);
     }
   }
-  assert.deepEqual(rows(), before);
+  assert.deepEqual(rowsBesideAudit(), before);
 });
 
 test('a form of another tenant, sent to a page of one’s own, changes nothing of that tenant', async () => {
