@@ -4,6 +4,10 @@ import type { Translation } from './translation.ts';
 export const ownRefusals: readonly Translation[] = [
   ['The address or the password is wrong', 'Die Adresse oder das Passwort ist falsch.'],
   [
+    'You have changed as much as one person may change here in a day; use the API, or go on tomorrow',
+    'Sie haben so viel geändert, wie eine Person hier an einem Tag ändern kann; nutzen Sie die API, oder machen Sie morgen weiter.',
+  ],
+  [
     'Too many attempts have failed; try again in some minutes',
     'Zu viele Versuche sind fehlgeschlagen; versuchen Sie es in einigen Minuten noch einmal.',
   ],
