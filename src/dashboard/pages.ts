@@ -1,6 +1,7 @@
 /** Every page of the dashboard, in the order of the navigation. Routes, the navigation and the tests that visit all pages follow from it. */
 import { accountPage } from './account/account.tsx';
 import { operatorAuditPage, tenantAuditPage } from './audit/page.tsx';
+import { authenticatorPage } from './entry/authenticator.tsx';
 import { codePage } from './entry/code.tsx';
 import { linkPage } from './entry/link.tsx';
 import { loginPage } from './entry/login.tsx';
@@ -120,6 +121,7 @@ export const PAGES: readonly PageDefinition[] = [
   startPage,
   loginPage,
   codePage,
+  authenticatorPage,
   openIdPage,
   openIdReturnPage,
   mailboxLoginPage,

@@ -50,8 +50,11 @@ export const memberships = clusteredTable({
 }).indexedBy({ membershipsByPerson: '(personId)' });
 export type MembershipRow = Row<typeof memberships>;
 
-/** `second_factor`: the password was right, and the code is still to come. */
-export type SessionStage = 'second_factor' | 'complete';
+/**
+ * `second_factor`: the password was right, and the code is still to come. `set_up`: an invited person has chosen a password, and is asked for an
+ * authenticator app.
+ */
+export type SessionStage = 'second_factor' | 'set_up' | 'complete';
 
 /** Written by dashboard/people/sessions-store.ts. A session is of a person, or of the owner of a mailbox. */
 export const dashboardSessions = table({

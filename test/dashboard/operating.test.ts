@@ -155,6 +155,7 @@ test('a tenant is created, gets an owner by a link, is suspended and resumed', a
   const owner = await openBrowser(spool);
   await owner.open(path ?? '');
   await owner.submit('enter', { name: 'Olga', password: PASSWORD });
+  await owner.submit('later');
   assert.match(owner.page.url, /^\/t\/acme/);
 });
 
@@ -258,6 +259,7 @@ test('an operator invites another one, who can be removed; the last one stays', 
   const second = await openBrowser(spool);
   await second.open(path ?? '');
   await second.submit('enter', { name: 'Second', password: PASSWORD });
+  await second.submit('later');
   await second.open('/operator/people');
   await second.submit('remove');
   assert.match(second.page.html, /Second/);

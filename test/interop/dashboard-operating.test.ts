@@ -1,6 +1,7 @@
 /** Flows through the pages of the operator and of the team: mail is held, rerouted and released; somebody is invited. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { openWorld, PASSWORD } from './dashboard/world.ts';
 import { until } from './until.ts';
@@ -60,7 +61,7 @@ world.flow(
 );
 
 world.flow(
-  'somebody is invited by a link, chooses a password, and may do what the role permits',
+  'somebody is invited by a link, chooses a password, sets one-time codes up, and may do what the role permits',
   async ({ open, fill, submit, sees, page, hasScripts }) => {
     const email = `guest${hasScripts}@people.example`;
     await open('/t/default/live/team');
@@ -75,6 +76,19 @@ world.flow(
     await guest.fill('Your name', 'A <b>guest</b>');
     await guest.fill(/New password/, PASSWORD);
     await guest.submit('Continue');
+    await guest.sees('Protect your account');
+    assert.equal(
+      await guest.page
+        .locator('main img')
+        .evaluate((image) => (image as { naturalWidth?: number }).naturalWidth !== 0),
+      true,
+    );
+    const secret = await guest.page.locator('main form code').first().innerText();
+    const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+    await guest.fill(/^Code/, totp.generate());
+    await guest.takeScreenshot(`invitation with one-time codes ${hasScripts}`);
+    await guest.submit('Switch on and continue');
+    await guest.sees(/([A-Z2-7]{4}-){3}[A-Z2-7]{4}/);
     await guest.open('/t/default/live/domains');
     await guest.sees('shop.example');
     assert.equal(await guest.page.getByRole('link', { name: 'Add a domain' }).count(), 0);

@@ -1,17 +1,13 @@
 /** The second factor of a person: the one-time codes of its authenticator, and the recovery codes that replace them. */
 import { AppError } from '../../system/errors.ts';
-import { Heading } from '../frame/elements.tsx';
-import { Disclosure, Field, Form } from '../frame/forms.tsx';
+import { authenticatorFields, isTotpSecret, recoveryCodesView } from '../frame/authenticator.tsx';
+import { Disclosure, Form } from '../frame/forms.tsx';
 import { fieldOf, type PageDefinition, type PersonContext } from '../page.ts';
 import { hashRecoveryCode, newRecoveryCodes } from '../people/recovery.ts';
 import { countRecoveryCodes } from '../people/recovery-store.ts';
 import { changePerson } from '../people/store.ts';
-import { newTotpSecret, totpAddress } from '../people/totp.ts';
 import { TranslatedRefusal } from '../texts/refusal.ts';
 import { Confirmation } from './confirmation.tsx';
-
-/** Matches what `newTotpSecret` returns. */
-const TOTP_SECRET = /^[A-Z2-7]{32}$/;
 
 export const totpActions = {
   totpOn: {
@@ -19,7 +15,7 @@ export const totpActions = {
       const { app, person, texts } = context;
       await app.people.confirm(context, fieldOf(form, 'password'));
       const secret = fieldOf(form, 'totpSecret');
-      if (!TOTP_SECRET.test(secret) || !(await app.people.acceptCode(person, secret, fieldOf(form, 'code'))))
+      if (!isTotpSecret(secret) || !(await app.people.acceptCode(person, secret, fieldOf(form, 'code'))))
         throw new AppError('validation_error', 'The code is wrong', { param: 'code' });
       const set = { totpSealed: app.people.sealTotpSecret(person.id, secret) };
       return giveRecoveryCodes(context, { set, title: texts.said.totpOn });
@@ -53,27 +49,7 @@ async function giveRecoveryCodes(
   const codes = newRecoveryCodes();
   const recoveryCodes = codes.flatMap((code) => hashRecoveryCode(code) ?? []);
   await app.db.commit(changePerson, { id: person.id, set, recoveryCodes, endsOthersThan: session.id });
-  const { account } = context.texts;
-  return {
-    title,
-    body: (
-      <>
-        <Heading title={title} />
-        <h2>{account.recoveryCodes}</h2>
-        <p>{account.recoveryCodesText}</p>
-        <ul class="codes">
-          {codes.map((code) => (
-            <li key={code}>
-              <code>{code}</code>
-            </li>
-          ))}
-        </ul>
-        <p>
-          <a href="/account">{account.recoveryCodesKept}</a>
-        </p>
-      </>
-    ),
-  };
+  return recoveryCodesView(context, { codes, title, to: '/account' });
 }
 
 /** The part of the page about the second factor. */
@@ -114,31 +90,11 @@ async function totpIsOn(context: PersonContext) {
 
 async function totpBegin(context: PersonContext) {
   const { account } = context.texts;
-  const { person, app, failed } = context;
-  const isOpen = failed?.action === 'totpOn';
-  const entered = isOpen ? fieldOf(failed.form, 'totpSecret') : '';
-  // A secret whose code was wrong stays, because the app of the person has it already.
-  const secret = TOTP_SECRET.test(entered) ? entered : newTotpSecret();
-  const address = totpAddress(secret, { issuer: `Postrider ${app.config.hostname}`, account: person.email });
-  const { default: qrcode } = await import('qrcode');
-  const image = await qrcode.toDataURL(address, { margin: 2 });
+  const { person, failed } = context;
   return (
-    <Disclosure label={account.totpBegin} isOpen={isOpen}>
+    <Disclosure label={account.totpBegin} isOpen={failed?.action === 'totpOn'}>
       <Form context={context} action="totpOn" submit={account.totpBegin}>
-        <p>{account.totpScan}</p>
-        <img src={image} alt="" width="200" height="200" />
-        <p>
-          {account.totpSecret}: <code>{secret}</code>
-        </p>
-        <input type="hidden" name="totpSecret" value={secret} />
-        <Field
-          context={context}
-          action="totpOn"
-          name="code"
-          label={account.code}
-          isRequired
-          autocomplete="one-time-code"
-        />
+        {await authenticatorFields(context, { action: 'totpOn', email: person.email })}
         <Confirmation context={context} />
       </Form>
     </Disclosure>

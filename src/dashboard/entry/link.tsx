@@ -103,9 +103,11 @@ async function enter(context: PublicContext, { link, ...entering }: Entering) {
   const { tokenHash } = link;
   const personId = await app.db.commit(redeemLink, { tokenHash, now: app.clock.now(), ...entering });
   const checked = { passwordHash: entering.person.passwordHash, totpSealed: null };
-  const token = await app.people.begin({ personId, mailboxId: null, stage: 'complete', checked }, context);
+  // A passkey is more than a password and a code.
+  const stage = link.kind === 'invitation' && !entering.passkey ? 'set_up' : 'complete';
+  const token = await app.people.begin({ personId, mailboxId: null, stage, checked }, context);
   setSession(token);
-  keepDevice({ kind: 'person', account: entering.person.email });
+  if (stage === 'complete') keepDevice({ kind: 'person', account: entering.person.email });
   return { to: await startOf(app, token) };
 }
 

@@ -6,6 +6,9 @@ import { listMemberships } from '../people/memberships-store.ts';
 import { findPerson } from '../people/store.ts';
 import { targetOf } from './channel.ts';
 
+/** Path of the page on which an invited person gets one-time codes. */
+export const AUTHENTICATOR = '/login/authenticator';
+
 export const startPage = definePage({
   area: 'public',
   path: '/',
@@ -22,6 +25,7 @@ export async function startOf(
   const session = token === undefined ? undefined : await people.find(token);
   if (!session) return '/login';
   if (session.stage === 'second_factor') return '/login/code';
+  if (session.stage === 'set_up') return AUTHENTICATOR;
   if (session.personId === null) return '/mailbox';
   const [first] = await listMemberships(db.read, session.personId);
   if (first) return tenantPath(first.tenantName, 'live');

@@ -21,8 +21,8 @@ import { hashToken, newToken } from './tokens.ts';
 
 /** Time after which a session ends. */
 export const SESSION_MS = 30 * DAY_MS;
-/** Time that a login waits for its second factor. */
-const SECOND_FACTOR_MS = 10 * MINUTE_MS;
+/** Times after which a session ends, by what it waits for: the second factor, the authenticator app of an invited person, or nothing. */
+const LASTS_MS = { second_factor: 10 * MINUTE_MS, set_up: 30 * MINUTE_MS, complete: SESSION_MS };
 /** Time after a login in which a person without a password may make changes that others confirm with their password. */
 const FRESH_LOGIN_MS = 15 * MINUTE_MS;
 /** Maximum length of a User-Agent that is kept for the list of sessions. */
@@ -99,7 +99,6 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
   async function begin({ checked, ...owner }: Owner, client: Client): Promise<string> {
     const now = clock.now();
     const token = newToken();
-    const lastsMs = owner.stage === 'complete' ? SESSION_MS : SECOND_FACTOR_MS;
     await db.commit(openSession, {
       replaces: hashToken(client.sessionToken ?? ''),
       checked,
@@ -112,7 +111,7 @@ export function createPeople(app: Pick<App, 'clock' | 'config' | 'db' | 'sealer'
         userAgent: client.userAgent.slice(0, MAX_USER_AGENT_CHARACTERS),
         createdAt: now,
         lastUsedAt: now,
-        expiresAt: now + lastsMs,
+        expiresAt: now + LASTS_MS[owner.stage],
       },
     });
     return token;

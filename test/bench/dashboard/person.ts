@@ -39,6 +39,7 @@ async function enterByLink(daemon: DaemonProcess, browser: Browser, tenantId: st
   const { url } = (await daemon.cli(['person', 'link', OPERATOR.email, ...rights])) as { url: string };
   await browser.open(new URL(url).pathname);
   await browser.submit('enter', { ...OPERATOR, name: 'Olga Operator' });
+  await browser.submit('later');
 }
 
 /** Logs in with the password. */

@@ -7,6 +7,8 @@ export const auditActions: typeof english = {
   'public/login/code code': 'Einen Einmalcode oder Wiederherstellungscode eingegeben',
   'public/login/code code refused': 'Einen falschen Einmalcode eingegeben',
   'public/login/code passkey': 'Einen Passkey anstelle eines Codes benutzt',
+  'public/login/authenticator on': 'Einmalcodes bei der ersten Anmeldung eingeschaltet',
+  'public/login/authenticator later': 'Die erste Anmeldung ohne Einmalcodes fortgesetzt',
   'public/login/openid/return login': 'Beim Anbieter angemeldet',
   'public/mailbox/login login': 'Beim Postfach angemeldet',
   'public/mailbox/link/:token confirm': 'Die Ersatzadresse eines Postfachs bestätigt',

@@ -27,6 +27,12 @@ export const login: typeof english = {
   codeTitle: 'Einmalcode',
   code: 'Code aus Ihrer Authenticator-App oder ein Wiederherstellungscode',
   codeSubmit: 'Weiter',
+  authenticatorTitle: 'Schützen Sie Ihr Konto',
+  authenticatorText:
+    'Mit Einmalcodes einer Authenticator-App meldet sich niemand an, der nur Ihr Passwort kennt. Danach folgen Wiederherstellungscodes, falls Sie die App verlieren.',
+  authenticatorSubmit: 'Einschalten und weiter',
+  authenticatorLaterText: 'Sie können Einmalcodes auch später auf der Seite Ihres Kontos einschalten.',
+  authenticatorLater: 'Ohne weiter',
   setUpTitle: 'Dashboard einrichten',
   setUpText: 'Sie werden Betreiber dieser Installation. Der Link gilt einmal.',
   invitationTitle: 'Einladung annehmen',

@@ -5,6 +5,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'public/login/code code': 'Entered a one-time code or a recovery code',
   'public/login/code code refused': 'Entered a wrong one-time code',
   'public/login/code passkey': 'Used a passkey instead of a code',
+  'public/login/authenticator on': 'Switched one-time codes on at the first login',
+  'public/login/authenticator later': 'Went on without one-time codes at the first login',
   'public/login/openid/return login': 'Logged in at the provider',
   'public/mailbox/login login': 'Logged in to the mailbox',
   'public/mailbox/link/:token confirm': 'Confirmed the recovery address of a mailbox',

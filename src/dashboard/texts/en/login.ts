@@ -23,6 +23,12 @@ export const login = {
   codeTitle: 'One-time code',
   code: 'Code from your authenticator app, or a recovery code',
   codeSubmit: 'Continue',
+  authenticatorTitle: 'Protect your account',
+  authenticatorText:
+    'With one-time codes of an authenticator app, nobody logs in who knows your password alone. Recovery codes come next, in case you lose the app.',
+  authenticatorSubmit: 'Switch on and continue',
+  authenticatorLaterText: 'You can switch one-time codes on later as well, on the page of your account.',
+  authenticatorLater: 'Continue without',
   setUpTitle: 'Set up the dashboard',
   setUpText: 'You become the operator of this installation. The link works once.',
   invitationTitle: 'Accept the invitation',
