@@ -63,7 +63,13 @@ export type BaseContext = {
   drafts?: readonly Draft[];
 };
 
-type Failed = { action: string; refusal: AppError; form: Form };
+type Failed = {
+  action: string;
+  refusal: AppError;
+  form: Form;
+  /** Set while the page is rendered, once its form is there and shows the reason. */
+  isShown?: boolean;
+};
 
 export type PublicContext = BaseContext &
   Exchange & {

@@ -1,4 +1,4 @@
-/** The status of a page that shows why its form was refused. */
+/** Pages that show why a form was refused: their status, and where the reason stands. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
@@ -6,7 +6,8 @@ import { definePage } from '../../src/dashboard/page.ts';
 import { servePages } from '../../src/dashboard/serve-pages.ts';
 import { createPagesServer } from '../../src/http/pages/server.tsx';
 import { AppError, type ErrorCode } from '../../src/system/errors.ts';
-import { browserAt } from '../support/browser.ts';
+import { newId } from '../../src/system/ids.ts';
+import { browserAt, logIn } from '../support/browser.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const testApp = await openTestApp();
@@ -46,4 +47,25 @@ test('a form that is refused because of load has the status of the API, and othe
     assert.deepEqual([answer.status, answer.headers['retry-after']], [status, retryAfter], refused);
     assert.match(answer.html, new RegExp(`refused with ${refused}`));
   }
+});
+
+test('the reason stands in the form that was sent, and behind the content when the page does not have that form any more', async () => {
+  const owner = await logIn(testApp);
+  for (const name of ['ada', 'bea'])
+    await logIn(testApp, { email: `${name}@people.example`, role: 'viewer' });
+  const team = '/t/default/live/team';
+  const { html } = await owner.open(team);
+  const [, id = ''] = /aria-label="[^"]*bea@people\.example".*?name="id" value="(per_\w+)"/s.exec(html) ?? [];
+  const send = (about: string) => {
+    const body = String(new URLSearchParams({ _action: 'role', id: about, role: 'none' }));
+    return owner.send(team, { method: 'POST', body });
+  };
+  const reasons = (text: string) => text.split('role="alert"').length - 1;
+  const refused = await send(id);
+  assert.equal(refused.status, 422);
+  assert.equal(reasons(refused.html), 1);
+  assert.match(refused.html, new RegExp(`value="${id}"/>(?:(?!<form).)*role="alert"`, 's'));
+  const gone = await send(newId('per', testApp.app.clock.now()));
+  assert.equal(reasons(gone.html), 1);
+  assert.match(gone.html, /role="alert".*<\/main>/s);
 });

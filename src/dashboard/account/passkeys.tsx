@@ -105,33 +105,31 @@ function Add({ context, existing }: Props & { existing: readonly PasskeyRow[] })
 
 function Change({ context, passkey: { id, name } }: Props & { passkey: PasskeyRow }) {
   const { passkeys, frame } = context.texts;
-  // A refusal is shown in the forms of its own passkey.
-  const { failed, ...others } = context;
+  const { failed } = context;
   const isOpen = failed !== undefined && fieldOf(failed.form, 'id') === id;
-  const own = isOpen ? context : others;
   return (
     <Disclosure label={passkeys.change} isOpen={isOpen}>
       <Form
-        context={own}
+        context={context}
         action="passkeyName"
         submit={frame.save}
         label={`${passkeys.name}: ${name} (${id})`}
+        about={{ id }}
       >
-        <input type="hidden" name="id" value={id} />
         <label>
           {passkeys.name}
           <input type="text" name="name" value={name} required dir="auto" />
         </label>
       </Form>
       <Form
-        context={own}
+        context={context}
         action="passkeyRemove"
         submit={passkeys.remove}
         label={`${passkeys.remove}: ${name} (${id})`}
+        about={{ id }}
         isDangerous
       >
         <p>{passkeys.removeText}</p>
-        <input type="hidden" name="id" value={id} />
         <Confirmation context={context} />
       </Form>
     </Disclosure>

@@ -86,7 +86,7 @@ function Leave({ context, membership }: Props & { membership: Membership }) {
         action="leave"
         submit={account.leave}
         label={`${account.leave}: ${tenantName}`}
-        fields={{ tenant: tenantId }}
+        about={{ tenant: tenantId }}
         isDangerous
       />
     </Disclosure>

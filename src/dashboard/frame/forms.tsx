@@ -36,6 +36,10 @@ type FormProps = Children & {
   label?: string;
   /** True when what somebody has entered is kept as a draft when the session ends. */
   keepsDraft?: boolean;
+  /** Hidden fields that say what the form acts on. They tell it from other forms of its action on the page when one was refused. */
+  about?: Readonly<Record<string, string>>;
+  /** Other hidden fields. */
+  fields?: Readonly<Record<string, string>>;
   /** Further buttons behind the first one, which send the same fields to other actions of the page. */
   others?: readonly OtherButton[];
 };
@@ -49,8 +53,9 @@ type OtherButton = {
 
 /** A form of the page. When its action was refused, it says why beside the button, and shows what was entered. */
 export function Form(props: FormProps) {
-  const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, others = [], children } = props;
-  const refusal = context.failed?.action === action ? context.failed.refusal : undefined;
+  const { context, action, submit, isDangerous, hasFiles, label, keepsDraft, children } = props;
+  const { about = {}, fields = {}, others = [] } = props;
+  const refusal = refusalOf(props);
   const draft = refusal ? undefined : draftOf(context, action);
   const form = (
     <form
@@ -63,6 +68,9 @@ export function Form(props: FormProps) {
       <input type="hidden" name={ACTION_FIELD} value={action} />
       <input type="hidden" name={ONCE_FIELD} value={newToken()} />
       {keepsDraft && <input type="hidden" name={DRAFT_FIELD} value="1" />}
+      {Object.entries({ ...about, ...fields }).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       <WithRefusal context={context} refusal={refusal} id={`${action}-refused`}>
         {children}
       </WithRefusal>
@@ -126,18 +134,25 @@ export function addressOf({ path, query }: Pick<BaseContext, 'path' | 'query'>):
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** A button with a form of its own, whose hidden fields say what it acts on. */
-export function ActionButton({
-  fields = {},
-  ...form
-}: Omit<FormProps, 'children'> & { fields?: Readonly<Record<string, string>> }) {
+/** Returns why the form was refused, which is then shown; undefined for another form, and before any was sent. */
+function refusalOf({
+  context: { failed },
+  action,
+  about = {},
+}: Pick<FormProps, 'context' | 'action' | 'about'>) {
+  if (failed?.action !== action) return undefined;
+  // The layout shows a reason that no form has shown.
+  const isThis = Object.entries(about).every(([name, value]) => failed.form.values(name).includes(value));
+  if (!isThis) return undefined;
+  failed.isShown = true;
+  return failed.refusal;
+}
+
+/** A button with a form of its own. */
+export function ActionButton(form: Omit<FormProps, 'children'>) {
   return (
     <div class="inline">
-      <Form {...form}>
-        {Object.entries(fields).map(([name, value]) => (
-          <input key={name} type="hidden" name={name} value={value} />
-        ))}
-      </Form>
+      <Form {...form}>{null}</Form>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { VERSION } from '../../version.ts';
 import { ACTION_FIELD } from '../field-names.ts';
 import type { BaseContext, Contexts, MenuGroup } from '../page.ts';
 import type { Assets } from './assets.ts';
+import { UnshownRefusal } from './refusal.tsx';
 
 /** An entry of the navigation. */
 export type MenuEntry = {
@@ -16,7 +17,7 @@ export type MenuEntry = {
 };
 
 /** Part of the context of a page that the frame shows. */
-type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | 'said'>;
+type FrameContext = Pick<BaseContext, 'texts' | 'formats' | 'query' | 'path' | 'said' | 'failed'>;
 
 type LayoutProps = {
   context: FrameContext;
@@ -95,6 +96,7 @@ export function Layout({
             </p>
           )}
           {children}
+          <UnshownRefusal context={context} />
         </main>
       </div>
       <footer class="foot">

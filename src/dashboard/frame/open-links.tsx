@@ -28,7 +28,7 @@ export function OpenLinks({ context, links }: Props) {
           {
             label: frame.actions,
             cell: ({ id }) => (
-              <ActionButton context={context} action="withdraw" submit={team.withdraw} fields={{ id }} />
+              <ActionButton context={context} action="withdraw" submit={team.withdraw} about={{ id }} />
             ),
           },
         ]}

@@ -38,7 +38,19 @@ export function WithRefusal({ context, refusal, id, children }: Props) {
   );
 }
 
-type ReasonProps = { context: BaseContext; refusal: AppError; id: string | undefined; labels: Labels };
+/** Says why a form was refused that the page does not have any more, because what it acts on has gone. It stands behind the content of the page. */
+export function UnshownRefusal({ context }: { context: Pick<BaseContext, 'failed' | 'formats' | 'texts'> }) {
+  const { failed } = context;
+  if (!failed || failed.isShown) return null;
+  return <Reason context={context} refusal={failed.refusal} id="refused" labels={new Map()} />;
+}
+
+type ReasonProps = {
+  context: Pick<BaseContext, 'formats' | 'texts'>;
+  refusal: AppError;
+  id: string | undefined;
+  labels: Labels;
+};
 
 function Reason({ context, refusal, id, labels }: ReasonProps) {
   const { quoted } = context.texts.frame;

@@ -39,7 +39,7 @@ export function SessionTable({ context, sessions }: SessionProps) {
               id === session.id ? (
                 account.thisSession
               ) : (
-                <ActionButton context={context} action="end" submit={account.end} fields={{ id }} />
+                <ActionButton context={context} action="end" submit={account.end} about={{ id }} />
               ),
           },
         ]}

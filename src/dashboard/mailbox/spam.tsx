@@ -125,7 +125,7 @@ function Choices({ context, address, choice }: ChoicesProps) {
           action={action}
           submit={spamSenders[action]}
           label={`${spamSenders[action]}: ${address}`}
-          fields={{ address }}
+          about={{ address }}
         />
       ))}
     </div>

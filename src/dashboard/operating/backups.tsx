@@ -174,7 +174,7 @@ function BackupTable({ context, backups: rows }: { context: Context; backups: Sh
               action="verify"
               submit={backups.verify}
               label={`${backups.verify}: ${name}`}
-              fields={{ name }}
+              about={{ name }}
             />
           ),
         },

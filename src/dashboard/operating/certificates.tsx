@@ -181,9 +181,9 @@ function Renewal({ context, one: { order } }: Props) {
         action="renew"
         submit={certificates.renew}
         label={`${certificates.renew}: ${order.name}`}
+        about={{ name: order.name }}
       >
         <p>{certificates.renewText}</p>
-        <input type="hidden" name="name" value={order.name} />
         <Checkbox
           context={context}
           action="renew"

@@ -237,7 +237,7 @@ function Checks({ context, silenced }: { context: Context; silenced: readonly st
                 action={action}
                 submit={health[action]}
                 label={`${health[action]}: ${titleOf(context, name)}`}
-                fields={{ check: name }}
+                about={{ check: name }}
               />
             );
           },

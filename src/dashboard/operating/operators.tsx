@@ -48,7 +48,7 @@ export const operatorsPage = definePage({
                       action="remove"
                       submit={operators.remove}
                       label={`${operators.remove}: ${email}`}
-                      fields={{ id }}
+                      about={{ id }}
                       isDangerous
                     />
                   </Disclosure>

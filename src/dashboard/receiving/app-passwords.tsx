@@ -42,7 +42,7 @@ export async function appPasswordSection(context: Context, place: Place) {
         action="revoke"
         submit={appPasswords.revoke}
         label={`${appPasswords.revoke}: ${shortened(name, MAX_READ_CHARACTERS)} (${hint}…)`}
-        fields={{ id }}
+        about={{ id }}
         isDangerous
       />
     ),

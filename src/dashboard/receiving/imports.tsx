@@ -185,7 +185,7 @@ function RemoveImport({ context, id }: { context: TenantContext; id: string }) {
   return (
     <Disclosure label={frame.delete}>
       <p>{imports.removeText}</p>
-      <ActionButton context={context} action="delete" submit={frame.delete} fields={{ id }} isDangerous />
+      <ActionButton context={context} action="delete" submit={frame.delete} about={{ id }} isDangerous />
     </Disclosure>
   );
 }

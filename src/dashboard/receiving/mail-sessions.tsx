@@ -32,7 +32,7 @@ export async function mailSessionSection(context: Context, place: Place) {
         action="disconnect"
         submit={mailSessions.end}
         label={`${mailSessions.end}: ${mailSettings.protocols[protocol]}, ${address}`}
-        fields={{ session: id }}
+        about={{ session: id }}
       />
     ),
   };

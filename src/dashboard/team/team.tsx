@@ -178,8 +178,13 @@ function MemberActions({ context, member }: { context: TenantContext; member: Me
   const { id, email, role } = member;
   return (
     <Disclosure label={team.change}>
-      <Form context={context} action="role" submit={team.setRole} label={`${team.setRole}: ${email}`}>
-        <input type="hidden" name="id" value={id} />
+      <Form
+        context={context}
+        action="role"
+        submit={team.setRole}
+        label={`${team.setRole}: ${email}`}
+        about={{ id }}
+      >
         <label>
           {team.role}
           <select name="role">
@@ -192,8 +197,8 @@ function MemberActions({ context, member }: { context: TenantContext; member: Me
         </label>
       </Form>
       <div class="buttons">
-        <ActionButton context={context} action="recover" submit={team.recover} fields={{ id }} />
-        <ActionButton context={context} action="remove" submit={team.remove} fields={{ id }} isDangerous />
+        <ActionButton context={context} action="recover" submit={team.recover} about={{ id }} />
+        <ActionButton context={context} action="remove" submit={team.remove} about={{ id }} isDangerous />
       </div>
     </Disclosure>
   );

@@ -1,5 +1,6 @@
 /** Everybody who looks at pages of the dashboard, with the paths of all pages that they can open: where everything is empty, and where it is not. */
 import assert from 'node:assert/strict';
+import { AUTHENTICATOR } from '../../../src/dashboard/entry/start.ts';
 import type { Area, PageDefinition } from '../../../src/dashboard/page.ts';
 import { PAGES } from '../../../src/dashboard/pages.ts';
 import { makeLoginLink } from '../../../src/dashboard/people/invite.ts';
@@ -14,8 +15,8 @@ import { fillMode, hasParameters, pathOf, type Shown } from './paths.ts';
 export type Visit = { browser: Browser; paths: readonly string[] };
 
 /**
- * Logs in a person that owns the first tenant and operates the installation, the owner of a mailbox with a rule, and nobody, who sees the
- * pages before logging in.
+ * Logs in a person that owns the first tenant and operates the installation, the owner of a mailbox with a rule, nobody, who sees the pages
+ * before logging in, and an invited person who is asked for one-time codes.
  */
 export async function visitFull(
   world: Populated,
@@ -37,6 +38,7 @@ export async function visitFull(
     { browser: person, paths },
     { browser: mailbox, paths: pagesOf('mailbox').map((page) => pathOf(page, first)) },
     { browser: await openBrowser(world.testApp), paths: await publicPaths(world) },
+    { browser: await acceptInvitation(world), paths: [AUTHENTICATOR] },
   ];
 }
 
@@ -72,14 +74,26 @@ async function ownerOfMailbox({ testApp }: Populated, name: string): Promise<Bro
 }
 
 /** Pages that show nothing and lead to others. */
-const LEADING_ON = ['/', '/logout', '/login/openid', '/login/openid/return'];
+const LEADING_ON = ['/', '/logout', '/login/openid', '/login/openid/return', AUTHENTICATOR];
 
 /** Returns the paths of the pages that somebody without a session sees, among them a link that works and one that does not. */
-async function publicPaths({ testApp: { app, tenantId } }: Populated): Promise<string[]> {
-  const invitation = await makeLoginLink(app, {
-    ...{ kind: 'invitation', email: 'invited@people.example', tenantId, role: 'viewer', isOperator: 0 },
-    ...{ personId: null, madeBy: 'test', makerId: null },
-  });
+async function publicPaths(world: Populated): Promise<string[]> {
+  const invitation = await invite(world, 'invited@people.example');
   const others = pagesOf('public').filter((page) => !hasParameters(page) && !LEADING_ON.includes(page.path));
   return [...others.map(({ path }) => path), invitation, '/link/nothing'];
+}
+
+function invite({ testApp: { app, tenantId } }: Populated, email: string): Promise<string> {
+  return makeLoginLink(app, {
+    ...{ kind: 'invitation', email, tenantId, role: 'viewer', isOperator: 0 },
+    ...{ personId: null, madeBy: 'test', makerId: null },
+  });
+}
+
+async function acceptInvitation(world: Populated): Promise<Browser> {
+  const browser = await openBrowser(world.testApp);
+  await browser.open(await invite(world, 'entering@people.example'));
+  await browser.submit('enter', { name: 'Guest', password: PASSWORD });
+  assert.equal(browser.page.url, AUTHENTICATOR, browser.page.html);
+  return browser;
 }

@@ -152,11 +152,10 @@ function ContentLink({ context, approval }: RowProps) {
 function Decision({ context, approval }: RowProps) {
   const { approvals } = context.texts;
   const { kind, hash, emailId, broadcastId } = approval;
-  const fields = { kind, id: emailId ?? broadcastId ?? '', hash };
-  const { failed, ...others } = context;
-  // A refusal is shown in the row that it is about.
-  const isAbout = failed && fieldOf(failed.form, 'id') === fields.id;
-  const row = { context: isAbout ? context : others, fields };
+  const about = { kind, id: emailId ?? broadcastId ?? '' };
+  const { failed } = context;
+  const isOpen = failed?.action === 'decline' && fieldOf(failed.form, 'id') === about.id;
+  const row = { context, about, fields: { hash } };
   return (
     <div class="buttons">
       <ActionButton
@@ -165,7 +164,7 @@ function Decision({ context, approval }: RowProps) {
         submit={approvals.approve}
         label={`${approvals.approve}: ${nameOf(approval)}`}
       />
-      <Disclosure label={approvals.decline} isOpen={isAbout && failed.action === 'decline'}>
+      <Disclosure label={approvals.decline} isOpen={isOpen}>
         <p>{approvals.declineText}</p>
         <ActionButton
           {...row}

@@ -120,9 +120,10 @@ function Removal({ context, suppression }: { context: TenantContext; suppression
         action="delete"
         submit={suppressions.deleteNow}
         label={`${suppressions.deleteNow}: ${email}`}
+        about={{ id }}
         isDangerous
       >
-        <input type="hidden" name="id" value={id} />
+        {null}
       </Form>
     </Disclosure>
   );
