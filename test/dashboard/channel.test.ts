@@ -99,10 +99,10 @@ for (const [name, way] of Object.entries(HTTPS)) {
   test(`by ${name}, the cookie is bound to this host, browsers keep to HTTPS, and links begin with it`, async () => {
     const { status, headers } = await ask(way, LOGIN);
     assert.deepEqual([status, headers['location']], [303, '/t/default/live']);
-    assert.match(
-      String(headers['set-cookie']),
-      /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure$/,
-    );
+    const [session, device] = headers['set-cookie'] ?? [];
+    const bound = 'Path=/; HttpOnly; SameSite=';
+    assert.match(session ?? '', new RegExp(`^__Host-session=[\\w-]{43}; ${bound}Lax; Max-Age=\\d+; Secure$`));
+    assert.match(device ?? '', new RegExp(`^__Host-device=[\\w-]+; ${bound}Strict; Max-Age=\\d+; Secure$`));
     assert.equal(headers['strict-transport-security'], 'max-age=63072000');
     const [cookie = ''] = String(headers['set-cookie']).split(';');
     assert.equal((await ask(way, { path: '/account', cookie })).status, 200);
