@@ -203,7 +203,7 @@ export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
   /** Undefined when the configuration names no provider. */
   openId: OpenId | undefined;
   authenticate: Authenticate;
-  /** What the owner of a mailbox alone may see of its mail, which has no operation of the API. */
+  /** Reads those facts about the mail of a mailbox that its owner alone may see. The API has no operation for them. */
   accounts: Pick<RunningAccounts, 'listJunkSenders'>;
   recovery: MailboxRecovery;
   drafts: Drafts;

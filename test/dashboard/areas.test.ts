@@ -13,7 +13,7 @@ import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
 import { newId } from '../../src/system/ids.ts';
 import { addAppPassword, addMailbox } from '../mailboxes/fixtures.ts';
 import { type Browser, formsOf, logIn, openBrowser, PASSWORD } from '../support/browser.ts';
-import { readRows } from '../support/database-rows.ts';
+import { rowsBesideRequests } from '../support/database-rows.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const testApp = await openTestApp();
@@ -39,18 +39,7 @@ const people = {
   operator: await logIn(testApp, { tenantId: null, isOperator: true }),
 };
 
-/** Tables that change because somebody asks: when a session was last used, and the log of requests. */
-const OF_ASKING = ['dashboardSessions', 'requestLog'];
-
-function rows(): Record<string, string> {
-  const database = new Sqlite(join(testApp.dataDir, 'postrider.db'), { readonly: true });
-  try {
-    const { tables } = readRows(database);
-    return Object.fromEntries(Object.entries(tables).filter(([name]) => !OF_ASKING.includes(name)));
-  } finally {
-    database.close();
-  }
-}
+const rows = () => rowsBesideRequests(testApp);
 
 /** Ids of rows of a table, the newest first. */
 function idsOf(table: 'dashboardSessions', where: string): string[] {

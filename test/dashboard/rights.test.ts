@@ -11,7 +11,7 @@ import { PAGES } from '../../src/dashboard/pages.ts';
 import { routeOf } from '../../src/dashboard/routes.ts';
 import { type Browser, formsOf, logIn } from '../support/browser.ts';
 import { fillMode, hasParameters, pathOf, type Shown } from '../support/dashboard/paths.ts';
-import { readRows } from '../support/database-rows.ts';
+import { OF_ASKING, rowsBesideRequests } from '../support/database-rows.ts';
 import { openPopulated } from '../support/resources/populated.ts';
 
 const world = await openPopulated();
@@ -52,18 +52,7 @@ function comparable({ status, html }: { status: number; html: string }, path: st
 const get = (browser: Browser, path: string) => browser.send(path, { method: 'GET' });
 const post = (browser: Browser, path: string, body: string) => browser.send(path, { method: 'POST', body });
 
-/** Tables that change because somebody asks: when a session was last used, and the log of requests. */
-const OF_ASKING = ['dashboardSessions', 'requestLog'];
-
-function rows(): Record<string, string> {
-  const database = new Sqlite(join(testApp.dataDir, 'postrider.db'), { readonly: true });
-  try {
-    const { tables } = readRows(database);
-    return Object.fromEntries(Object.entries(tables).filter(([name]) => !OF_ASKING.includes(name)));
-  } finally {
-    database.close();
-  }
-}
+const rows = () => rowsBesideRequests(testApp);
 
 const withIds = OF_TENANT.filter(hasParameters);
 

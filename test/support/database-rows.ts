@@ -1,6 +1,8 @@
 /** Reads a whole database, so that a test can say that nothing was lost or changed. */
 import { createHash } from 'node:crypto';
-import type { Database } from 'better-sqlite3';
+import { join } from 'node:path';
+import Sqlite, { type Database } from 'better-sqlite3';
+import type { TestApp } from './test-app.ts';
 
 /**
  * Returns the ids of the migrations, and for each table a hash of its definition and all its rows. The tables that each
@@ -25,4 +27,18 @@ export function readRows(database: Database): { migrations: string[]; tables: Re
       }),
     ),
   };
+}
+
+/** Tables that change because somebody asks: when a session was last used, and the log of requests. */
+export const OF_ASKING = ['dashboardSessions', 'requestLog'];
+
+/** Returns the tables of a test application as `readRows` does, without those that every request changes. */
+export function rowsBesideRequests({ dataDir }: Pick<TestApp, 'dataDir'>): Record<string, string> {
+  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
+  try {
+    const { tables } = readRows(database);
+    return Object.fromEntries(Object.entries(tables).filter(([name]) => !OF_ASKING.includes(name)));
+  } finally {
+    database.close();
+  }
 }

@@ -70,7 +70,7 @@ function judge({ name, status, records }: OperatorDomain, lacksOwn: boolean): Fi
   ];
 }
 
-/** What becomes of the checks after Ctrl-C, with a daemon that stays and with one that ends with this command. */
+/** These texts follow "Ctrl-C is fine": a daemon that stays goes on checking, and one that ends with this command does not. */
 const KEPT = 'the daemon goes on checking, and the same command goes on here';
 const ENDS = 'the same command goes on here';
 

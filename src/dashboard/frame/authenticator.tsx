@@ -1,4 +1,4 @@
-/** What somebody needs to begin with one-time codes: the key for the authenticator app, and the recovery codes. Both need no script. */
+/** Shows the key for the authenticator app and the recovery codes, with which somebody begins to use one-time codes. Neither needs a script. */
 import { type BaseContext, fieldOf } from '../page.ts';
 import { newTotpSecret, totpAddress } from '../people/totp.ts';
 import { Heading } from './elements.tsx';

@@ -1,4 +1,4 @@
-/** What has become of an import or an export: its state, its numbers, and the link to its file. */
+/** Shows the result of an import or an export: its state, its numbers, and the link to its file. */
 import type { Static } from 'typebox';
 import type { exportSchema } from '../../exports/schemas.ts';
 import type { importSchema } from '../../imports/schemas.ts';

@@ -1,5 +1,5 @@
 /**
- * What the owner of a mailbox has chosen about the mail of a sender: that it is never spam, or always. A choice is a rule of the mailbox, which
+ * Reads and writes the choices of the owner of a mailbox about senders: their mail is never spam, or always. A choice is a rule of the mailbox, which
  * the page of the rules shows and changes as any other. So nothing else decides about mail, and mail programs with Sieve see the same.
  */
 import type { Rule } from './seen-rules.ts';

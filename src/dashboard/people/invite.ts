@@ -10,7 +10,7 @@ import { hashToken, newToken } from './tokens.ts';
 export const LINK_MS = 30 * MINUTE_MS;
 
 /**
- * What a link lets somebody do. `makerId` is the person who makes it, and must still have the right when it is used; null stands for the command
+ * Describes the rights that a link gives. `makerId` is the person who makes it, and must still have the right when it is used; null stands for the command
  * line, which has every right.
  */
 export type LinkGrant = Pick<

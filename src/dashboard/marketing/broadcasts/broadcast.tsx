@@ -80,7 +80,7 @@ export const broadcastPage = definePage({
   },
 });
 
-/** What the page says after each verb. */
+/** Names the message that the page shows after each verb. */
 const CONTROLLED = { pause: 'paused', resume: 'resumed', cancel: 'broadcastCanceled' } as const;
 
 async function control(context: TenantContext, verb: 'pause' | 'resume' | 'cancel') {

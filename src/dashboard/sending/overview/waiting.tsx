@@ -1,4 +1,4 @@
-/** What waits to be sent: how many emails, in which state, and since when the oldest of them. */
+/** Shows how many emails wait to be sent, in which states, and since when the oldest of them waits. */
 import type { Static } from 'typebox';
 import type { emailPageSchema } from '../../../emails/show.ts';
 import { firstIdAt } from '../../../system/ids.ts';

@@ -1,6 +1,6 @@
 import type { auditActions as english } from '../en/audit-actions.ts';
 
-/** What people have done, as the audit log says it: actions of pages, by the area, the path and the action. */
+/** Lists the sentences in which the audit log says what people have done, by the area, the path and the action of a page. */
 export const auditActions: typeof english = {
   'public/login login': 'Mit dem Passwort angemeldet',
   'public/login passkey': 'Mit einem Passkey angemeldet',

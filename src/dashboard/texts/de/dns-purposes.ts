@@ -1,6 +1,6 @@
 import type { Translation } from './translation.ts';
 
-/** What each DNS record of the installation is for. */
+/** Translates the purposes of the DNS records of the installation. */
 export const dnsPurposes: readonly Translation[] = [
   [
     'DNS has no addresses for {1}, so its A, AAAA and SPF records are missing here: set domains.addresses (POSTRIDER_DOMAINS_ADDRESSES)',

@@ -1,6 +1,6 @@
 import type { Translation } from './translation.ts';
 
-/** What the check of a domain finds wrong with its DNS records. */
+/** Translates the faults that the check of a domain finds in its DNS records. */
 export const domainFindings: readonly Translation[] = [
   ['No SPF record (v=spf1) is published here', 'Hier ist kein SPF-Eintrag (v=spf1) veröffentlicht.'],
   [

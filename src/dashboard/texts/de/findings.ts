@@ -1,6 +1,6 @@
 import type { Translation } from './translation.ts';
 
-/** What the check of an email and the preflight of a broadcast find. */
+/** Translates the findings of the check of an email and of the preflight of a broadcast. */
 export const findings: readonly Translation[] = [
   [
     'The HTML has more than 102 KB: Gmail shows its beginning and hides the rest behind a link',

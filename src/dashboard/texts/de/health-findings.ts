@@ -1,6 +1,6 @@
 import type { Translation } from './translation.ts';
 
-/** What the checks of the installation find, and what they advise. */
+/** Translates the findings of the checks of the installation, and their advice. */
 export const healthFindings: readonly Translation[] = [
   ['{1} more like these', '{1} weitere wie diese'],
   ['see to these first', 'kümmern Sie sich zuerst um diese'],

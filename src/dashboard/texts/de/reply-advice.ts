@@ -1,6 +1,6 @@
 import type { Translation } from './translation.ts';
 
-/** What to do after a reply of another mail server: the advice of the reply table that is shipped. An operator may write other advice there. */
+/** Translates the advice of the shipped reply table on replies of other mail servers. An operator may write other advice there, which stays as it is. */
 export const replyAdvice: readonly Translation[] = [
   [
     'The mailbox does not exist. Remove the address from your lists.',

@@ -1,4 +1,4 @@
-/** What people have done, as the audit log says it: actions of pages, by the area, the path and the action. */
+/** Lists the sentences in which the audit log says what people have done, by the area, the path and the action of a page. */
 export const auditActions: Readonly<Record<string, string>> = {
   'public/login login': 'Logged in with the password',
   'public/login passkey': 'Logged in with a passkey',
