@@ -20,13 +20,16 @@ export async function measureVitals(
 ): Promise<Measure> {
   const browser = await startBrowser({});
   const origin = daemon.address;
-  const [name = '', value = ''] = person.cookie.split('=');
+  const cookies = person.cookie.split('; ').map((pair) => {
+    const [name = '', value = ''] = pair.split('=');
+    return { name, value, url: origin };
+  });
   const cold: Vitals[] = [];
   const warm: Vitals[] = [];
   try {
     for (const path of pages) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-      await context.addCookies([{ name, value, url: origin }]);
+      await context.addCookies(cookies);
       const page = await context.newPage();
       await slowDown(await context.newCDPSession(page));
       cold.push(await vitalsOf(page, origin + person.path + path));
