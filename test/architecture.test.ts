@@ -317,7 +317,7 @@ test('queries live in store.ts files', () => {
   assert.deepEqual(finds(queriesOutsideStores, 'emails/store.ts', "tx.selectFrom('emails')"), []);
 });
 
-test('the dashboard has SQL for people, sessions, drafts and the audit log alone, and asks the API for everything else', () => {
+test('the dashboard has SQL for people, sessions, drafts, sent forms and the audit log alone, and asks the API for everything else', () => {
   assert.deepEqual(foreignQueries(sources), []);
   assert.deepEqual(foreignStores(sources), []);
   for (const [path, text, table] of [

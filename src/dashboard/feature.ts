@@ -10,6 +10,7 @@ import { registerPeopleAdmin } from './people/admin-api.ts';
 import { expireLinks } from './people/links-store.ts';
 import { SESSION_MS } from './people/people.ts';
 import { expireSessions } from './people/sessions-store.ts';
+import { expireForms } from './sent-forms/store.ts';
 
 /** Time for which the audit log is kept, in days. */
 const AUDIT_DAYS = 400;
@@ -18,10 +19,12 @@ const SESSION_DAYS = SESSION_MS / DAY_MS;
 const LINK_DAYS = 1;
 /** Time for which a draft waits for its author, in days. */
 const DRAFT_DAYS = 7;
+/** Time for which a form that was sent is known, in days: a session that is not used for as long has ended, and with it its pages. */
+const SENT_FORM_DAYS = 7;
 
 export const dashboard = {
   name: 'dashboard',
-  ids: ['per', 'ses', 'lnk', 'adt', 'psk', 'dft'],
+  ids: ['per', 'ses', 'lnk', 'adt', 'psk', 'dft', 'frm'],
   pages: [createDashboard],
   operatorRoutes: [registerPeopleAdmin],
   retention: ({ db }: Pick<App, 'db'>) => [
@@ -42,6 +45,12 @@ export const dashboard = {
       size: new SliceSize(),
       expire: (now, slice) =>
         db.commit(expireDrafts, { ...slice, before: firstKeptId('dft', now, DRAFT_DAYS) }),
+    },
+    {
+      kind: 'sent forms of the dashboard',
+      size: new SliceSize(),
+      expire: (now, slice) =>
+        db.commit(expireForms, { ...slice, before: firstKeptId('frm', now, SENT_FORM_DAYS) }),
     },
     {
       kind: 'login links',

@@ -9,3 +9,4 @@ import './people/passkeys-store.ts';
 import './people/recovery-store.ts';
 import './people/sessions-store.ts';
 import './people/store.ts';
+import './sent-forms/store.ts';

@@ -8,7 +8,7 @@ import { startRefusal } from '../http/transport/refusal.ts';
 import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import { shownValues } from './audit/before.tsx';
 import { recorded } from './audit/record.ts';
-import { ACTION_FIELD, ONCE_FIELD } from './field-names.ts';
+import { ACTION_FIELD } from './field-names.ts';
 import { createFormDrafts, isDraftAction } from './form-drafts.ts';
 import type { Assets } from './frame/assets.ts';
 import { actionOf } from './frame/forms.tsx';
@@ -16,8 +16,8 @@ import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
 import { channelOf, readCookie } from './people/cookie.ts';
 import { routeOf } from './routes.ts';
-import { createRunOnce } from './run-once.ts';
 import { sendAnswer } from './send-answer.tsx';
+import { createRunOnce, onceOf } from './sent-forms/run-once.ts';
 import { type Asked, contextFor, LoginNeeded, requireRight, type Servers } from './viewer.ts';
 
 type ServedApp = DashboardApp & { servers: Servers; assets: Assets };
@@ -25,7 +25,7 @@ type ServedApp = DashboardApp & { servers: Servers; assets: Assets };
 /** Registers the routes of all pages. */
 export function servePages(server: FastifyInstance, base: ServedApp, pages: readonly PageDefinition[]): void {
   const app = { ...base, pages };
-  const runOnce = createRunOnce(app.clock);
+  const runOnce = createRunOnce(app);
   const drafts = createFormDrafts(app);
   for (const page of pages) {
     const route = routeOf(page);
@@ -79,7 +79,7 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
     const action = page.actions && Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
     if (!action) throw notFound('Action');
     // An action that changes nothing may run as often as somebody likes, with the same form.
-    const once = action.isAudited === false ? '' : fieldOf(form, ONCE_FIELD);
+    const once = action.isAudited === false ? '' : onceOf(form, asked.request.url);
     const keyed = { ...asked, ...(once !== '' && { once }) };
     const context = await drafts.contextOf(page, { asked: keyed, form });
     requireRight(context, action.needs ?? (page.area === 'tenant' ? 'write' : 'read'));
@@ -95,11 +95,10 @@ export function servePages(server: FastifyInstance, base: ServedApp, pages: read
       if ('session' in context) await drafts.dropSent(context, form);
       return answer;
     };
-    // The answer to a login sets a cookie, which the answer to its repetition must also do. An action that changes nothing may run as often as
-    // somebody likes, with the same form.
-    const isOnce = 'session' in context && once !== '' && action.isAudited !== false;
+    // The answer to a login sets a cookie, which the answer to its repetition must also do.
+    const isOnce = 'session' in context && once !== '';
     try {
-      const sent = isOnce && { session: context.session.id, once, formBytes: sizeOf(asked.request) };
+      const sent = isOnce && { session: context.session, once, formBytes: sizeOf(asked.request) };
       const answer = await (sent ? runOnce(sent, run) : run());
       return sendAnswer(app, { page, context, reply }, answer);
     } catch (refusal) {

@@ -182,6 +182,26 @@ export const drafts = table({
 export type DraftRow = Row<typeof drafts>;
 
 /**
+ * Written by dashboard/sent-forms/store.ts: forms that were sent, each of which runs once. A form is of a person, or of the owner of a mailbox.
+ */
+export const sentForms = table({
+  id: key(id('frm')),
+  /** SHA-256 hash, in hex, of the owner and of the form with its key, which is random. */
+  hash: unique(text()),
+  personId: nullable(belongsTo('people', id('per'))),
+  mailboxId: nullable(belongsTo('mailboxes', id('mbx'))),
+  /**
+   * JSON of where the answer has led; an empty object for another answer. Null until the form has run; for ever when the daemon has ended
+   * before.
+   */
+  answer: nullable(text()),
+}).indexedBy({
+  sentFormsByPerson: '(personId, id)',
+  sentFormsByMailbox: '(mailboxId, id)',
+});
+export type SentFormRow = Row<typeof sentForms>;
+
+/**
  * `done`, `refused` with a reason that the person was told, or `failed` by a fault. `counted` is a row that counts what was done again and again,
  * whose outcomes are not kept.
  */

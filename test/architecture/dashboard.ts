@@ -1,4 +1,4 @@
-/** The rule that the dashboard is a client of the API: it has SQL for people, sessions, drafts and the audit log alone. */
+/** The rule that the dashboard is a client of the API: it has SQL for people, sessions, drafts, sent forms and the audit log alone. */
 import type { Source } from './source.ts';
 
 /** Folders of the dashboard with stores, and the tables that they may name. */
@@ -17,6 +17,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'tenants',
   ],
   'dashboard/drafts/': ['drafts'],
+  'dashboard/sent-forms/': ['sentForms'],
   'dashboard/audit/': ['auditEntries'],
 };
 

@@ -32,6 +32,7 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   people: 'people, who may belong to several tenants',
   plans: 'plans of the operator',
   recoveryCodes: 'codes of people',
+  sentForms: 'forms that people have sent',
   starts: 'starts of the daemon',
   tenants: 'the last row that goes',
   writtenRecords: 'records in the zone of the operator, which follow the domains',

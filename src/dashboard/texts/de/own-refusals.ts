@@ -139,6 +139,14 @@ export const ownRefusals: readonly Translation[] = [
     'Es sind zu viele Live-Ansichten offen; schließen Sie einige.',
   ],
   [
+    'This form was sent before, and the daemon ended while it ran: check whether it has had its effect, and send it again if it has not',
+    'Dieses Formular wurde schon gesendet, und der Dienst endete, während es ausgeführt wurde: Prüfen Sie, ob es gewirkt hat, und senden Sie es sonst noch einmal.',
+  ],
+  [
+    'This form was sent before, and has had its effect; what it showed is not shown again',
+    'Dieses Formular wurde schon gesendet und ausgeführt; was es gezeigt hat, wird nicht noch einmal gezeigt.',
+  ],
+  [
     'The form came from another site, and nothing was changed',
     'Das Formular kam von einer anderen Website; nichts wurde geändert.',
   ],
