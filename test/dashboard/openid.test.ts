@@ -57,15 +57,24 @@ async function begin(browser: Browser): Promise<string> {
 
 type Claims = Record<string, unknown>;
 
-async function logInAt(path: string, claims: Claims): Promise<Browser> {
-  const browser = await openBrowser(testApp);
+async function logInAt(path: string, claims: Claims, known?: Browser): Promise<Browser> {
+  const browser = known ?? (await openBrowser(testApp));
   await browser.open(path);
   await browser.open(issuer.logIn(await begin(browser), { claims }));
   return browser;
 }
 
-test('a person who exists is let in by the verified address, and lands where it wanted to go', async () => {
-  await logIn(testApp, { email: 'olga@people.example' });
+/** Makes a person who has used an account at the provider once, while it was logged in. */
+async function joined(claims: { sub: string; email: string }): Promise<Browser> {
+  const browser = await logIn(testApp, { email: claims.email });
+  await logInAt('/account', claims, browser);
+  assert.equal(browser.page.url, '/account');
+  return browser;
+}
+
+test('a person who exists is let in by its account there, and lands where it wanted to go', async () => {
+  const { html } = (await joined({ sub: 'olga', email: 'olga@people.example' })).page;
+  assert.match(html, /The provider lets you in/);
   const browser = await openBrowser(testApp);
   await browser.open('/t/default/test/emails');
   assert.match(browser.page.html, /Continue with Example &lt;Login/);
@@ -79,6 +88,42 @@ test('a person who exists is let in by the verified address, and lands where it 
   const claims = { sub: 'olga', email: 'Olga@People.example' };
   await browser.open(issuer.logIn(authorization.href, { claims }));
   assert.equal(browser.page.url, '/t/default/test/emails');
+});
+
+test('an account joins no person whose password somebody else may have chosen', async () => {
+  const email = 'victim@people.example';
+  const attacker = await logIn(testApp, { email });
+  const claims = { sub: 'victim', email };
+  const victim = await logInAt('/login', claims);
+  assert.equal(victim.page.status, 403, victim.page.html);
+  assert.match(victim.page.html, /has never been used with the provider/);
+  assert.equal(victim.cookie(), '');
+  await attacker.open('/account');
+  assert.match(attacker.page.html, /Go to the provider from here once/);
+  const other = await logIn(testApp, { email: 'else@people.example' });
+  assert.equal((await logInAt('/account', claims, other)).page.status, 403, 'another person is logged in');
+});
+
+test('a link for a new password lets a person use another account at the provider', async () => {
+  const email = 'moved@people.example';
+  await joined({ sub: 'closed', email });
+  const { db } = testApp.app;
+  const { id } = await db.read
+    .selectFrom('people')
+    .select('id')
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  const link = await makeLoginLink(testApp.app, {
+    ...{ kind: 'recovery', email: null, tenantId: null, role: null, isOperator: 0 },
+    ...{ personId: id, madeBy: 'test', makerId: null },
+  });
+  const browser = await openBrowser(testApp);
+  await browser.open(link);
+  await browser.submit('enter', { password: 'another good password' });
+  const old = await logInAt('/login', { sub: 'closed', email });
+  assert.match(old.page.html, /has never been used with the provider/);
+  await logInAt('/account', { sub: 'new', email }, browser);
+  assert.equal((await logInAt('/login', { sub: 'new', email })).page.url, '/t/default/live');
 });
 
 test('nobody is made who comes without an invitation', async () => {
@@ -125,8 +170,8 @@ test('an invitation is accepted by its own address, once, and its person logs in
 });
 
 test('a wrong issuer, audience, nonce, signature or time, and an address that is not verified, are refused', async () => {
-  await logIn(testApp, { email: 'wanda@people.example' });
   const honest = { sub: 'wanda', email: 'wanda@people.example' };
+  await joined(honest);
   const wrongs: [string, Claims, RegExp][] = [
     ['issuer', { iss: 'https://evil.example' }, /"iss"/],
     ['audience', { aud: 'another client' }, /"aud/],
@@ -156,8 +201,8 @@ test('a wrong issuer, audience, nonce, signature or time, and an address that is
 });
 
 test('an answer works once, in the browser that has asked, for ten minutes', async () => {
-  await logIn(testApp, { email: 'tina@people.example' });
   const claims = { sub: 'tina', email: 'tina@people.example' };
+  await joined(claims);
   const browser = await openBrowser(testApp);
   await browser.open('/login');
   const path = issuer.logIn(await begin(browser), { claims });
@@ -183,7 +228,7 @@ test('an answer works once, in the browser that has asked, for ten minutes', asy
 
 test('an address that the provider gives to another account opens nothing of the first one', async () => {
   const email = 'ann.reused@people.example';
-  await logIn(testApp, { email });
+  await joined({ sub: 'first', email });
   assert.equal((await logInAt('/login', { sub: 'first', email })).page.url, '/t/default/live');
   const second = await logInAt('/login', { sub: 'second', email });
   assert.match(second.page.html, /belongs to another account/);
@@ -193,13 +238,13 @@ test('an address that the provider gives to another account opens nothing of the
 
 test('the second factor of a person is asked for behind the provider, too', async () => {
   const email = 'tom@people.example';
-  await switchTotpOn(await logIn(testApp, { email }), clock);
+  await switchTotpOn(await joined({ sub: 'tom', email }), clock);
   const browser = await logInAt('/login', { sub: 'tom', email });
   assert.equal(browser.page.url, '/login/code');
 });
 
 test('the wanted page never lies on another host, and the secret of the client stands in no line of the log', async () => {
-  await logIn(testApp, { email: 'ben@people.example' });
+  await joined({ sub: 'ben', email: 'ben@people.example' });
   const browser = await logInAt(`/login?to=${encodeURIComponent('//evil.example')}`, {
     sub: 'ben',
     email: 'ben@people.example',

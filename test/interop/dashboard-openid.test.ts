@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/daemon.ts';
 import { CLIENT_ID, CLIENT_SECRET, startIssuer } from '../support/openid-issuer.ts';
 import { findViolations } from './browser.ts';
 import type { Visitor } from './dashboard/visitor.ts';
-import { openWorld, PERSON } from './dashboard/world.ts';
+import { openWorld, PASSWORD, PERSON } from './dashboard/world.ts';
 
 const GUESTS = ['ida@people.example', 'jan@people.example'] as const;
 const STRANGER = 'stranger@people.example';
@@ -26,7 +26,7 @@ const world = await openWorld({
 });
 
 /** Opens a window of nobody, runs what somebody does in it, and expects no faults. */
-async function asNobody(hasScripts: boolean, run: (visitor: Visitor) => Promise<void>): Promise<void> {
+async function inWindow(hasScripts: boolean, run: (visitor: Visitor) => Promise<void>): Promise<void> {
   const visitor = await world.visit({ hasScripts, isLoggedIn: false, others: [issuer.url] });
   await run(visitor);
   assert.deepEqual(visitor.faults, []);
@@ -46,15 +46,30 @@ async function look({ page, hasScripts, takeScreenshot }: Visitor, name: string)
   if (hasScripts) assert.deepEqual(await findViolations(page), []);
 }
 
-world.flow('a person logs in at a provider, and lands where it wanted to go', ({ hasScripts }) =>
-  asNobody(hasScripts, async (visitor) => {
+/** Logs in with the password, and goes to the provider from the page of the account, unless the person has been there. */
+function useProvider(hasScripts: boolean): Promise<void> {
+  return inWindow(hasScripts, async (visitor) => {
+    await visitor.open('/login?to=/account');
+    await visitor.fill('Email address', PERSON.email);
+    await visitor.fill('Password', PASSWORD);
+    await visitor.submit('Log in');
+    const isUsed = await visitor.page.getByText('The provider lets you in').isVisible();
+    if (!isUsed) await continueAt(visitor, PERSON.email);
+    await visitor.sees('The provider lets you in');
+    await look(visitor, 'account');
+  });
+}
+
+world.flow('a person logs in at a provider, and lands where it wanted to go', async ({ hasScripts }) => {
+  await useProvider(hasScripts);
+  await inWindow(hasScripts, async (visitor) => {
     await visitor.open('/t/default/live/domains');
     await look(visitor, 'login');
     await continueAt(visitor, PERSON.email);
     assert.equal(visitor.page.url(), `${world.origin}/t/default/live/domains`);
     await visitor.sees('Domains');
-  }),
-);
+  });
+});
 
 world.flow(
   'an invited person makes its account at the provider',
@@ -65,7 +80,7 @@ world.flow(
     await fill('Role', 'viewer');
     await submit('Invite somebody');
     const [link = ''] = await page.locator('main .copyable code').allInnerTexts();
-    await asNobody(hasScripts, async (visitor) => {
+    await inWindow(hasScripts, async (visitor) => {
       await visitor.open(new URL(link).pathname);
       await visitor.sees('Do you have an account here with this address?');
       await look(visitor, 'invitation');
@@ -78,7 +93,7 @@ world.flow(
 world.flow(
   'who cancels, is unknown, or comes back twice is told so, and may log in again',
   ({ hasScripts }) =>
-    asNobody(hasScripts, async (visitor) => {
+    inWindow(hasScripts, async (visitor) => {
       const { open, sees, page } = visitor;
       await open('/login');
       await continueAt(visitor, 'Cancel');

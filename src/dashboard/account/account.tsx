@@ -13,6 +13,7 @@ import { changePerson } from '../people/store.ts';
 import { isLanguage, LANGUAGES } from '../texts/texts.ts';
 import { Confirmation } from './confirmation.tsx';
 import { totpActions, totpSection } from './one-time-codes.tsx';
+import { openIdSection } from './openid.tsx';
 import { passkeyActions, passkeySection } from './passkeys.tsx';
 import { DeleteAccount, Tenants, tenantActions } from './tenants.tsx';
 
@@ -36,6 +37,7 @@ export const accountPage = definePage({
           </PasswordChange>
           {await totpSection(context)}
           {await passkeySection(context)}
+          {await openIdSection(context)}
           <Tenants context={context} />
           <SessionTable context={context} sessions={sessions} />
           <DeleteAccount context={context} />

@@ -23,7 +23,7 @@ import { findPerson } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
 import { requireChannel } from './channel.ts';
 import { LoggedIn, NewPerson, WrongLink } from './link-forms.tsx';
-import { startOf } from './start.ts';
+import { startOf, viewerOf } from './start.ts';
 
 export const linkPage = definePage({
   area: 'public',
@@ -109,13 +109,6 @@ async function enter(context: PublicContext, { link, ...entering }: Entering) {
   setSession(token);
   if (stage === 'complete') keepDevice({ kind: 'person', account: entering.person.email });
   return { to: await startOf(app, token) };
-}
-
-/** Returns the person that is logged in. */
-async function viewerOf({ app, sessionToken }: PublicContext): Promise<PersonRow | undefined> {
-  const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
-  if (session?.stage !== 'complete' || session.personId === null) return undefined;
-  return findPerson(app.db.read, session.personId);
 }
 
 /** Returns the first page of what an invitation has opened. */

@@ -1,8 +1,8 @@
 /** The link to the provider of OpenID Connect, when there is one. */
-import type { PublicContext } from '../page.ts';
+import type { BaseContext } from '../page.ts';
 
 type Props = {
-  context: PublicContext;
+  context: BaseContext;
   /** Page that was wanted before logging in. */
   to?: string | undefined;
   /** Token of the invitation that the login accepts. */

@@ -13,7 +13,7 @@ import { findPerson, findPersonByEmail } from '../people/store.ts';
 import { hashToken } from '../people/tokens.ts';
 import { TranslatedRefusal } from '../texts/refusal.ts';
 import { requireChannel, targetOf } from './channel.ts';
-import { placeAfter } from './start.ts';
+import { placeAfter, viewerOf } from './start.ts';
 
 const RETURN_PATH = '/login/openid/return';
 
@@ -112,10 +112,14 @@ function nameOf(text: string): string {
 }
 
 /** @throws AppError restricted_api_key */
-async function knownPerson({ app, texts }: PublicContext, { account }: Returned, actsAs: ActsAs) {
+async function knownPerson(context: PublicContext, { account }: Returned, actsAs: ActsAs) {
+  const { app, texts } = context;
   const person = await findPersonOfAccount(app.db.read, account);
   if (person) await actsAs({ person });
-  const personId = await app.db.commit(bindAccount, account);
+  const viewer = await viewerOf(context);
+  const personId = await app.db.commit(bindAccount, { account, viewer: viewer?.id });
+  if (personId === 'unproven')
+    throw new TranslatedRefusal('restricted_api_key', texts.login.openIdUnproven(account.email));
   if (personId === undefined)
     throw new TranslatedRefusal('restricted_api_key', texts.login.openIdUnknown(account.email));
   return personId;

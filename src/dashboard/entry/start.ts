@@ -32,6 +32,16 @@ export async function startOf(
   return (await findPerson(db.read, session.personId))?.isOperator === 1 ? '/operator' : '/account';
 }
 
+/** Returns the person who is logged in. */
+export async function viewerOf({
+  app,
+  sessionToken,
+}: Pick<PublicContext, 'app' | 'sessionToken'>): Promise<PersonRow | undefined> {
+  const session = sessionToken === undefined ? undefined : await app.people.find(sessionToken);
+  if (session?.stage !== 'complete' || session.personId === null) return undefined;
+  return findPerson(app.db.read, session.personId);
+}
+
 type LoggedIn = { person: Pick<PersonRow, 'email'>; token: string; stage: SessionStage };
 
 /** Lets a person in with the session of its login. A browser is known once the login is complete. */

@@ -11,7 +11,7 @@ import { DAY_MS } from '../../system/clock.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import { ID_CHARACTERS } from '../../system/ids.ts';
 import { addMember, isOwner, requireOwnPerson } from './memberships-store.ts';
-import { type IssuerAccount, insertAccount } from './openid-store.ts';
+import { type IssuerAccount, insertAccount, removeAccountsOf } from './openid-store.ts';
 import { insertPasskey } from './passkeys-store.ts';
 import { endSessionsOf } from './sessions-store.ts';
 import {
@@ -104,8 +104,8 @@ export type LinkUse = {
 };
 
 /**
- * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends the sessions that had the
- * old one. An invitation to an address that belongs to a person already is for that person, who accepts it logged in.
+ * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends everything else that
+ * lets that person in, its accounts at providers among it: the provider may have closed one, and then made another for the same person. An invitation to an address that belongs to a person already is for that person, who accepts it logged in.
  *
  * @throws AppError not_found for a link that does not work any more, already_exists
  */
@@ -119,6 +119,7 @@ export const redeemLink = defineWrite(
     if (link.personId !== null) {
       await requireRecoverable(tx, link);
       await resetPassword(tx, { id: link.personId, passwordHash: person.passwordHash });
+      await removeAccountsOf(tx, link.personId);
       return link.personId;
     }
     await insertPerson(tx, { ...person, ...NEW, isOperator: link.isOperator, createdAt: now });

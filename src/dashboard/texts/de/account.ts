@@ -42,6 +42,10 @@ export const account: typeof english = {
   recoveryCodesLeft: (count) => `Verbleibende Wiederherstellungscodes: ${count}`,
   recoveryCodesRenew: 'Neue Wiederherstellungscodes erstellen',
   recoveryCodesRenewText: 'Alle früheren gelten nicht mehr, auch die unbenutzten.',
+  openId: (provider) => `Anmeldung bei ${provider}`,
+  openIdIsUsed: 'Der Anbieter lässt Sie ein.',
+  openIdIsUnused:
+    'Gehen Sie einmal von hier aus zum Anbieter; danach lässt er Sie ein, anstelle des Passworts.',
   tenants: 'Mandanten',
   tenantsCaption: 'Mandanten, zu denen Sie gehören',
   tenant: 'Mandant',

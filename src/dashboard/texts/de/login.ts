@@ -18,6 +18,8 @@ export const login: typeof english = {
   openId: (provider) => `Weiter mit ${provider}`,
   openIdUnknown: (email) =>
     `Niemand hier hat die Adresse ${email}. Bitten Sie um eine Einladung, und gehen Sie von deren Link aus weiter.`,
+  openIdUnproven: (email) =>
+    `Hier gibt es schon ein Konto mit der Adresse ${email}, und es wurde noch nie mit dem Anbieter verwendet. Melden Sie sich mit dessen Passwort oder einem Passkey an, und gehen Sie von der Seite Ihres Kontos aus zum Anbieter; danach lässt er Sie ein. Haben nicht Sie dieses Passwort gewählt, bitten Sie den Betreiber um einen Link.`,
   openIdCanceled:
     'Die Anmeldung beim Anbieter wurde abgebrochen. Nichts hat sich geändert; melden Sie sich an, wann Sie möchten.',
   openIdRefused:

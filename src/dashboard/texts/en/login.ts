@@ -16,6 +16,8 @@ export const login = {
   openId: (provider: string) => `Continue with ${provider}`,
   openIdUnknown: (email: string) =>
     `Nobody here has the address ${email}. Ask for an invitation, and continue from its link.`,
+  openIdUnproven: (email: string) =>
+    `There is an account here with the address ${email}, and it has never been used with the provider. Log in with its password or a passkey, and go on at the provider from the page of your account; from then on the provider lets you in. If you did not choose that password, ask the operator for a link.`,
   openIdCanceled: 'The login at the provider was canceled. Nothing has changed; log in again when you like.',
   openIdRefused:
     'The login at the provider was not accepted: it took longer than ten minutes, was begun in another browser, or the provider has not verified your address. Log in again.',
