@@ -37,7 +37,7 @@ const worksOf = ({ topics }: Watching) => topics.filter((topic): topic is WorkTo
 /** Returns a hub without streams. */
 export function createHub({ clock, log, tail }: Pick<App, 'clock' | 'log'> & { tail: EventTail }): Hub {
   const watchings = new Set<Watching>();
-  const tails = createTails(tail);
+  const tails = createTails(clock, tail);
   const works = createWorks();
   let isRunning = false;
   let aliveAt = 0;

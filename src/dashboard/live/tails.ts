@@ -1,6 +1,7 @@
 /** Sends the lines of tails. A frame is made once for all streams of a tail, and one read of the event log serves all tails. */
 import type { EventTail, Follower } from '../../events/tail.ts';
 import type { TailLine } from '../../events/tail-store.ts';
+import type { Clock } from '../../system/clock.ts';
 import { createLineLimit, type LineLimit, MAX_LINES_PER_SECOND } from './line-limit.ts';
 import { frameOf, type Stream } from './stream.ts';
 import type { TailTopic } from './topics.ts';
@@ -23,7 +24,7 @@ type Tails = {
 };
 
 /** Returns tails that nobody looks at. */
-export function createTails(tail: EventTail): Tails {
+export function createTails(clock: Pick<Clock, 'elapsed'>, tail: EventTail): Tails {
   const channels = new Map<string, Channel>();
   let following: Promise<() => void> | undefined;
 
@@ -63,7 +64,7 @@ export function createTails(tail: EventTail): Tails {
         const channel = channels.get(name) ?? {
           topic,
           streams: new Set(),
-          limit: createLineLimit(),
+          limit: createLineLimit(clock),
           omitted: 0,
         };
         channels.set(name, channel);
