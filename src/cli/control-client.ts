@@ -12,6 +12,7 @@ import { Client } from 'undici';
 import { openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
+import { readJsonLines } from '../http/json/json-lines.ts';
 import { errorMessage } from '../system/errors.ts';
 import { CommandError } from './errors.ts';
 
@@ -153,17 +154,6 @@ type Sent = {
   headersTimeout?: number;
   signal?: AbortSignal;
 };
-
-/** Yields the values of lines of JSON. Empty lines have none. */
-async function* readJsonLines<Line>(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') yield JSON.parse(line) as Line;
-  }
-}
 
 /** Returns what the operator can do about a socket that does not answer as a daemon does. */
 function explainSilence(error: unknown, dataDir: string): unknown {

@@ -1,5 +1,6 @@
 /** The commands `postrider queue` show what waits to be sent, and change it (queue-actions.ts). */
 import type { Command } from 'commander';
+import type { ShownDomain } from '../queue/control/admin-api.ts';
 import type { OpenState } from '../queue/control/list-store.ts';
 import type { ShownAction, ShownRecipient } from '../queue/control/show.ts';
 import type { Grouping, sumQueues } from '../queue/control/stats.ts';
@@ -99,12 +100,6 @@ function countsOf(name: string, { waiting, due, deferred, held, inFlight, nextDu
 }
 
 type ShownEmail = { emailId: string; recipients: ShownRecipient[]; actions: ShownAction[] };
-type ShownDomain = Stats & {
-  domain: string;
-  site: string | null;
-  replies: { diagnostic: string; recipients: number }[];
-  actions: ShownAction[];
-};
 
 function addShow(queue: Command, terminal: Terminal): void {
   queue

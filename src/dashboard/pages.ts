@@ -58,10 +58,12 @@ import { outboundRoutesPage } from './operating/outbound-routes/routes.tsx';
 import { plansPage } from './operating/plans.tsx';
 import { queueActionsPage } from './operating/queue/actions.tsx';
 import { queueChangePage } from './operating/queue/change.tsx';
+import { queueDomainPage } from './operating/queue/domain.tsx';
 import { queueEmailPage } from './operating/queue/email.tsx';
 import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
 import { sitesPage } from './operating/queue/sites.tsx';
+import { tracePage } from './operating/queue/trace.tsx';
 import { restorationPage } from './operating/restoration.tsx';
 import { settingsPage } from './operating/settings.tsx';
 import { tasksPage } from './operating/tasks.tsx';
@@ -217,7 +219,9 @@ export const PAGES: readonly PageDefinition[] = [
   queueChangePage,
   queueActionsPage,
   queueEmailPage,
+  queueDomainPage,
   sitesPage,
+  tracePage,
   deliverTestPage,
   operatorEmailsPage,
   operatorBroadcastsPage,

@@ -63,13 +63,14 @@ test('a row of links joins the pages of the queue, and marks the present one', a
     '/queue/mail',
     '/queue/mail?state=held',
     '/queue/sites',
+    '/queue/trace',
     '/queue/change',
     '/queue/actions',
   ];
   for (const path of [...pages, '/deliver-test', '/emails', '/broadcasts']) {
     const { html } = await operator.open(`/operator${path}`);
     const row = /<nav class="tabs" aria-label="Queue">.*?<\/nav>/s.exec(html)?.[0] ?? '';
-    assert.equal(row.split('<a ').length, 10, path);
+    assert.equal(row.split('<a ').length, 11, path);
     assert.deepEqual(
       [...row.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, href]) => href),
       [`/operator${path}`],
@@ -92,6 +93,32 @@ test('the queue is counted by domain, and its list is filtered', async () => {
   assert.match(listed.html, /ann@one\.example/);
   assert.match(listed.html, /NXDOMAIN/);
   assert.doesNotMatch(listed.html, /bob@two\.example/);
+});
+
+test('the page of a domain says what waits there by tenant, what was answered last, and which actions apply', async () => {
+  const { html } = await operator.open('/operator/queue');
+  assert.match(html, /href="\/operator\/queue\/domains\/one\.example"/);
+  const shown = await operator.open('/operator/queue/domains/ONE.example');
+  assert.match(shown.html, /<h1>.*Mail for one\.example/);
+  assert.match(shown.html, new RegExp(`queue/mail\\?domain=one\\.example&amp;tenant=${spool.tenantId}`));
+  assert.match(shown.html, /<td><bdi[^>]*>[^<]*NXDOMAIN[^<]*<\/bdi><\/td><td class="number">1<\/td>/);
+  assert.doesNotMatch(shown.html, /Actions in force/);
+  await operator.open('/operator/queue/change?verb=hold&domain=one.example');
+  await operator.submit('act', { reason: 'their disks are full' });
+  const held = await operator.open('/operator/queue/domains/one.example');
+  assert.match(held.html, /Actions in force for this mail.*their disks are full/s);
+  const [, release = ''] = /href="([^"]*verb=release[^"]*)"/.exec(held.html) ?? [];
+  await operator.open(release.replaceAll('&amp;', '&'));
+  await operator.submit('act');
+});
+
+test('a trace begins with what waits for the site, which a domain names too, and a link shows it again', async () => {
+  const { html } = await operator.open('/operator/queue/trace?site=One.Example');
+  assert.match(html, /data-topic="\/operator\/trace\/one\.example"/);
+  assert.match(html, /href="\/operator\/queue\/trace\?site=One\.Example">Refresh/);
+  assert.match(html, /What waits for it.*domains\/one\.example/s);
+  assert.doesNotMatch(html, /domains\/two\.example/);
+  assert.doesNotMatch((await operator.open('/operator/queue/trace')).html, /data-topic/);
 });
 
 test('a tenant that does not exist is refused on the page, where it can be corrected', async () => {

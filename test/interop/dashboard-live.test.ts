@@ -92,6 +92,28 @@ test('without JavaScript a link shows what is new', async () => {
   await page.context().close();
 });
 
+test('the attempts at a site appear as they come, as text, and lead to their email', async () => {
+  const page = await dashboard.openPage();
+  const line = { at: Date.now(), emailId: 'em_1', to: null, from: null };
+  const lines = [
+    { ...line, position: 1, type: 'sent', reply: 'RCPT TO:<ann@readers.example>' },
+    { ...line, position: 2, type: 'received', reply: '450 4.2.0 <b>later</b>' },
+  ];
+  const topic = '/operator/trace/mx.readers.example';
+  await page.route('**/live?**', (route) => {
+    assert.deepEqual(new URL(route.request().url()).searchParams.getAll('topic'), [topic]);
+    const data = JSON.stringify({ topic, lines, omitted: 3, isCut: false });
+    return route.fulfill({ contentType: 'text/event-stream', body: `event: tail\ndata: ${data}\n\n` });
+  });
+  await page.goto('/operator/queue/trace?site=MX.readers.example');
+  const reply = page.getByRole('row', { name: 'Received 450 4.2.0 <b>later</b>' });
+  await reply.waitFor();
+  assert.equal(await reply.getByRole('link').getAttribute('href'), '/operator/queue/emails/em_1');
+  await page.getByText(/^Left out, because they came too fast to read: \d+$/).waitFor();
+  assert.deepEqual(await findViolations(page), []);
+  await page.context().close();
+});
+
 test('a page of an older version loads itself again, but not while somebody has entered something', async () => {
   const page = await dashboard.openPage();
   let answers = 0;

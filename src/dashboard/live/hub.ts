@@ -5,7 +5,8 @@ import type { App } from '../../app.ts';
 import type { EventTail } from '../../events/tail.ts';
 import { frameOf, type Stream } from './stream.ts';
 import { createTails } from './tails.ts';
-import type { TailTopic, Topic, WorkTopic } from './topics.ts';
+import type { TailTopic, Topic, TraceTopic, WorkTopic } from './topics.ts';
+import { createTraces } from './traces.ts';
 import { createWorks } from './works.ts';
 
 /** Time between two looks at watched work, and at the rights of streams. */
@@ -32,6 +33,8 @@ type Hub = {
 };
 
 const tailsOf = ({ topics }: Watching) => topics.filter((topic): topic is TailTopic => topic.kind === 'tail');
+const tracesOf = ({ topics }: Watching) =>
+  topics.filter((topic): topic is TraceTopic => topic.kind === 'trace');
 const worksOf = ({ topics }: Watching) => topics.filter((topic): topic is WorkTopic => topic.kind === 'work');
 
 /** Returns a hub without streams. */
@@ -39,6 +42,7 @@ export function createHub({ clock, log, tail }: Pick<App, 'clock' | 'log'> & { t
   const watchings = new Set<Watching>();
   const tails = createTails(clock, tail);
   const works = createWorks();
+  const traces = createTraces(clock);
   let isRunning = false;
   let aliveAt = 0;
 
@@ -71,6 +75,7 @@ export function createHub({ clock, log, tail }: Pick<App, 'clock' | 'log'> & { t
       const { stream, after } = watching;
       watchings.add(watching);
       works.add(stream, worksOf(watching));
+      traces.add(stream, tracesOf(watching));
       if (!isRunning) {
         isRunning = true;
         clock.after(CHECK_EVERY_MS, () => void run());
@@ -80,6 +85,7 @@ export function createHub({ clock, log, tail }: Pick<App, 'clock' | 'log'> & { t
     async remove(watching) {
       watchings.delete(watching);
       works.remove(watching.stream, worksOf(watching));
+      traces.remove(watching.stream, tracesOf(watching));
       await tails.remove(watching.stream, tailsOf(watching));
     },
     close() {

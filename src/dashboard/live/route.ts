@@ -15,7 +15,7 @@ import { pageHeaders } from '../policy.ts';
 import { contextFor, type Servers } from '../viewer.ts';
 import { createHub, type Watching } from './hub.ts';
 import { beginStream, frameOf } from './stream.ts';
-import { operatorTail, type Topic, tenantTail, workTopic } from './topics.ts';
+import { operatorTail, type Topic, tenantTail, traceTopic, workTopic } from './topics.ts';
 
 /** Path of the streams. */
 export const LIVE_PATH = '/live';
@@ -113,16 +113,17 @@ function topicsOf(app: LiveApp, context: Contexts['account']): Topic[] {
   });
 }
 
-/** Splits the name of a topic into its area and the path of the work. */
-const NAME = /^(\/operator|\/t\/[^/]+\/(?:live|test))\/(?:tail|work(\/.+))$/;
+/** Splits the name of a topic into its area, and the path of the work or the site that is traced. */
+const NAME = /^(\/operator|\/t\/[^/]+\/(?:live|test))\/(?:tail|work(\/.+)|trace\/(.+))$/;
 
 function findTopic({ servers }: LiveApp, context: Contexts['account'], name: string): Topic | undefined {
   const { person, memberships, clientAddress } = context;
-  const [, area, work] = NAME.exec(name) ?? [];
-  if (area === undefined) return undefined;
+  const [, area, work, site] = NAME.exec(name) ?? [];
+  if (area === undefined || (site !== undefined && area !== '/operator')) return undefined;
   if (area === '/operator') {
     if (person.isOperator === 0) return undefined;
     const calls = callsOf(servers.operator, { prefix: '', clientAddress });
+    if (site !== undefined) return traceTopic(site, calls);
     return work === undefined ? operatorTail : workTopic(area, work, calls);
   }
   for (const mode of ['live', 'test'] as const) {

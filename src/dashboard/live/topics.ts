@@ -1,7 +1,8 @@
 /**
- * The topics of streams: the tail of the operator, the tail of a tenant in a mode, and work whose progress a page shows. The name of a topic begins
+ * The topics of streams: the tail of the operator, the tail of a tenant in a mode, the attempts at a site, and work whose progress a page shows. The name of a topic begins
  * with the path of an area, and only people who may open the pages of that area may watch the topic.
  */
+import type { Readable } from 'node:stream';
 import type { EventTail } from '../../events/tail.ts';
 import type { TailLine } from '../../events/tail-store.ts';
 import type { Calls } from '../calls.ts';
@@ -11,7 +12,9 @@ import { tenantPath } from '../frame/layout.tsx';
 export type TailTopic = { kind: 'tail'; name: string; accepts(line: TailLine): boolean };
 /** Work whose progress is watched: a page is told when the answer of an operation has changed. */
 export type WorkTopic = { kind: 'work'; name: string; read(): Promise<unknown> };
-export type Topic = TailTopic | WorkTopic;
+/** The attempts at a site while they happen: the lines of `GET /queue/trace`. */
+export type TraceTopic = { kind: 'trace'; name: string; open(): Promise<Readable> };
+export type Topic = TailTopic | WorkTopic | TraceTopic;
 
 const OPERATOR_TAIL = '/operator/tail';
 
@@ -47,6 +50,17 @@ export function workTopic(area: string, path: string, calls: Calls): WorkTopic |
   const pattern = area === '/operator' ? OPERATOR_WORK : WORK;
   if (!pattern.test(path)) return undefined;
   return { kind: 'work', name: workName(area, path), read: () => calls.get(path) };
+}
+
+/** Returns the name of the topic of a site, which is named as `GET /queue/trace` takes it. */
+export function traceName(site: string): string {
+  return `/operator/trace/${site}`;
+}
+
+/** Returns the topic of a site. `calls` are the operations of the operator. */
+export function traceTopic(site: string, calls: Calls): TraceTopic {
+  const open = async () => (await calls.stream(`/queue/trace?${new URLSearchParams({ site })}`)).bytes;
+  return { kind: 'trace', name: traceName(site), open };
 }
 
 /** Number of the newest events that are searched for the first lines of a tail. */

@@ -54,6 +54,19 @@ export function createJsonLines(clock: Pick<Clock, 'after'>, onEnd: () => void):
       if (!isOver) wait();
     });
   };
+  // The headers of a response are sent with its first bytes, and tell the reader that it was not refused.
+  push('');
   wait();
   return { stream, send: (value) => push(JSON.stringify(value)), end };
+}
+
+/** Yields the values of lines of JSON. Empty lines have none. */
+export async function* readJsonLines<Line>(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of bytes) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') yield JSON.parse(line) as Line;
+  }
 }

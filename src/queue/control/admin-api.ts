@@ -188,6 +188,9 @@ async function coveringAny(tx: App['db']['read'], recipients: Recipients) {
   return found;
 }
 
+/** The mail for a domain as the control socket answers with it. */
+export type ShownDomain = Awaited<ReturnType<typeof showDomain>>;
+
 async function showDomain(app: ControlApp, domain: string) {
   const { db, censuses } = app;
   const selection = { ...EVERYTHING, domain };

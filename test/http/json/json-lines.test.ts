@@ -15,7 +15,7 @@ test('lines are sent as they come, with empty ones while nothing happens, until 
   lines.send({ c: 1 });
   lines.end();
   await clock.advance(60_000);
-  assert.equal(await text(lines.stream), '{"a":"x\\ny"}\n\n{"b":1}\n');
+  assert.equal(await text(lines.stream), '\n{"a":"x\\ny"}\n\n{"b":1}\n');
   assert.equal(ends, 1);
 });
 

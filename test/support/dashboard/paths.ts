@@ -22,6 +22,7 @@ const RESOURCES: Readonly<Record<string, Prefix | ((shown: Shown) => string)>> =
   'contacts/:contactId': 'ct',
   'deliveries/:delivery': 'whd',
   'domains/:id': 'dom',
+  'domains/:domain': () => 'rcpt.example',
   'emails/:id': 'em',
   'exports/:exportId': 'exp',
   'exports/:id': ({ files }) => files.suppressionExport,

@@ -2,6 +2,7 @@
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { REPLY_CLASSES } from '../../../queue/outcome/replies/meaning.ts';
 import { AppError } from '../../../system/errors.ts';
+import { path } from '../../calls.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect } from '../../frame/lists.tsx';
 import { Why } from '../../frame/refusal.tsx';
@@ -29,6 +30,21 @@ export function readCriteria(read: (name: string) => string | null): Record<stri
 /** Returns the path of the page that changes the mail that criteria select. */
 export function changePath(criteria: Readonly<Record<string, string>>): string {
   return `/operator/queue/change?${new URLSearchParams(criteria)}`;
+}
+
+/** Returns the path of the list of the mail that criteria select. */
+export function mailPath(criteria: Readonly<Record<string, string>>): string {
+  return `/operator/queue/mail?${new URLSearchParams(criteria)}`;
+}
+
+/** Returns the path of the page of a domain. */
+export function domainPath(domain: string): string {
+  return `/operator${path`/queue/domains/${domain}`}`;
+}
+
+/** Returns the path of the page that shows the attempts at a site. */
+export function tracePath(site: string): string {
+  return `/operator/queue/trace?${new URLSearchParams({ site })}`;
 }
 
 /** The fields of the criteria. */

@@ -7,7 +7,7 @@ import { Pager, pageIn, Table } from '../../frame/lists.tsx';
 import { SmtpSession } from '../../frame/smtp-session.tsx';
 import { definePage } from '../../page.ts';
 import { ActionTable } from './actions.tsx';
-import { changePath, type OperatorContext } from './criteria.tsx';
+import { changePath, type OperatorContext, tracePath } from './criteria.tsx';
 import { stateText } from './state-text.ts';
 
 /** Number of recipients, and of the newest attempts, on a page. Each may have a reply of 1,000 characters. */
@@ -161,7 +161,10 @@ function Conversation({
   return (
     <section>
       <h3>
-        <Foreign text={site} /> <Time context={context} at={at} />
+        <a href={tracePath(site)}>
+          <Foreign text={site} />
+        </a>{' '}
+        <Time context={context} at={at} />
       </h3>
       <SmtpSession label={`${site}, ${context.formats.exactTime(at)}`} lines={lines} />
     </section>

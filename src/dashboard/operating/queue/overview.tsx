@@ -3,7 +3,7 @@ import { GROUPINGS, type Grouping, type sumQueues } from '../../../queue/control
 import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
-import { answerOf, changePath, type OperatorContext, Refused } from './criteria.tsx';
+import { answerOf, changePath, domainPath, mailPath, type OperatorContext, Refused } from './criteria.tsx';
 import { QueueTabs } from './tabs.tsx';
 
 export type QueueStats = Awaited<ReturnType<typeof sumQueues>>;
@@ -46,9 +46,16 @@ export const queuePage = definePage({
   },
 });
 
-type GroupsProps = { context: OperatorContext; by: Grouping; stats: QueueStats };
+type GroupsProps = {
+  context: OperatorContext;
+  by: Grouping;
+  stats: QueueStats;
+  /** Criteria of all groups, such as the domain whose mail they are. */
+  criteria?: Readonly<Record<string, string>>;
+};
 
-function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProps) {
+/** The numbers of the queue, and a table of its groups. */
+export function Groups({ context, by, stats: { countedAt, total, groups }, criteria = {} }: GroupsProps) {
   const { queue } = context.texts;
   const { number } = context.formats;
   const nameOf = (group: QueueStats['groups'][number]) => String((group as Record<string, unknown>)[by]);
@@ -74,7 +81,7 @@ function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProp
         columns={[
           {
             label: queue.groupings[by],
-            cell: (group) => <GroupLink context={context} by={by} name={nameOf(group)} />,
+            cell: (group) => <GroupLink context={context} by={by} name={nameOf(group)} criteria={criteria} />,
           },
           ...counts.map(({ name, label }) => ({
             label,
@@ -89,7 +96,7 @@ function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProp
             label: context.texts.frame.actions,
             cell: (group) =>
               isNamed(nameOf(group)) && (
-                <a href={changePath({ [by]: nameOf(group) })}>{context.texts.frame.edit}</a>
+                <a href={changePath({ ...criteria, [by]: nameOf(group) })}>{context.texts.frame.edit}</a>
               ),
           },
         ]}
@@ -98,13 +105,22 @@ function Groups({ context, by, stats: { countedAt, total, groups } }: GroupsProp
   );
 }
 
-function GroupLink({ context, by, name }: { context: OperatorContext; by: Grouping; name: string }) {
+type GroupLinkProps = {
+  context: OperatorContext;
+  by: Grouping;
+  name: string;
+  criteria: Readonly<Record<string, string>>;
+};
+
+/** A domain leads to its page, and other groups to their mail. */
+function GroupLink({ context, by, name, criteria }: GroupLinkProps) {
   const { groups, kinds } = context.texts.queue;
   const words: Readonly<Record<string, string>> = by === 'kind' ? kinds : groups;
   const label = Object.hasOwn(words, name) ? (words[name] ?? name) : name;
   if (!isNamed(name)) return <span class="muted">{label}</span>;
+  const page = by === 'domain' ? domainPath(name) : mailPath({ ...criteria, [by]: name });
   return (
-    <a href={`/operator/queue/mail?${new URLSearchParams({ [by]: name })}`}>
+    <a href={page}>
       <Foreign text={label} />
     </a>
   );

@@ -3,7 +3,7 @@ import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
-import { changePath, type OperatorContext } from './criteria.tsx';
+import { changePath, mailPath, type OperatorContext, tracePath } from './criteria.tsx';
 import type { QueueStats } from './overview.tsx';
 import { QueueTabs } from './tabs.tsx';
 
@@ -109,7 +109,8 @@ function Links({ context, site: { name, hold } }: { context: OperatorContext; si
         ? link(sites.resume, changePath({ verb: 'release', hold: hold.id }))
         : link(sites.suspend, changePath({ verb: 'hold', site: name }))}
       {link(sites.retry, changePath({ verb: 'retry', site: name }))}
-      {link(sites.mail, `/operator/queue/mail?${new URLSearchParams({ site: name })}`)}
+      {link(sites.mail, mailPath({ site: name }))}
+      {link(sites.trace, tracePath(name))}
     </div>
   );
 }
