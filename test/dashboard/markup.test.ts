@@ -1,5 +1,5 @@
 /**
- * The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full and in error, in both
+ * The HTML of all pages: html-validate finds nothing in it, and none is large. They are empty, full, of a new installation and in error, in both
  * languages; on those in German, English sentences say that they are English.
  */
 import assert from 'node:assert/strict';
@@ -7,11 +7,16 @@ import { after, test } from 'node:test';
 import { formsOf } from '../support/browser.ts';
 import { findEnglish } from '../support/dashboard/english.ts';
 import { findMarkupFaults, isPage } from '../support/dashboard/markup.ts';
-import { type Visit, visitEmpty, visitFull } from '../support/dashboard/visits.ts';
+import { type Visit, visitEmpty, visitFull, visitNew } from '../support/dashboard/visits.ts';
 import { openPopulated } from '../support/resources/populated.ts';
+import { openTestApp } from '../support/test-app.ts';
 
 const world = await openPopulated();
-after(() => world.close());
+const installation = await openTestApp();
+after(async () => {
+  await world.close();
+  await installation.close();
+});
 
 /**
  * Returns true for a page whose HTML is looked at in this language. A page of a tenant consists of the same elements in both modes, so the
@@ -44,12 +49,14 @@ async function walk(
 
 const full = await visitFull(world);
 const empty = await visitEmpty(world);
+const installed = await visitNew(installation);
 
 for (const language of ['en', 'de']) {
-  test(`every page is valid and at most 100 kB, empty and full, in ${language}`, async () => {
+  test(`every page is valid and at most 100 kB, empty, full and of a new installation, in ${language}`, async () => {
     for (const [visits, least] of [
       [full, 140],
       [empty, 30],
+      [installed, 20],
     ] as const) {
       const { pages, faults } = await walk(visits, language);
       assert.deepEqual(faults, []);

@@ -6,11 +6,11 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Browser as Session } from '../../support/browser.ts';
 import type { Visit } from '../../support/dashboard/visits.ts';
 import { openPopulated, type Populated } from '../../support/resources/populated.ts';
+import type { TestApp } from '../../support/test-app.ts';
 import { startBrowser } from '../browser.ts';
 import { type Visitor, visit } from './visitor.ts';
 
 export type Pages = {
-  world: Populated;
   /** Opens a window in which somebody is logged in. */
   enter(session: Session, options?: BrowserContextOptions): Promise<Visitor>;
   /** Runs `look` on each page that somebody can open. Files and the frames of foreign HTML are no pages. */
@@ -21,24 +21,30 @@ export type Pages = {
   ): Promise<string[]>;
 };
 
-/** Opens the application and the browser, which end with the tests of the file. */
-export async function openPages(env: Record<string, string> = {}): Promise<Pages> {
+/** Opens a populated application and the browser, which end with the tests of the file. */
+export async function openPages(
+  env: Record<string, string> = {},
+): Promise<Pages & { world: Populated; browser: Browser }> {
   const world = await openPopulated({}, env);
-  const server = await world.testApp.openServer();
-  await server.listen({ host: '127.0.0.1', port: 0 });
-  const origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   const browser: Browser = await startBrowser({});
   after(async () => {
     await browser.close();
     await world.close();
   });
+  return { world, browser, ...(await openPagesOf(world.testApp, browser)) };
+}
+
+/** Serves the pages of an application to the browser. */
+export async function openPagesOf(testApp: Pick<TestApp, 'openServer'>, browser: Browser): Promise<Pages> {
+  const server = await testApp.openServer();
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
+  const origin = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   const enter: Pages['enter'] = async (session, options = {}) => {
     const visitor = await visit(browser, { origin, hasScripts: true, ...options });
     await visitor.page.context().addCookies(cookiesOf(session, origin));
     return visitor;
   };
   return {
-    world,
     enter,
     async walk(visits, options, look) {
       const faults: string[] = [];

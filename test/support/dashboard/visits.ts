@@ -4,12 +4,15 @@ import { AUTHENTICATOR } from '../../../src/dashboard/entry/start.ts';
 import type { Area, PageDefinition } from '../../../src/dashboard/page.ts';
 import { PAGES } from '../../../src/dashboard/pages.ts';
 import { makeLoginLink } from '../../../src/dashboard/people/invite.ts';
+import { hashToken, newToken } from '../../../src/dashboard/people/tokens.ts';
 import { routeOf } from '../../../src/dashboard/routes.ts';
 import type { Mode } from '../../../src/db/tables.ts';
 import { hashPassword } from '../../../src/mailboxes/passwords/hash.ts';
+import { insertRow } from '../../broadcasts/fixtures.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { type Browser, logIn, openBrowser, PASSWORD } from '../browser.ts';
 import type { Party, Populated } from '../resources/populated.ts';
+import type { TestApp } from '../test-app.ts';
 import { fillMode, hasParameters, pathOf, type Shown } from './paths.ts';
 
 export type Visit = { browser: Browser; paths: readonly string[] };
@@ -59,6 +62,13 @@ export async function visitEmpty(world: Populated): Promise<Visit[]> {
   ];
 }
 
+/** Logs in the first operator of an installation in which nothing has happened yet. */
+export async function visitNew(testApp: TestApp): Promise<Visit[]> {
+  const pages = pagesOf('account', 'operator').filter((page) => !hasParameters(page));
+  const browser = await logIn(testApp, { tenantId: null, isOperator: true });
+  return [{ browser, paths: pages.map(routeOf) }];
+}
+
 function pagesOf(...areas: readonly Area[]): readonly PageDefinition[] {
   return PAGES.filter(({ area }) => areas.includes(area));
 }
@@ -76,11 +86,30 @@ async function ownerOfMailbox({ testApp }: Populated, name: string): Promise<Bro
 /** Pages that show nothing and lead to others. */
 const LEADING_ON = ['/', '/logout', '/login/openid', '/login/openid/return', AUTHENTICATOR];
 
-/** Returns the paths of the pages that somebody without a session sees, among them a link that works and one that does not. */
+/** Returns the paths of the pages that somebody without a session sees, among them links that work and some that do not. */
 async function publicPaths(world: Populated): Promise<string[]> {
-  const invitation = await invite(world, 'invited@people.example');
   const others = pagesOf('public').filter((page) => !hasParameters(page) && !LEADING_ON.includes(page.path));
-  return [...others.map(({ path }) => path), invitation, '/link/nothing'];
+  const links = [
+    await invite(world, 'invited@people.example'),
+    await mailboxLink(world, { name: 'confirming', confirmedAt: null }),
+    await mailboxLink(world, { name: 'forgetful', confirmedAt: 1 }),
+  ];
+  return [...others.map(({ path }) => path), ...links, '/link/nothing', '/mailbox/link/nothing'];
+}
+
+/** Returns the link that was mailed to the recovery address of a new mailbox: one that confirms the address, or one that sets a new password. */
+async function mailboxLink(
+  { testApp }: Populated,
+  { name, confirmedAt }: { name: string; confirmedAt: number | null },
+): Promise<string> {
+  const { id: mailboxId } = await addMailbox(testApp, { address: `${name}@people.example` });
+  const createdAt = testApp.app.clock.now();
+  const token = newToken();
+  insertRow(testApp, 'mailboxRecoveries', {
+    ...{ mailboxId, address: `${name}@elsewhere.example`, createdAt, confirmedAt },
+    ...{ linkHash: hashToken(token) ?? null, linkExpiresAt: createdAt + 24 * 3_600_000 },
+  });
+  return `/mailbox/link/${token}`;
 }
 
 function invite({ testApp: { app, tenantId } }: Populated, email: string): Promise<string> {
