@@ -2,20 +2,25 @@
 import { hashOf } from '../approvals/hash.ts';
 import type { Filter } from '../audiences/segments/filter.ts';
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
-import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
+import type { BroadcastRow, TemplateRow, TopicRow } from '../db/marketing-tables.ts';
 
 type Named = {
   template: Pick<TemplateRow, 'html' | 'text'> | undefined;
+  /** Readers see its name and description, and its default decides who gets the broadcast without a choice. */
+  topic: Pick<TopicRow, 'name' | 'description' | 'defaultOptIn'> | undefined;
   /** Rules of the segment; null for a whole audience. */
   filter: Filter | null;
 };
 
-/** Returns the hash of the content and the audience, with the template and the segment as they are now. */
-export function hashContent(broadcast: BroadcastRow, { template, filter }: Named): string {
+/** Returns the hash of the content and the audience, with the template, the topic and the segment as they are now. */
+export function hashContent(broadcast: BroadcastRow, { template, topic, filter }: Named): string {
   const { id, fromHeader, subject, replyTo, html, text, topicId, audienceId, segmentId, templateId } =
     broadcast;
   const own = [id, fromHeader, subject, replyTo, html, text, topicId];
-  return hashOf([own, templateId, template?.html, template?.text, audienceId, segmentId, filter]);
+  const named = [templateId, template?.html, template?.text, audienceId, segmentId, filter];
+  // Without a topic the hash is that of earlier versions, so that what was approved there stays approved.
+  const ofTopic = topic ? [[topic.name, topic.description, topic.defaultOptIn]] : [];
+  return hashOf([own, ...named, ...ofTopic]);
 }
 
 type Time = Pick<BroadcastRunRow, 'pace'> & {

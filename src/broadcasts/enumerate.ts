@@ -61,14 +61,19 @@ const readSlice = defineRead(
     }),
 );
 
-/** Returns the topic as it is now, or as it was at the start when it was deleted since; undefined without one. */
+/**
+ * Returns the topic as it was at the start; undefined without one. A change since adds no readers whom nobody has approved. Runs that earlier
+ * versions started have the topic as it is now.
+ */
 async function topicOf(
   tx: Tx,
   tenantId: BroadcastRunRow['tenantId'],
   { topicId: id, defaultOptIn }: Pick<Frozen, 'topicId' | 'defaultOptIn'>,
 ): Promise<Pick<TopicRow, 'id' | 'defaultOptIn'> | undefined> {
   if (id === null) return undefined;
-  return (await findTopic(tx, tenantId, id)) ?? { id, defaultOptIn: defaultOptIn ?? 1 };
+  const isFrozen = defaultOptIn !== undefined && defaultOptIn !== null;
+  if (isFrozen) return { id, defaultOptIn };
+  return (await findTopic(tx, tenantId, id)) ?? { id, defaultOptIn: 1 };
 }
 
 function ledgerRow(contact: ReachedContact, uses: Frozen['uses']): NewLedgerRow {

@@ -191,7 +191,7 @@ async function freezeBroadcast(
   const used = [subject, texts.html, texts.text ?? ''].flatMap((text) => usesIn([undefined, text]));
   return {
     targets,
-    contentHash: hashContent(broadcast, { template, filter }),
+    contentHash: hashContent(broadcast, { template, topic, filter }),
     source: await createPacking()({ ...texts, ...(tracking && { tracking }) }),
     frozen: {
       audienceId,

@@ -32,7 +32,7 @@ export function requireSegmentUnplanned(tx: Tx, changer: Changer, id: string): P
 }
 
 /**
- * Checks that the caller may change a topic: mail of the caller needs no approval, or no broadcast is planned that names the topic. Its readers
+ * Checks that the caller may change a topic: mail of the caller needs no approval, or nobody has planned a broadcast that names the topic. Its readers
  * see the topic's name and description, and its default decides who gets the broadcast.
  * @throws AppError restricted_api_key
  */
@@ -43,13 +43,10 @@ export function requireTopicUnplanned(tx: Tx, changer: Changer, id: string): Pro
 async function refuseOfBroadcast(tx: Tx, changer: Changer, named: Named): Promise<void> {
   if (findAsker(changer, 'broadcast') === null || !(await isOfBroadcast(tx, changer, named))) return;
   const { thing } = named;
-  const scheduled = isBound(thing) ? 'scheduled without approval' : 'scheduled';
-  throw refusal(thing, `A broadcast that is ${scheduled}, or paused before its start, names this ${thing}`);
-}
-
-/** Returns true for things whose content an approval binds to, so that a change of them asks again. */
-function isBound(thing: Thing): boolean {
-  return thing !== 'topic';
+  throw refusal(
+    thing,
+    `A broadcast that is scheduled without approval, or paused before its start, names this ${thing}`,
+  );
 }
 
 function refusal(what: Thing, reason: string): AppError {
@@ -61,10 +58,10 @@ function refusal(what: Thing, reason: string): AppError {
 
 /**
  * Returns true when a broadcast names it that can start without another look at it. A broadcast that has started is frozen, and an approval
- * binds to the template and the segment, though not to the topic; but not when its time has passed, because whoever resumes it then starts it.
+ * binds to the template, the topic and the segment; but not when its time has passed, because whoever resumes it then starts it.
  */
 async function isOfBroadcast(tx: Tx, { tenantId }: Changer, { thing, id }: Named): Promise<boolean> {
-  const planned = tx
+  const found = await tx
     .selectFrom('broadcasts')
     .innerJoin('broadcastRuns', 'broadcastRuns.broadcastId', 'broadcasts.id')
     .select('broadcasts.id')
@@ -73,11 +70,11 @@ async function isOfBroadcast(tx: Tx, { tenantId }: Changer, { thing, id }: Named
     .where('broadcasts.status', 'in', ['scheduled', 'paused'])
     .where(sql<boolean>`${sql.ref(`broadcasts.${thing}Id`)} = ${id}`)
     .where('broadcastRuns.startedAt', 'is', null)
-    .limit(1);
-  const unbound = sql<boolean>`(broadcasts.status = 'paused' OR NOT EXISTS (SELECT 1 FROM approvals
-    WHERE approvals.reference = broadcasts.id AND approvals.state IN ('pending', 'approved')
-      AND approvals."sendAt" IS NOT NULL))`;
-  const found = await (isBound(thing) ? planned.where(unbound) : planned).executeTakeFirst();
+    .where(sql<boolean>`(broadcasts.status = 'paused' OR NOT EXISTS (SELECT 1 FROM approvals
+      WHERE approvals.reference = broadcasts.id AND approvals.state IN ('pending', 'approved')
+        AND approvals."sendAt" IS NOT NULL))`)
+    .limit(1)
+    .executeTakeFirst();
   return found !== undefined;
 }
 

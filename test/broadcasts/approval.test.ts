@@ -109,6 +109,8 @@ test('any change asks again: of its fields, its time, its pace, and of what it n
   );
   assert.equal(segment.status, 201, JSON.stringify(segment.body));
   const segmentId: string = segment.body.id;
+  const topic = await ask('POST', '/topics', { name: 'By choice', defaultOptIn: false }, liveKey);
+  const topicId: string = topic.body.id;
   const changes: Record<string, (id: string) => Promise<{ status: number }>> = {
     subject: (id) => ask('PATCH', `/broadcasts/${id}`, { subject: 'Other' }, liveKey),
     html: (id) => ask('PATCH', `/broadcasts/${id}`, { templateId: null, html: `${HTML}!` }),
@@ -117,6 +119,9 @@ test('any change asks again: of its fields, its time, its pace, and of what it n
     audience: (id) => ask('PATCH', `/broadcasts/${id}`, { segmentId: null, audienceId }),
     template: () => ask('PATCH', `/templates/${template.body.id}`, { html: `${HTML} ${clock.now()}` }),
     segment: () => ask('PATCH', `/segments/${segmentId}`, { filter: filter(true) }),
+    'name of the topic': () => ask('PATCH', `/topics/${topicId}`, { name: 'Ours' }),
+    'text of the topic': () => ask('PATCH', `/topics/${topicId}`, { description: 'Ours' }),
+    'default of the topic': () => ask('PATCH', `/topics/${topicId}`, { defaultOptIn: true }),
   };
   for (const [name, change] of Object.entries(changes)) {
     await clock.advance(1);
@@ -124,6 +129,7 @@ test('any change asks again: of its fields, its time, its pace, and of what it n
       html: null,
       templateId: template.body.id,
       segmentId,
+      topicId,
       scheduleAt: inMs(HOUR_MS),
     });
     const { hash } = (await campaign.show(id)).approval;
@@ -149,6 +155,15 @@ test('what has changed since it was read is not approved, but asks again', async
   assert.deepEqual(await rest(id), ['draft', 'pending']);
   assert.equal((await approve(id)).status, 200);
   assert.deepEqual(await rest(id), ['sending', 'approved']);
+});
+
+test('a topic for few that is made one for all before the decision asks again', async () => {
+  const topic = await ask('POST', '/topics', { name: 'For few', defaultOptIn: false }, liveKey);
+  const id = await sent({ topicId: topic.body.id });
+  const { hash } = (await campaign.show(id)).approval;
+  assert.equal((await ask('PATCH', `/topics/${topic.body.id}`, { defaultOptIn: true })).status, 200);
+  assert.equal((await approve(id, { hash })).status, 409);
+  assert.deepEqual(await rest(id), ['draft', 'pending']);
 });
 
 test('an approval and a change at the same time never send what nobody has approved', async () => {

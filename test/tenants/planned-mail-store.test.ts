@@ -84,7 +84,7 @@ test('what a broadcast names that is paused before its start is not changed, alt
   assert.equal((await ask('DELETE', `/templates/${templateId}`)).status, 204);
 });
 
-test('a topic that a planned broadcast names is changed by others alone, also when the broadcast was approved', async () => {
+test('a topic that a planned broadcast names is changed by others alone, and one that was approved asks again', async () => {
   const topicId = await make('/topics', { name: 'Offers' }, liveKey);
   const path = `/topics/${topicId}`;
   const refusesTopic = async () => {
@@ -102,9 +102,12 @@ test('a topic that a planned broadcast names is changed by others alone, also wh
   await ask('POST', `/broadcasts/${planned}/cancel`, undefined, liveKey);
   assert.equal((await ask('PATCH', path, { description: 'For nobody' })).status, 200);
   const approved = await make('/broadcasts', { ...broadcast, scheduleAt: inMs(HOUR_MS) }, key);
-  await refusesTopic();
   assert.equal((await decide(`/broadcasts/${approved}`, 'approve')).status, 200);
-  await refusesTopic();
+  assert.equal((await ask('PATCH', path, { description: 'Mine' })).status, 200);
+  await clock.advance(HOUR_MS);
+  await campaign.work();
+  const { status, approval } = await campaign.show(approved);
+  assert.deepEqual([status, approval.state], ['scheduled', 'pending']);
   await ask('POST', `/broadcasts/${approved}/cancel`, undefined, liveKey);
   assert.equal((await ask('DELETE', path)).status, 204);
 });

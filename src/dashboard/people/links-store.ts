@@ -104,8 +104,9 @@ export type LinkUse = {
 };
 
 /**
- * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends everything else that
- * lets that person in, its accounts at providers among it: the provider may have closed one, and then made another for the same person. An invitation to an address that belongs to a person already is for that person, who accepts it logged in.
+ * Uses a link: it makes the person with its membership, or sets the new password of the one that exists, and ends everything else that lets
+ * that person in. Its accounts at providers are among it, because a provider may have closed one and made another for the same person. An
+ * invitation to an address that belongs to a person already is for that person, who accepts it logged in.
  *
  * @throws AppError not_found for a link that does not work any more, already_exists
  */

@@ -270,6 +270,16 @@ test('a topic and a template that are deleted while a broadcast is sent do not m
   assert.deepEqual([status, counts.delivered, stepper.got.size], ['sent', CONTACTS, CONTACTS]);
 });
 
+test('a topic that is made one for all after the start adds nobody to a broadcast', async () => {
+  const topicId = (await ask('POST', '/topics', { name: 'For few', defaultOptIn: false })).body.id as string;
+  const id = await campaign.draft({ topicId });
+  assert.equal((await campaign.act(id, 'send')).status, 200);
+  await expectOk('PATCH', `/topics/${topicId}`, { defaultOptIn: true });
+  await stepper.drain();
+  const { counts } = await campaign.show(id);
+  assert.deepEqual([stepper.got.size, counts.optedOut], [0, CONTACTS]);
+});
+
 test('a reader who has not opted in to a topic gets no broadcast about it, also when it is deleted meanwhile', async () => {
   const name = { name: 'By choice', defaultOptIn: false };
   const topicId = (await ask('POST', '/topics', name)).body.id as string;
