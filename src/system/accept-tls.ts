@@ -74,12 +74,18 @@ export function encodeProtocols(names: readonly string[]): DataView {
   return new DataView(new Uint8Array(bytes).buffer);
 }
 
+/** A client that closes its side before its part of the handshake is done will never do it, and a half-open connection would wait. */
 function finishHandshake(secure: TLSSocket): Promise<void> {
   return new Promise((resolve, reject) => {
+    const giveUp = () => secure.destroy();
+    secure.once('end', giveUp);
     // After the handshake these listeners have no effect, but the first one keeps errors from being uncaught.
     secure.on('error', reject);
     secure.once('_tlsError', reject);
     secure.once('close', () => reject(new Error('the connection closed during the TLS handshake')));
-    secure.once('secure', () => resolve());
+    secure.once('secure', () => {
+      secure.off('end', giveUp);
+      resolve();
+    });
   });
 }
