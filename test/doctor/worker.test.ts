@@ -195,16 +195,16 @@ test('a DNS that never answers ends every check in time, and turns nothing that 
   const never = () => new Promise<never>(() => {});
   const hanging = new Proxy(world.dns, { get: (_, key) => (key === 'fresh' ? hanging : never) });
   const examined = examine({ ...world.app, dns: hanging });
-  await world.clock.advance(4_500);
+  await world.clock.advance(3_600);
   const { findings, complete } = await examined;
   assert.ok(
-    lines(findings).includes('warn address: no result within 4.5 seconds'),
+    lines(findings).includes('warn address: no result within 3.6 seconds'),
     lines(findings).join('\n'),
   );
   assert.ok(!complete.includes('address'));
   const work = createDoctorWork({ ...world.app, dns: hanging });
   const running = work.run('run');
-  await world.clock.advance(4_500);
+  await world.clock.advance(3_600);
   await running;
   const after = await world.app.db.read.selectFrom('doctorFindings').selectAll().execute();
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { type Check, type Finding, findingsOf } from '../check.ts';
 const { ok, warn, fail } = findingsOf('dns-records');
 
 /** Maximum time of all lookups, in milliseconds. */
-const TIMEOUT_MS = 4_000;
+const TIMEOUT_MS = 3_200;
 const PUBLISH = 'publish it as "postrider domain records --check" shows it';
 
 export const dnsRecords: Check = {
