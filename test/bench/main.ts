@@ -39,6 +39,7 @@ import { replies } from './replies.ts';
 import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
+import { setup } from './setup.ts';
 import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
 import { submission } from './submission.ts';
@@ -90,6 +91,7 @@ const GROUPS: readonly Group[] = [
   submission,
   passwordLogins,
   nameServer,
+  setup,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,
