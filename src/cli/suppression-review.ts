@@ -1,12 +1,11 @@
 /** `postrider suppression review`: suppressions that bounces have made, and would not make now. */
 import type { Command } from 'commander';
-import type { showDoubtful } from '../queue/suppression-review/admin-api.ts';
+import type { SuppressionReview } from '../queue/suppression-review/admin-api.ts';
 import { withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-type Review = { suppressions: ReturnType<typeof showDoubtful>[] };
 type Options = { tenant?: string; remove?: string; removeAll?: true };
 
 /** Adds the command to those of suppressions. */
@@ -24,7 +23,7 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
         if (remove !== undefined && removeAll) throw new UsageError('give --remove or --remove-all');
         if (remove === undefined && !removeAll) {
           const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-          const review = await control.request<Review>('GET', `/suppressions/review${query}`);
+          const review = await control.request<SuppressionReview>('GET', `/suppressions/review${query}`);
           show(review, () => table(review));
           return;
         }
@@ -35,7 +34,7 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
     );
 }
 
-function table({ suppressions }: Review): string {
+function table({ suppressions }: SuppressionReview): string {
   const rows = suppressions.map(
     ({ id, tenantId, email, createdAt, reason, class: class_, row, diagnostic }) => [
       ...[id, tenantId, email, createdAt, reason === 'row' ? 'would not suppress' : 'no evidence is stored'],

@@ -66,6 +66,7 @@ import { sitesPage } from './operating/queue/sites.tsx';
 import { tracePage } from './operating/queue/trace.tsx';
 import { restorationPage } from './operating/restoration.tsx';
 import { settingsPage } from './operating/settings.tsx';
+import { suppressionReviewPage } from './operating/suppression-review.tsx';
 import { tasksPage } from './operating/tasks.tsx';
 import { tenantPage } from './operating/tenant.tsx';
 import { tenantDeletePage } from './operating/tenant-delete.tsx';
@@ -226,6 +227,7 @@ export const PAGES: readonly PageDefinition[] = [
   operatorEmailsPage,
   operatorBroadcastsPage,
   outboundRoutesPage,
+  suppressionReviewPage,
   tasksPage,
   tenantsPage,
   tenantPage,

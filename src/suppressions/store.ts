@@ -70,29 +70,37 @@ export function listSuppressions(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
+type OfTenant = { tenantId: SuppressionRow['tenantId'] | undefined };
+
 /**
  * Returns suppressions that bounces of known emails have made, the oldest first. `after` is the id of the last one of the page before.
  */
 export function listBounced(
   tx: Tx,
-  {
-    tenantId,
-    after,
-    limit,
-  }: {
-    tenantId: SuppressionRow['tenantId'] | undefined;
-    after: SuppressionRow['id'] | undefined;
-    limit: number;
-  },
+  { tenantId, after, limit }: OfTenant & { after: string | undefined; limit: number },
 ): Promise<SuppressionRow[]> {
-  let wanted = tx
+  let wanted = bouncedOf(tx, tenantId);
+  if (after !== undefined) wanted = wanted.where('id', '>', after as SuppressionRow['id']);
+  return wanted.orderBy('id').limit(limit).execute();
+}
+
+/** Returns those of the suppressions with these ids that bounces of known emails have made. */
+export function findBounced(
+  tx: Tx,
+  { tenantId, ids }: OfTenant & { ids: readonly string[] },
+): Promise<SuppressionRow[]> {
+  return bouncedOf(tx, tenantId)
+    .where('id', 'in', ids as SuppressionRow['id'][])
+    .execute();
+}
+
+function bouncedOf(tx: Tx, tenantId: OfTenant['tenantId']) {
+  const wanted = tx
     .selectFrom('suppressions')
     .selectAll()
     .where('reason', '=', 'bounce')
     .where('sourceEmailId', 'is not', null);
-  if (tenantId !== undefined) wanted = wanted.where('tenantId', '=', tenantId);
-  if (after !== undefined) wanted = wanted.where('id', '>', after);
-  return wanted.orderBy('id').limit(limit).execute();
+  return tenantId === undefined ? wanted : wanted.where('tenantId', '=', tenantId);
 }
 
 /** `updated` had a weaker reason before; `unchanged` had a reason that is as strong. */

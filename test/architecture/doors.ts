@@ -43,6 +43,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['queue/held', 'The status of the installation says how much mail is held.'],
   ['queue/outcome/replies', 'Bounces that arrive by mail are evaluated as replies are.'],
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],
+  ['queue/suppression-review', 'The dashboard shows the suppressions that need a review.'],
   ['queue/submitted', 'Submission and mailboxes show and cancel what a person has sent.'],
   ['routes/messages', 'Port 25 stores a received message, and the operator shows it.'],
   ['submission/limits', 'Mail that a script sends counts against the limits of its mailbox.'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
-import { openControlSocket } from '../../src/control-socket.ts';
+import { createControlServer, openControlSocket } from '../../src/control-socket.ts';
 import type { Report } from '../../src/queue/outcome/outcome.ts';
 import { verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import { addSuppressions } from '../../src/suppressions/change.ts';
@@ -73,6 +73,41 @@ test('suppressions after repetition are listed once their evidence is gone', asy
   await suppressFor('once@rcpt.example', text, 'em_old');
   const found = (await listed()).find(({ email }) => email === 'once@rcpt.example');
   assert.equal(found?.reason, 'evidence');
+});
+
+test('the list is read in parts, of so many that are listed or examined, and those that are named are removed', async () => {
+  const server = await createControlServer(spool.app);
+  after(() => server.close());
+  type Answer = { suppressions: { id: string; email: string }[]; hasMore: boolean; next: string | null };
+  const read = async (query: string): Promise<Answer> =>
+    (await server.inject({ url: `/suppressions/review?${query}` })).json();
+  const all = await read('');
+  assert.equal(all.next, null);
+  assert.ok(all.suppressions.length > 1);
+  for (const size of ['limit=1', 'examine=1']) {
+    const emails: string[] = [];
+    let pages = 0;
+    for (let after = ''; ; ) {
+      const { suppressions, hasMore, next } = await read(`${size}${after}`);
+      emails.push(...suppressions.map(({ email }) => email));
+      pages += 1;
+      assert.equal(hasMore, next !== null);
+      if (next === null) break;
+      after = `&after=${next}`;
+    }
+    assert.deepEqual(
+      emails,
+      all.suppressions.map(({ email }) => email),
+    );
+    assert.ok(pages >= emails.length, `${size}: ${pages}`);
+  }
+  await suppressFor('named@rcpt.example', '550 5.1.0 <b@bounce.example> sender rejected', 'em_old');
+  await suppressFor('unlisted@rcpt.example', '550 5.1.1 User unknown', 'em_old');
+  const rows = await spool.app.db.read.selectFrom('suppressions').select(['id', 'email']).execute();
+  const ids = rows.filter(({ email }) => /^(?:named|unlisted)@/.test(email)).map(({ id }) => id);
+  const payload = { tenant: 'default', ids };
+  const removed = await server.inject({ method: 'POST', url: '/suppressions/review/remove', payload });
+  assert.deepEqual(removed.json(), { removed: 1 });
 });
 
 test('they are removed on request, one or all, and others cannot be', async () => {

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CERTIFICATE_ORDERS, changeNames } from '../../src/certificates/acme/store.ts';
+import { formsIn } from '../../src/dashboard/audit/forms-in.ts';
 import { recordRestored } from '../../src/db/installation/store.ts';
+import { addSuppressions } from '../../src/suppressions/change.ts';
+import { newId } from '../../src/system/ids.ts';
 import { leaseOf } from '../../src/tasks/kind.ts';
 import { failTask } from '../../src/tasks/store.ts';
 import { logIn } from '../support/browser.ts';
@@ -155,4 +158,37 @@ test('a restored installation shows what it keeps back, and is released by an ac
   assert.match(operator.page.html, /Released\. What was held back leaves now/);
   assert.doesNotMatch(operator.page.html, /value="release"/);
   assert.match((await operator.open('/operator/audit')).html, /Released the restored installation/);
+});
+
+test('suppressions that would not be made now are examined when the operator asks, and removed one by one or as a page', async () => {
+  const now = testApp.app.clock.now();
+  const { tenantId } = testApp;
+  const wanted = ['one', 'two', 'three'].map((name) => ({
+    ...{ id: newId('sup', now), tenantId, email: `${name}@<i>.example`, reason: 'bounce' as const },
+    ...{ sourceEmailId: 'em_old', diagnostic: '550 5.1.0 <b>sender rejected', createdAt: now },
+  }));
+  await testApp.app.db.commit(addSuppressions, { wanted, cause: { mode: 'live', now } });
+  assert.doesNotMatch((await operator.open('/operator/suppressions')).html, /@&lt;i/);
+  const { html } = await operator.open('/operator/suppressions?tenant=');
+  assert.match(html, /one@&lt;i/);
+  assert.doesNotMatch(html, /<b>sender|Remove the/);
+  await operator.submit('remove');
+  assert.doesNotMatch(operator.page.html, /one@&lt;i/);
+  assert.match(operator.page.html, /two@&lt;i.*three@&lt;i/s);
+  assert.match(
+    (await operator.open('/operator/suppressions?tenant=nobody')).html,
+    /class="refused" role="alert"/,
+  );
+  await operator.open('/operator/suppressions?tenant=default');
+  assert.match(operator.page.html, /Remove the 2 suppressions on this page/);
+  const id = wanted.slice(1).map((one) => one.id);
+  const whole = formsIn(operator.page.html).find(({ hidden }) => hidden.getAll('id').length > 1);
+  assert.deepEqual([whole?.hidden.get('tenant'), whole?.hidden.getAll('id')], ['default', id]);
+  await operator.submit('remove', { tenant: 'default', id });
+  assert.match(operator.page.html, /No suppression needs a review/);
+  const owner = await logIn(testApp);
+  assert.match(
+    (await owner.open('/t/default/live/audit')).html,
+    /Removed suppressions that the review listed/,
+  );
 });

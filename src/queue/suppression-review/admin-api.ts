@@ -2,12 +2,14 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
+import type { Continuation } from '../../db/continued.ts';
+import { continuedQuery } from '../../db/continued-query.ts';
 import type { SuppressionRow } from '../../db/marketing-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { addressKey } from '../../mail/address.ts';
 import { removeSuppressions } from '../../suppressions/change.ts';
 import { hasEvidence } from '../../suppressions/evidence-store.ts';
-import { listBounced } from '../../suppressions/store.ts';
+import { findBounced, listBounced } from '../../suppressions/store.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError, errorMessage } from '../../system/errors.ts';
 import { getTenant } from '../../tenants/store.ts';
@@ -37,30 +39,41 @@ type Operating = Pick<App, 'db' | 'clock' | 'wakeups' | 'config'>;
 
 /** Maximum number of suppressions in one answer, and that are removed at once. */
 const MAX_LISTED = 1_000;
+/** Maximum number of suppressions that a request can let be examined. Each takes some reads. */
+const MAX_EXAMINED = 1_000_000;
 
-/** `tenant` is an id or a name. */
-const listQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
-/** The request removes all listed suppressions when it names no `id`. */
+/** `tenant` is an id or a name, and `after` the `next` of another answer. `examine` limits the suppressions that are examined, doubtful or not. */
+const listQuery = Type.Object({
+  ...continuedQuery,
+  tenant: Type.Optional(Type.String()),
+  examine: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_EXAMINED })),
+});
+/** The request removes all listed suppressions when it names neither `id` nor `ids`. Those of `ids` that are not listed any more stay. */
 const removeSchema = Type.Object({
   tenant: Type.Optional(Type.String()),
   id: Type.Optional(Type.String()),
+  ids: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_LISTED })),
 });
+
+/** Doubtful suppressions as the control socket answers with them. */
+export type SuppressionReview = Continuation & { suppressions: ReturnType<typeof showDoubtful>[] };
 
 /** Registers `GET /suppressions/review` and `POST /suppressions/review/remove`. */
 export function registerSuppressionReview(server: FastifyInstance, app: Operating): void {
   server.get<{ Querystring: Static<typeof listQuery> }>(
     '/suppressions/review',
     { schema: { querystring: listQuery } },
-    async ({ query: { tenant } }) => ({
-      suppressions: (await findDoubtful(app, tenant)).map(showDoubtful),
-    }),
+    async ({ query: { tenant, after, limit = MAX_LISTED, examine = MAX_EXAMINED } }) => {
+      const tenantId = await tenantOf(app, tenant);
+      const { doubtful, next } = await listDoubtful(app, tableOf(app), { tenantId, after, limit, examine });
+      return { suppressions: doubtful.map(showDoubtful), hasMore: next !== null, next };
+    },
   );
   server.post<{ Body: Static<typeof removeSchema> }>(
     '/suppressions/review/remove',
     { schema: { body: removeSchema } },
-    async ({ body: { tenant, id } }) => {
-      const listed = await findDoubtful(app, tenant);
-      const chosen = listed.filter(({ suppression }) => id === undefined || suppression.id === id);
+    async ({ body: { tenant, id, ids = id === undefined ? undefined : [id] } }) => {
+      const chosen = await findDoubtful(app, await tenantOf(app, tenant), ids);
       if (id !== undefined && chosen.length === 0)
         throw new AppError('not_found', 'The review does not list this suppression');
       for (const { suppression } of chosen) await remove(app, suppression);
@@ -70,9 +83,25 @@ export function registerSuppressionReview(server: FastifyInstance, app: Operatin
   );
 }
 
-async function findDoubtful(app: Operating, tenant: string | undefined): Promise<DoubtfulSuppression[]> {
-  const tenantId = tenant === undefined ? undefined : (await getTenant(app.db.read, tenant)).id;
-  return listDoubtful(app, tableOf(app), { tenantId, limit: MAX_LISTED });
+async function tenantOf({ db }: Operating, tenant: string | undefined) {
+  return tenant === undefined ? undefined : (await getTenant(db.read, tenant)).id;
+}
+
+/** Returns the doubtful ones of the suppressions with these ids, or without ids as many as are listed at once. */
+async function findDoubtful(
+  app: Operating,
+  tenantId: SuppressionRow['tenantId'] | undefined,
+  ids: readonly string[] | undefined,
+): Promise<DoubtfulSuppression[]> {
+  const table = tableOf(app);
+  if (ids === undefined) {
+    const all = { tenantId, after: undefined, limit: MAX_LISTED, examine: MAX_EXAMINED };
+    return (await listDoubtful(app, table, all)).doubtful;
+  }
+  const named = await findBounced(app.db.read, { tenantId, ids });
+  const found: DoubtfulSuppression[] = [];
+  for (const suppression of named) found.push(...(await doubt(app.db, table, suppression)));
+  return found;
 }
 
 /** Returns the table of the file. The daemon may use an earlier one while the file has a mistake, which this error reports. */
@@ -90,47 +119,59 @@ async function remove(app: Operating, { tenantId, id }: DoubtfulSuppression['sup
 }
 
 /** Returns a suppression in the form that the control socket answers with. */
-export function showDoubtful({ suppression, meaning, reason }: DoubtfulSuppression) {
+function showDoubtful({ suppression, meaning, reason }: DoubtfulSuppression) {
   const { id, tenantId, email, diagnostic, createdAt } = suppression;
   const { class: class_, suppresses, row } = meaning;
   const meant = { class: class_, suppresses, row, reason };
   return { id, tenantId, email, diagnostic, createdAt: isoTime(createdAt), ...meant };
 }
 
+/** A part of the list, behind `after`: at most `limit` doubtful ones among at most `examine` suppressions. */
+type Part = {
+  tenantId: SuppressionRow['tenantId'] | undefined;
+  after: string | undefined;
+  limit: number;
+  examine: number;
+};
+
 /**
- * Returns doubtful suppressions of all tenants or of one, the oldest first, at most `limit`. Such a suppression would
+ * Returns doubtful suppressions of all tenants or of one, the oldest first, and the place behind which others may be. Such a suppression would
  * not be made now: the reply table says something else about the reply, or the bounces that together suppressed are
  * no longer stored.
  */
 async function listDoubtful(
   { db }: Pick<App, 'db'>,
   table: ReplyTable,
-  { tenantId, limit }: { tenantId: SuppressionRow['tenantId'] | undefined; limit: number },
-): Promise<DoubtfulSuppression[]> {
+  { tenantId, after, limit, examine }: Part,
+): Promise<{ doubtful: DoubtfulSuppression[]; next: string | null }> {
   const doubtful: DoubtfulSuppression[] = [];
-  for (let after: SuppressionRow['id'] | undefined; doubtful.length < limit; ) {
-    const page = await listBounced(db.read, { tenantId, after, limit: PAGE });
+  let [place, left] = [after, examine];
+  while (doubtful.length < limit && left > 0) {
+    const size = Math.min(PAGE, left);
+    const page = await listBounced(db.read, { tenantId, after: place, limit: size });
     for (const suppression of page) {
-      const found = await doubt(db, table, suppression);
-      if (found && doubtful.length < limit) doubtful.push(found);
+      if (doubtful.length === limit) break;
+      doubtful.push(...(await doubt(db, table, suppression)));
+      place = suppression.id;
     }
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) break;
+    if (page.length < size && place === (page.at(-1)?.id ?? place)) return { doubtful, next: null };
+    left -= size;
   }
-  return doubtful;
+  return { doubtful, next: place ?? null };
 }
 
+/** Returns the suppression with what speaks against it; nothing for one that would be made now too. */
 async function doubt(
   db: App['db'],
   table: ReplyTable,
   suppression: SuppressionRow,
-): Promise<DoubtfulSuppression | undefined> {
+): Promise<DoubtfulSuppression[]> {
   const meaning = await explainSuppression(db, table, suppression);
-  if (meaning === undefined || meaning.suppresses === 'now') return undefined;
-  if (meaning.suppresses === 'never') return { suppression, meaning, reason: 'row' };
+  if (meaning === undefined || meaning.suppresses === 'now') return [];
+  if (meaning.suppresses === 'never') return [{ suppression, meaning, reason: 'row' }];
   const { tenantId, email: address } = suppression;
-  if (await hasEvidence(db.read, { tenantId, address })) return undefined;
-  return { suppression, meaning, reason: 'evidence' };
+  if (await hasEvidence(db.read, { tenantId, address })) return [];
+  return [{ suppression, meaning, reason: 'evidence' }];
 }
 
 /** Returns what the bounce means now; undefined when an own fact suppressed the address. */

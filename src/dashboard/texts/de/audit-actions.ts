@@ -131,6 +131,7 @@ export const auditActions: typeof english = {
   'operator/broadcasts cancel': 'Eine Rundmail abgebrochen',
   'operator/outbound-routes save': 'Eine ausgehende Route angelegt oder ersetzt',
   'operator/outbound-routes remove': 'Eine ausgehende Route entfernt',
+  'operator/suppressions remove': 'Sperren entfernt, die die Prüfung genannt hat',
   'operator/tasks retry': 'Eine fehlgeschlagene Aufgabe erneut gestartet',
   'operator/tasks discard': 'Eine fehlgeschlagene Aufgabe verworfen',
   'operator/tenants create': 'Einen Mandanten angelegt',

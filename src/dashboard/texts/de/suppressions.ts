@@ -45,4 +45,19 @@ export const suppressions: typeof english = {
   export: 'In eine Datei exportieren',
   imports: 'Importe der letzten Tage',
   exports: 'Exporte der letzten Tage',
+  review: 'Prüfung der Sperrlisten',
+  reviewText:
+    'Sperren wegen Antworten, die eine Adresse heute nicht sperren würden: Die Tabelle der Antworten hat sich geändert, oder die Fehlschläge, die zusammen gesperrt haben, sind nicht mehr gespeichert.',
+  reviewNow: 'Prüfen',
+  reviewNone: 'Keine Sperre muss geprüft werden.',
+  reviewNoneHere:
+    'Von den bisher untersuchten Sperren muss keine geprüft werden. Die nächste Seite geht weiter.',
+  reviewMore: (count) => `${count} auf dieser Seite. Die nächste Seite geht mit späteren Sperren weiter.`,
+  reply: 'Antwort',
+  doubts: {
+    row: 'diese Antwort würde heute nicht sperren',
+    evidence: 'sie sperrt nach Wiederholung, von der nichts gespeichert ist',
+  },
+  removeThese: (count) => `Die ${count} Sperren auf dieser Seite entfernen`,
+  removeTheseText: 'An diese Adressen wird wieder Mail gesendet.',
 };

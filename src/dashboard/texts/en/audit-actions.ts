@@ -129,6 +129,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'operator/broadcasts cancel': 'Canceled a broadcast',
   'operator/outbound-routes save': 'Created or replaced an outbound route',
   'operator/outbound-routes remove': 'Removed an outbound route',
+  'operator/suppressions remove': 'Removed suppressions that the review listed',
   'operator/tasks retry': 'Ran a failed task again',
   'operator/tasks discard': 'Discarded a failed task',
   'operator/tenants create': 'Created a tenant',

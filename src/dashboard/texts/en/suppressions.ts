@@ -43,4 +43,18 @@ export const suppressions = {
   export: 'Export to a file',
   imports: 'Imports of the last days',
   exports: 'Exports of the last days',
+  review: 'Review of suppressions',
+  reviewText:
+    'Suppressions by replies that would not suppress an address now: the table of replies has changed, or the bounces that together suppressed it are no longer stored.',
+  reviewNow: 'Review',
+  reviewNone: 'No suppression needs a review.',
+  reviewNoneHere: 'None of the suppressions examined so far needs a review. The next page goes on.',
+  reviewMore: (count: string) => `${count} on this page. The next page goes on with later suppressions.`,
+  reply: 'Reply',
+  doubts: {
+    row: 'this reply would not suppress now',
+    evidence: 'it suppresses after repetition, of which nothing is stored',
+  },
+  removeThese: (count: string) => `Remove the ${count} suppressions on this page`,
+  removeTheseText: 'Mail is sent to these addresses again.',
 };
