@@ -6,6 +6,7 @@ import Sqlite from 'better-sqlite3';
 import type { Area } from '../../src/dashboard/page.ts';
 import { PAGES } from '../../src/dashboard/pages.ts';
 import { addPasskey } from '../../src/dashboard/people/passkeys-store.ts';
+import { listSessions } from '../../src/dashboard/people/sessions-store.ts';
 import { findPersonByEmail } from '../../src/dashboard/people/store.ts';
 import { routeOf } from '../../src/dashboard/routes.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
@@ -125,7 +126,10 @@ test('an id of somebody else in a form of the account is that of nothing, and ch
   const other = await findPersonByEmail(app.db.read, EMAIL);
   assert.ok(other);
   const passkey = newId('psk', app.clock.now());
+  const [session] = await listSessions(app.db.read, { personId: other.id, mailboxId: null });
+  assert.ok(session);
   await app.db.commit(addPasskey, {
+    session: session.id,
     id: passkey,
     credentialId: 'foreign',
     personId: other.id,

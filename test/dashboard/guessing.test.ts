@@ -1,11 +1,15 @@
 /** Strangers who guess passwords and codes, and logins that take so long that the person has changed its password meanwhile. */
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
+import { Secret, TOTP } from 'otpauth';
+import { listPasskeys } from '../../src/dashboard/people/passkeys-store.ts';
+import { endSession, listSessions } from '../../src/dashboard/people/sessions-store.ts';
 import { changePerson, findPersonByEmail } from '../../src/dashboard/people/store.ts';
 import { hashPassword } from '../../src/mailboxes/passwords/hash.ts';
 import { countHashes } from '../mailboxes/passwords/counted-hashes.ts';
-import { type Browser, logIn, openBrowser, PASSWORD } from '../support/browser.ts';
+import { type Browser, formsOf, logIn, openBrowser, PASSWORD } from '../support/browser.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { createPasskey, requireOptions } from '../support/passkey.ts';
 import { switchTotpOn } from '../support/second-factor.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -111,7 +115,7 @@ test('a login whose password is being checked does not outlast a new password or
     hashes.hold();
     const answered = browser.submit('login', { email, password: PASSWORD });
     while (hashes.take().length === 0) await new Promise(setImmediate);
-    await app.db.commit(changePerson, { id: person.id, set, endsOthersThan: 'none' });
+    await app.db.commit(changePerson, { id: person.id, set });
     hashes.release();
     hashes.resume();
     const { status, html } = await answered;
@@ -120,3 +124,43 @@ test('a login whose password is being checked does not outlast a new password or
     assert.equal((await browser.send('/account', { method: 'GET' })).status, 303);
   }
 });
+
+test('a session that ends while its password is checked leaves itself no other way in', async () => {
+  const forms = [
+    ['password', { currentPassword: PASSWORD, newPassword: 'password of a thief' }],
+    ['totpOn', { password: PASSWORD }],
+    ['passkeyAdd', { password: PASSWORD, name: 'thief' }],
+  ] as const;
+  for (const [action, fields] of forms) {
+    const email = `robbed.${action}@people.example`.toLowerCase();
+    const thief = await logIn(testApp, { email });
+    const person = await findPersonByEmail(app.db.read, email);
+    assert.ok(person);
+    await thief.open('/account');
+    const own = ownFields(thief, action);
+    hashes.take();
+    hashes.hold();
+    const answered = thief.submit(action, { ...fields, ...own });
+    while (hashes.take().length === 0) await new Promise(setImmediate);
+    for (const { id } of await listSessions(app.db.read, { personId: person.id, mailboxId: null }))
+      await app.db.commit(endSession, { id, owner: { personId: person.id, mailboxId: null } });
+    hashes.release();
+    hashes.resume();
+    assert.match((await answered).html, /The login has ended; begin again/, action);
+    const { passwordHash, totpSealed } = (await findPersonByEmail(app.db.read, email)) ?? {};
+    assert.deepEqual([passwordHash, totpSealed], [person.passwordHash, null], action);
+    assert.deepEqual(await listPasskeys(app.db.read, person.id), [], action);
+  }
+});
+
+/** Returns what somebody enters who has the page before: the code of the new secret, or the new passkey. */
+function ownFields(browser: Browser, action: string): Record<string, string> {
+  const { html } = browser.page;
+  if (action === 'totpOn') {
+    const form = formsOf(html).find(({ values }) => values.get('_action') === action);
+    const secret = Secret.fromBase32(form?.values.get('totpSecret') ?? '');
+    return { code: new TOTP({ secret }).generate({ timestamp: clock.now() }) };
+  }
+  if (action !== 'passkeyAdd') return {};
+  return { credential: createPasskey().create(requireOptions(html, action), browser.origin()) };
+}

@@ -22,7 +22,7 @@ export const passkeyActions = {
         origin,
         owner: session.id,
       });
-      await app.db.commit(addPasskey, { ...made, name, personId: person.id });
+      await app.db.commit(addPasskey, { ...made, name, personId: person.id, session: session.id });
       return { to: '/account', said: 'passkeyAdded' };
     },
   },

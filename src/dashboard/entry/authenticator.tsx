@@ -7,7 +7,7 @@ import { authenticatorFields, isTotpSecret, recoveryCodesView } from '../frame/a
 import { ActionButton, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf, type PublicContext } from '../page.ts';
 import { hashRecoveryCode, newRecoveryCodes } from '../people/recovery.ts';
-import { loginHasEnded } from '../people/second-factor.ts';
+import { loginHasEnded } from '../people/sessions-store.ts';
 import { changePerson, findPerson } from '../people/store.ts';
 import { AUTHENTICATOR, letIn, startOf } from './start.ts';
 

@@ -1,9 +1,9 @@
 /** Stores the passkeys of people. All SQL of this table is here. */
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { PasskeyRow, PersonRow } from '../../db/people-tables.ts';
+import type { PasskeyRow, PersonRow, SessionRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/rows.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
-import { endSessionsOf } from './sessions-store.ts';
+import { endOtherSessions, requireSession } from './sessions-store.ts';
 
 /** Maximum number of passkeys of a person. Our own limit. */
 const MAX_PASSKEYS = 20;
@@ -22,8 +22,18 @@ export async function insertPasskey(tx: Tx, passkey: PasskeyRow): Promise<void> 
   await insertRow(tx, 'passkeys', passkey);
 }
 
-/** Adds a passkey to a person who exists. */
-export const addPasskey = defineWrite('people.addPasskey', insertPasskey);
+/**
+ * Adds a passkey to a person who exists.
+ * @param session the id of the session that adds it
+ * @throws AppError invalid_state when the session has ended; the errors of `insertPasskey`
+ */
+export const addPasskey = defineWrite(
+  'people.addPasskey',
+  async (tx, { session, ...passkey }: PasskeyRow & { session: SessionRow['id'] }) => {
+    await requireSession(tx, { id: session, personId: passkey.personId });
+    await insertPasskey(tx, passkey);
+  },
+);
 
 /** Returns the passkeys of a person, in the order in which they came. */
 export function listPasskeys(tx: Tx, personId: PersonRow['id']): Promise<PasskeyRow[]> {
@@ -68,7 +78,7 @@ export const renamePasskey = defineWrite(
 
 /**
  * Removes a passkey of a person, and ends the sessions but one, because one of them may have begun with it.
- * @throws AppError not_found, invalid_state for the last way to log in
+ * @throws AppError not_found, invalid_state for the last way to log in, and when that session has ended
  */
 export const removePasskey = defineWrite(
   'people.removePasskey',
@@ -79,7 +89,7 @@ export const removePasskey = defineWrite(
     if (length === 1 && person?.passwordHash === NO_PASSWORD)
       throw new AppError('invalid_state', 'This is the only way to log in; set a password first');
     await deleteRows(tx, 'passkeys', { id });
-    await endSessionsOf(tx, { personId, except: endsOthersThan });
+    await endOtherSessions(tx, { id: endsOthersThan, personId });
   },
 );
 

@@ -14,8 +14,8 @@ import { createPasswordCheck } from './check-password.ts';
 import { createSessionSearch, type SessionSearch } from './find-session.ts';
 import { createKnownDevices, type KnownDevices } from './known-devices.ts';
 import { NO_PASSWORD } from './passkeys-store.ts';
-import { createSecondFactor, loginHasEnded, type SecondFactor } from './second-factor.ts';
-import { type Factors, openSession } from './sessions-store.ts';
+import { createSecondFactor, type SecondFactor } from './second-factor.ts';
+import { type Factors, loginHasEnded, openSession } from './sessions-store.ts';
 import { findPerson, findPersonByEmail } from './store.ts';
 import { hashToken, newToken } from './tokens.ts';
 

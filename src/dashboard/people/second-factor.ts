@@ -10,7 +10,7 @@ import { AppError } from '../../system/errors.ts';
 import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { hashRecoveryCode } from './recovery.ts';
 import { useRecoveryCode } from './recovery-store.ts';
-import { endSession } from './sessions-store.ts';
+import { endSession, loginHasEnded } from './sessions-store.ts';
 import { acceptTotpStep } from './store.ts';
 import { findTotpStep } from './totp.ts';
 
@@ -99,9 +99,4 @@ function tooManyCodes(): AppError {
     'rate_limited',
     'Too many codes were wrong; use a recovery code or a passkey, or try again tomorrow',
   );
-}
-
-/** Returns the refusal of a second factor of a login that does not wait for one. */
-export function loginHasEnded(): AppError {
-  return new AppError('invalid_state', 'The login has ended; begin again');
 }

@@ -47,6 +47,24 @@ async function requireUnchanged(tx: Tx, id: PersonRow['id'], checked: Factors): 
   );
 }
 
+/** Returns the refusal of what needs a login that has ended, or that waits for something else. */
+export function loginHasEnded(): AppError {
+  return new AppError('invalid_state', 'The login has ended; begin again');
+}
+
+type Own = { id: string; personId: PersonRow['id'] };
+
+/**
+ * Checks that a session lasts which changes how its person logs in, as part of that change. The check of its password takes time, in which the
+ * person may have ended all sessions because somebody else has one: that one must not leave itself another way in.
+ *
+ * @throws AppError invalid_state
+ */
+export async function requireSession(tx: Tx, { id, personId }: Own): Promise<void> {
+  const session = await findRow(tx, 'dashboardSessions', { id: id as SessionRow['id'], personId });
+  if (!session) throw loginHasEnded();
+}
+
 /** Returns the session with this token hash, also an expired one. */
 export function findSession(tx: Tx, tokenHash: string): Promise<SessionRow | undefined> {
   return findRow(tx, 'dashboardSessions', { tokenHash });
@@ -79,6 +97,15 @@ export const endSession = defineWrite(
     return session !== undefined;
   },
 );
+
+/**
+ * Ends the sessions of a person but the one that does it, as part of a write.
+ * @throws AppError invalid_state when that one has ended
+ */
+export async function endOtherSessions(tx: Tx, own: Own): Promise<void> {
+  await requireSession(tx, own);
+  await endSessionsOf(tx, { personId: own.personId, except: own.id });
+}
 
 /** Ends the sessions of a person but one, as part of a write. */
 export async function endSessionsOf(

@@ -6,7 +6,7 @@ import { AppError, limitReached, orNotFound } from '../../system/errors.ts';
 import { deleteMember, listMemberships, type MemberKey, requireOtherOwner } from './memberships-store.ts';
 import { removePasskeysOf } from './passkeys-store.ts';
 import { setRecoveryCodes } from './recovery-store.ts';
-import { endSessionsOf } from './sessions-store.ts';
+import { endOtherSessions, endSessionsOf } from './sessions-store.ts';
 
 /** Maximum number of people of an installation. Our own limit. */
 const MAX_PEOPLE = 10_000;
@@ -71,14 +71,14 @@ type ChangeInput = {
 
 /**
  * Changes a person.
- * @throws AppError not_found
+ * @throws AppError not_found, invalid_state when the session that stays has ended
  */
 export const changePerson = defineWrite('people.change', async (tx, input: ChangeInput) => {
   const { id, set, recoveryCodes, endsOthersThan } = input;
   orNotFound(await findPerson(tx, id), 'Person');
   if (Object.keys(set).length > 0) await updateRows(tx, 'people', { set, where: { id } });
   if (recoveryCodes) await setRecoveryCodes(tx, id, recoveryCodes);
-  if (endsOthersThan !== undefined) await endSessionsOf(tx, { personId: id, except: endsOthersThan });
+  if (endsOthersThan !== undefined) await endOtherSessions(tx, { id: endsOthersThan, personId: id });
 });
 
 /**
