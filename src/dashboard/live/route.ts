@@ -8,12 +8,11 @@ import { callsOf } from '../calls.ts';
 import type { Assets } from '../frame/assets.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import type { Contexts, DashboardApp } from '../page.ts';
-import { channelOf } from '../people/cookie.ts';
-import { listMemberships } from '../people/memberships-store.ts';
-import { findPerson } from '../people/store.ts';
+import { channelOf, readCookie } from '../people/cookie.ts';
 import { pageHeaders } from '../policy.ts';
 import { contextFor, type Servers } from '../viewer.ts';
 import { createHub, type Watching } from './hub.ts';
+import { watchRights } from './rights.ts';
 import { beginStream, frameOf } from './stream.ts';
 import { operatorTail, type Topic, tenantTail, traceTopic, workTopic } from './topics.ts';
 
@@ -40,11 +39,11 @@ export function serveLive(server: FastifyInstance, app: LiveApp): void {
   server.get(LIVE_PATH, async (request, reply) => {
     const channel = channelOf(request, app.config.http.trustedProxies);
     const asked = { request, reply, channel };
+    // The rights are read before the topics are granted, so that a change in between ends the stream.
+    const isAllowed = await watchRights(app, readCookie(request, channel, 'session'));
     const context = await contextFor(app, app.servers, { area: 'account', asked });
     const topics = topicsOf(app, context);
     const { id } = context.person;
-    const token = context.sessionToken ?? '';
-    const rights = await rightsOf(app, token);
     // Nothing is awaited between the check and the count, so that no two requests take the same place.
     const count = open.get(id) ?? 0;
     if (all >= MAX_STREAMS || count >= MAX_STREAMS_PER_PERSON) throw tooManyStreams();
@@ -58,7 +57,6 @@ export function serveLive(server: FastifyInstance, app: LiveApp): void {
       else open.delete(id);
       void hub.remove(watching);
     });
-    const isAllowed = async () => (await rightsOf(app, token)) === rights;
     const watching: Watching = { stream, topics, after: positionOf(request), isAllowed };
     stream.send(frameOf('version', { version: app.assets.version() }));
     await hub.add(watching).catch((error: unknown) => {
@@ -88,15 +86,6 @@ function tooManyStreams(): AppError {
 function positionOf({ headers, query }: FastifyRequest): number | undefined {
   const given = headers['last-event-id'] ?? (query as Record<string, unknown>)['after'];
   return typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
-}
-
-/** Returns what the rights of a person depend on, as a text that is compared; undefined when the session is over. */
-async function rightsOf({ people, db }: Pick<LiveApp, 'people' | 'db'>, token: string) {
-  const session = await people.peek(token);
-  const person = session?.personId && (await findPerson(db.read, session.personId));
-  if (!person) return undefined;
-  const memberships = await listMemberships(db.read, person.id);
-  return JSON.stringify([session.id, person.isOperator, memberships]);
 }
 
 /**
