@@ -235,7 +235,7 @@ export const receivedReports = table({
   createdAt: integer(),
 }).indexedBy({
   receivedReportsOnce: 'UNIQUE (domainId, type, reporter, reportId, beginAt)',
-  receivedReportsByDomain: '(domainId, id)',
+  receivedReportsByDomain: '(domainId, id, type, beginAt, passed, failed)',
   receivedReportsByTenant: '(tenantId)',
   receivedReportsByRegistrable: '(domainId, registrableDomain, id)',
 });

@@ -5,6 +5,7 @@ import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
+import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import type { Migration } from './migrate.ts';
@@ -320,4 +321,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   MAILBOX_RECOVERY,
   AUDIT_OUTCOMES,
   SENT_FORMS,
+  REPORT_SUMS,
 ];

@@ -13,7 +13,7 @@ export const mailReports = {
   name: 'mail-reports',
   ids: ['rep'],
   routes: [registerReportsApi],
-  reach: { domain: ['listDomainReports'] },
+  reach: { domain: ['listDomainReports', 'sumDomainReports'] },
   works: [createDmarcReportWork],
   tasks: [
     (app: App & { replies: Replies }) => createBounceKind(app, app.replies),

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ReceivedReportRow } from '../../src/db/inbound-tables.ts';
+import { sumReports } from '../../src/mail-reports/reports/store.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { newId } from '../../src/system/ids.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { logIn } from '../support/browser.ts';
+import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -89,6 +91,36 @@ test('reports are summed by day for the chart, and shown with their sources and 
   assert.match(html, /Mail &lt;b>Inc/);
   await viewer.open(`${PAGE}?domain=shop.example&type=tls`);
   assert.doesNotMatch(viewer.page.html, /dmarc-by-day/);
+});
+
+test('the chart has all reports of the days that were chosen, however many pages the list has', async () => {
+  const { id: domainId } = await addDomain(testApp, { name: 'many.example' });
+  for (let count = 0; count < 30; count++)
+    await addReport(domainId, { passed: 1, failed: 2, details: DMARC });
+  await clock.advance(3 * DAY_MS);
+  const beginAt = Date.UTC(2026, 10, 30);
+  await addReport(domainId, { passed: 1000, failed: 0, beginAt, details: DMARC });
+  const sums = async (query: string) => {
+    const { html } = await viewer.open(`${PAGE}?domain=many.example${query}`);
+    return [...html.matchAll(/data-value="(\d+)">([\d,-]+)/g)].map(([, , shown]) => shown);
+  };
+  assert.deepEqual(await sums(''), ['2026-11-27', '30', '60', '2026-11-30', '1,000', '0']);
+  assert.match(viewer.page.html, /rel="next"/);
+  assert.deepEqual(await sums('&until=2026-11-29'), ['2026-11-27', '30', '60']);
+  assert.deepEqual(await sums('&since=2026-12-01'), ['2026-11-30', '1,000', '0']);
+  assert.doesNotMatch(viewer.page.html, /rel="next"/);
+  assert.deepEqual(await sums('&since=2027-01-01'), []);
+});
+
+test('sums are larger than what SQLite adds as integers, and read an index alone', async () => {
+  const { id: domainId } = await addDomain(testApp, { name: 'huge.example' });
+  for (let count = 0; count < 3; count++)
+    await addReport(domainId, { passed: 2 ** 62, failed: 0, details: DMARC });
+  const { status, body } = await testApp.request('GET', `/v1/domains/${domainId}/reports/days`);
+  assert.equal(status, 200);
+  assert.equal(body.data[0].passed, 3 * 2 ** 62);
+  const [plan] = await explain((tx) => sumReports.run(tx, { domainId: 'dom_1', type: 'dmarc' }));
+  assert.match(plan ?? '', /COVERING INDEX receivedReportsByDomain/);
 });
 
 test('a domain of another tenant is none', async () => {

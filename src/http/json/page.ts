@@ -8,6 +8,16 @@ const DEFAULT_PAGE_SIZE = 20;
 /** Maximum number of items on a page (specification 4.13). */
 const MAX_ITEMS = 100;
 
+/** The part of the query that selects items by the time at which they were created. */
+export const timeQuery = {
+  createdAfter: Type.Optional(
+    Type.String({ description: 'Time in ISO 8601 with an offset; only items created then or later.' }),
+  ),
+  createdBefore: Type.Optional(
+    Type.String({ description: 'Time in ISO 8601 with an offset; only items created before it.' }),
+  ),
+};
+
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({
@@ -19,12 +29,7 @@ export const pageQuery = {
   ),
   startingAfter: Type.Optional(Type.String({ description: 'Id of an item; the page contains older items.' })),
   endingBefore: Type.Optional(Type.String({ description: 'Id of an item; the page contains newer items.' })),
-  createdAfter: Type.Optional(
-    Type.String({ description: 'Time in ISO 8601 with an offset; only items created then or later.' }),
-  ),
-  createdBefore: Type.Optional(
-    Type.String({ description: 'Time in ISO 8601 with an offset; only items created before it.' }),
-  ),
+  ...timeQuery,
 };
 
 export type PageQuery = {
@@ -71,12 +76,18 @@ export function pageRequest(query: PageQuery, prefix: string) {
     limit: query.limit ?? DEFAULT_PAGE_SIZE,
     ...(startingAfter !== undefined && { startingAfter }),
     ...(endingBefore !== undefined && { endingBefore }),
-    ...readRange(query, prefix),
+    ...idRange(query, prefix),
   };
 }
 
-/** Converts times to ids. Ids sort by time, so a range of time is a range of ids and needs no index of its own. */
-function readRange({ createdAfter, createdBefore }: PageQuery, prefix: string) {
+/**
+ * Returns the range of ids that times select. Ids sort by time, so a range of time is a range of ids and needs no index of its own.
+ * @throws AppError validation_error
+ */
+export function idRange(
+  { createdAfter, createdBefore }: Pick<PageQuery, 'createdAfter' | 'createdBefore'>,
+  prefix: string,
+) {
   return {
     ...(createdAfter !== undefined && {
       from: firstIdAt(prefix, readTime('createdAfter', createdAfter)),

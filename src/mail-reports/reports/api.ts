@@ -1,22 +1,35 @@
-/** `/v1/domains/{id}/reports`: what other servers report about the mail of a domain. */
+/** `/v1/domains/{id}/reports`: what other servers report about the mail of a domain, and the sums of it by day. */
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { requireIdWithin } from '../../domains/reach.ts';
 import { getDomain } from '../../domains/store.ts';
-import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
+import {
+  idRange,
+  listEnvelope,
+  type PageQuery,
+  pageQuery,
+  pageRequest,
+  pageSchema,
+  timeQuery,
+} from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { reportFilter, reportSchema, showReport } from './schemas.ts';
-import { listReports } from './store.ts';
+import { reportFilter, reportSchema, reportSumsSchema, showReport, showSums } from './schemas.ts';
+import { listReports, sumReports } from './store.ts';
 
 type ReportQuery = PageQuery & { type?: ReceivedReportRow['type'] };
 
 const PATH = '/domains/:id/reports';
 
-/** Registers the route of the reports about a domain. */
-export function registerReportsApi(server: FastifyInstance, { db }: Pick<App, 'db'>): void {
+/** Registers the routes of the reports about a domain. */
+export function registerReportsApi(server: FastifyInstance, app: Pick<App, 'db'>): void {
+  registerList(server, app);
+  registerSums(server, app);
+}
+
+function registerList(server: FastifyInstance, { db }: Pick<App, 'db'>): void {
   server.get<{ Params: { id: string }; Querystring: ReportQuery }>(
     PATH,
     {
@@ -42,6 +55,33 @@ export function registerReportsApi(server: FastifyInstance, { db }: Pick<App, 'd
         await listReports(db.read, { tenantId, domainId, type }, page),
         showReport,
       );
+    },
+  );
+}
+
+const SUMS_PATH = `${PATH}/days`;
+
+function registerSums(server: FastifyInstance, { db }: Pick<App, 'db'>): void {
+  server.get<{ Params: { id: string }; Querystring: Omit<ReportQuery, 'limit'> }>(
+    SUMS_PATH,
+    {
+      schema: {
+        operationId: 'sumDomainReports',
+        summary: 'Sum reports about a domain by day',
+        description:
+          'Returns the sums of all reports that the list would return, by their type and by the day on which they begin.',
+        tags: ['Domains'],
+        ...paramsOf(SUMS_PATH),
+        querystring: Type.Object({ ...timeQuery, ...reportFilter }),
+        response: { 200: reportSumsSchema },
+      },
+    },
+    async (request) => {
+      const { query, params } = request;
+      const { tenantId, ...limit } = callerOf(request);
+      const range = idRange(query, 'rep');
+      const { id: domainId } = await getDomain(db.read, tenantId, requireIdWithin(limit, params.id));
+      return showSums(await db.query(sumReports, { domainId, type: query.type, ...range }));
     },
   );
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import type { ReportDetails } from './select.ts';
+import type { ReportSum } from './store.ts';
 
 export const reportFilter = {
   type: Type.Optional(Type.Enum(['dmarc', 'tls'], { description: 'Only reports of this type.' })),
@@ -102,6 +103,34 @@ export const reportSchema = Type.Object(
     ],
   },
 );
+
+export const reportSumsSchema = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        day: Type.String({ description: 'Day in UTC on which the reports begin, such as `2026-03-01`.' }),
+        type: Type.Enum(['dmarc', 'tls']),
+        reports: Type.Integer({ description: 'Number of reports.' }),
+        passed: Type.Number({ description: 'Messages that passed DMARC, or connections with TLS.' }),
+        failed: Type.Number({ description: 'Messages that failed DMARC, or connections whose TLS failed.' }),
+      }),
+      { description: 'The oldest day first.' },
+    ),
+  },
+  {
+    title: 'DomainReportSums',
+    examples: [{ data: [{ day: '2026-02-28', type: 'dmarc', reports: 3, passed: 420, failed: 7 }] }],
+  },
+);
+
+/** Returns sums as the API shows them. */
+export function showSums(sums: readonly ReportSum[]): Static<typeof reportSumsSchema> {
+  return {
+    data: sums.map(({ dayAt, ...sum }) => ({ day: isoTime(dayAt).slice(0, DAY_CHARACTERS), ...sum })),
+  };
+}
+
+const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
 
 /** Returns a report as the API shows it. */
 export function showReport(row: ReceivedReportRow): Static<typeof reportSchema> {

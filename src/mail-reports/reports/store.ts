@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import type { ReceivedReportRow } from '../../db/inbound-tables.ts';
-import { defineWrite, type Tx } from '../../db/operation.ts';
+import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { insertRowOnce } from '../../db/rows.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
@@ -93,6 +93,45 @@ export function listReports(
   const query = type === undefined ? ofDomain : ofDomain.where('type', '=', type);
   return readPage(page, (slice) => inSlice(query, 'id', slice).execute());
 }
+
+/** Maximum number of rows of a sum, the newest days first. Reports are kept for fewer days, but say themselves when they begin. */
+const MAX_SUMS = 800;
+
+/** Reports of one type that begin on a day. */
+export type ReportSum = {
+  /** Beginning of the day in UTC, in Unix milliseconds. */
+  dayAt: number;
+  type: ReceivedReportRow['type'];
+  reports: number;
+  passed: number;
+  failed: number;
+};
+
+/** The ids of the reports, from `from` and before `until`. */
+type IdRange = Pick<PageRequest, 'from' | 'until'>;
+
+/** Sums the reports about a domain by type and day, the oldest day first. It reads an index alone. */
+export const sumReports = defineRead(
+  'inbound.sumReports',
+  async (
+    tx,
+    { domainId, type, from = '', until }: Omit<OfDomain, 'tenantId'> & IdRange,
+  ): Promise<ReportSum[]> => {
+    const dayAt = sql<number>`beginAt - beginAt % ${sql.lit(DAY_MS)}`;
+    // Reporters choose the numbers, whose sum may be larger than SQLite adds as integers.
+    const total = (column: 'passed' | 'failed') => sql<number>`total(${sql.ref(column)})`.as(column);
+    let found = tx
+      .selectFrom('receivedReports')
+      .select(['type', dayAt.as('dayAt'), total('passed'), total('failed')])
+      .select(({ fn }) => fn.countAll<number>().as('reports'))
+      .where('domainId', '=', domainId)
+      .where('id', '>=', from as ReceivedReportRow['id']);
+    if (until !== undefined) found = found.where('id', '<', until as ReceivedReportRow['id']);
+    if (type !== undefined) found = found.where('type', '=', type);
+    const newest = found.groupBy(['dayAt', 'type']).orderBy('dayAt', 'desc').orderBy('type').limit(MAX_SUMS);
+    return (await newest.execute()).reverse();
+  },
+);
 
 /** Deletes the reports of the range. */
 export const expireReports = defineWrite(

@@ -1,31 +1,22 @@
-/** A chart of the reports of one type by day, over the table that has its numbers. */
+/** A chart of all reports of one type by day, over the table that has its numbers. */
+import type { Static } from 'typebox';
+import type { reportSumsSchema } from '../../../mail-reports/reports/schemas.ts';
 import { Table } from '../../frame/lists.tsx';
 import type { TenantContext } from '../../page.ts';
 import type { Report } from './details.tsx';
 
-type ByDayProps = { context: TenantContext; type: Report['type']; reports: readonly Report[] };
-type Day = { day: string; passed: number; failed: number };
+export type Sums = Static<typeof reportSumsSchema>['data'];
+
+type ByDayProps = { context: TenantContext; type: Report['type']; sums: Sums };
 
 const SECOND_MS = 1000;
-const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
-
-/** Sums the reports of each day, in UTC, in which they begin. */
-function daysOf(reports: readonly Report[]): Day[] {
-  const byDay = Map.groupBy(reports, ({ periodStart }) => periodStart.slice(0, DAY_CHARACTERS));
-  return [...byDay]
-    .map(([day, all]) => ({
-      day,
-      passed: all.reduce((sum, { passed }) => sum + passed, 0),
-      failed: all.reduce((sum, { failed }) => sum + failed, 0),
-    }))
-    .sort((one, other) => (one.day < other.day ? -1 : 1));
-}
 
 /** The chart with its table; nothing without reports of this type. */
-export function ByDay({ context, type, reports: all }: ByDayProps) {
+export function ByDay({ context, type, sums }: ByDayProps) {
   const { reports } = context.texts;
   const { formats } = context;
-  if (all.length === 0) return null;
+  const days = sums.filter((sum) => sum.type === type);
+  if (days.length === 0) return null;
   const id = `${type}-by-day`;
   const value = (number: number) => <span data-value={number}>{formats.number(number)}</span>;
   return (
@@ -36,7 +27,7 @@ export function ByDay({ context, type, reports: all }: ByDayProps) {
         context={context}
         id={id}
         caption={reports.byDay[type]}
-        rows={daysOf(all)}
+        rows={days}
         keyOf={({ day }) => day}
         columns={[
           {

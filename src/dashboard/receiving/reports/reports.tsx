@@ -5,15 +5,16 @@ import { path } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { Disclosure } from '../../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';
+import { createdWithin } from '../../local-time.ts';
 import { definePage, type TenantContext } from '../../page.ts';
-import { ByDay } from './by-day.tsx';
+import { ByDay, type Sums } from './by-day.tsx';
 import { Details, type Report } from './details.tsx';
 
 type Reports = { data: Report[]; hasMore: boolean };
 type Domain = Static<typeof domainSchema>;
 
-/** Number of reports on a page: as many as the API gives at once, so that the chart covers weeks. */
-const PER_PAGE = 100;
+/** Number of reports on a page. */
+const PER_PAGE = 20;
 /** Types of reports, in their order. */
 const TYPES = ['dmarc', 'tls'] as const;
 
@@ -39,6 +40,8 @@ export const reportsPage = definePage({
               label={reports.type}
               options={TYPES.map((value) => ({ value, label: reports.types[value] }))}
             />
+            <FilterField context={context} name="since" label={reports.since} type="date" />
+            <FilterField context={context} name="until" label={reports.untilDay} type="date" />
           </Filters>
           {domain ? await reportSection(context, domain) : <NoDomain context={context} />}
         </>
@@ -65,20 +68,20 @@ function NoDomain({ context: { texts, query, at } }: { context: TenantContext })
 }
 
 async function reportSection(context: TenantContext, { id, name }: Domain) {
-  const query = { ...pageQueryOf(context.query, ['type']), limit: PER_PAGE };
-  const page = await context.api.get<Reports>(path`/domains/${id}/reports`, query);
+  const { api, formats } = context;
+  const period = createdWithin(context.query, formats.timeZone);
+  const query = { ...pageQueryOf(context.query, ['type']), ...period };
+  const [page, sums] = await Promise.all([
+    api.get<Reports>(path`/domains/${id}/reports`, { ...query, limit: PER_PAGE }),
+    api.get<{ data: Sums }>(path`/domains/${id}/reports/days`, { type: query['type'], ...period }),
+  ]);
   return (
     <section aria-labelledby="domain">
       <h2 id="domain">
         <Foreign text={name} />
       </h2>
       {TYPES.map((type) => (
-        <ByDay
-          key={type}
-          context={context}
-          type={type}
-          reports={page.data.filter((one) => one.type === type)}
-        />
+        <ByDay key={type} context={context} type={type} sums={sums.data} />
       ))}
       <ReportTable context={context} reports={page.data} />
       <Pager context={context} page={page} />

@@ -10,6 +10,8 @@ export const reports: typeof english = {
   noDomains: 'Es gibt noch keine Domains und daher keine Berichte.',
   type: 'Art',
   types: { dmarc: 'DMARC', tls: 'TLS' },
+  since: 'Eingegangen ab',
+  untilDay: 'Eingegangen bis',
   caption: 'Berichte',
   none: 'Noch keine Berichte.',
   byDay: {

@@ -8,6 +8,8 @@ export const reports = {
   noDomains: 'There are no domains yet, and so no reports.',
   type: 'Type',
   types: { dmarc: 'DMARC', tls: 'TLS' },
+  since: 'Received from',
+  untilDay: 'Received until',
   caption: 'Reports',
   none: 'No reports yet.',
   byDay: {
