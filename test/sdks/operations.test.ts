@@ -58,6 +58,15 @@ test('no two operations have the same name', () => {
   );
 });
 
+test('every operation is called by a case of the contract', () => {
+  const cases = read('calls.json') as { steps: { call?: string }[] }[];
+  const called = new Set(cases.flatMap(({ steps }) => steps.map(({ call }) => call)));
+  assert.deepEqual(
+    named.filter(({ call }) => !called.has(call)).map(({ call }) => call),
+    [],
+  );
+});
+
 function describe(path: string, method: string, operation: Operation): Omit<Named, 'call'> {
   const parameters = operation.parameters ?? [];
   const { content, required } = operation.requestBody ?? {};
