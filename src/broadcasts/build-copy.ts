@@ -132,5 +132,6 @@ function emailRow(
     html: null,
     text: null,
     contentDeletedAt: null,
+    apiKeyId: null,
   };
 }

@@ -69,7 +69,7 @@ async function send(app: PrepareApp, request: ConfirmationRequestRow, lease: Lea
   const holdText = () => () => {};
   const rows = await prepareEmail(
     app,
-    { tenantId, mode, domainId, approval },
+    { tenantId, mode, keyId: null, domainId, approval },
     { request: email, holdText, pack: createPacking() },
   );
   const { response: isSent } = await commitStored(

@@ -53,7 +53,11 @@ export const emails = table({
   text: nullable(text()),
   /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
   contentDeletedAt: nullable(integer()),
+  /** The API key that has sent the email. Null for mail of people and of broadcasts, and of versions before 0115. */
+  apiKeyId: nullable(id('key')),
 }).indexedBy({
+  // A key has one tenant and one mode.
+  emailsByApiKey: '(apiKeyId, id) WHERE apiKeyId IS NOT NULL',
   emailsByTenant: '(tenantId, mode, id)',
   emailsByFrom: '(tenantId, mode, fromAddress, id)',
   emailsByFromDomain: '(tenantId, mode, fromDomain, id)',

@@ -3,6 +3,7 @@
 import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
+import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
@@ -322,4 +323,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   AUDIT_OUTCOMES,
   SENT_FORMS,
   REPORT_SUMS,
+  KEYS_OF_EMAILS,
 ];

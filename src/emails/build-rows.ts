@@ -8,7 +8,7 @@ import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
 import { newMessage } from '../queue/new-message.ts';
 import { findAsker } from '../tenants/approval-need.ts';
-import type { CallerScope as Caller } from '../tenants/authenticate.ts';
+import type { Caller, CallerScope } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
@@ -32,8 +32,15 @@ type Prepared = {
   targets: EmailRows['targets'];
 };
 
+/** Where an email is sent, and the key that sends it; without a key, a person or the installation does. */
+export type EmailSender = CallerScope & Pick<Caller, 'keyId'>;
+
 /** Returns the rows of an email: its message, its content and the data of the API. */
-export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prepared: Prepared): EmailRows {
+export function buildRows(
+  config: Pick<Config, 'delivery'>,
+  caller: EmailSender,
+  prepared: Prepared,
+): EmailRows {
   const { request, policy, stored } = prepared;
   return {
     ...policy,
@@ -57,7 +64,7 @@ type PolicyInput = {
 /** Returns the facts that decide whether an email may be sent. */
 export function policyOf(
   config: Pick<Config, 'hostname'>,
-  caller: Pick<Caller, 'mode' | 'approval'>,
+  caller: Pick<CallerScope, 'mode' | 'approval'>,
   { type, topic, recipients, simulatorOnly }: PolicyInput,
 ): SendPolicy {
   return {
@@ -75,7 +82,7 @@ export function policyOf(
 
 function messageRow(
   config: Pick<Config, 'delivery'>,
-  { tenantId, mode }: Caller,
+  { tenantId, mode }: CallerScope,
   { id, now, request, policy, domainId, complaintHost, stored }: Prepared,
 ): MessageRow {
   return newMessage({
@@ -100,7 +107,7 @@ function namesUtf8({ from, to, cc, bcc, replyTo }: EmailRequest['addresses']): b
   return ![from, ...to, ...cc, ...bcc, ...replyTo].every(({ address }) => isAsciiAddress(address));
 }
 
-function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
+function emailRow({ tenantId, mode, keyId }: EmailSender, prepared: Prepared): EmailRow {
   const { request, content, attachments } = prepared;
   const { from, given } = request.addresses;
   return {
@@ -131,6 +138,7 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
     rfcMessageId: prepared.messageId,
     createdAt: prepared.now,
     contentDeletedAt: null,
+    apiKeyId: keyId,
   };
 }
 

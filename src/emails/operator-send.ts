@@ -35,7 +35,7 @@ export function registerOperatorSend(server: FastifyInstance, app: App): void {
       { ...body, type: 'transactional' },
       { findContent: () => undefined, now: app.clock.now() },
     );
-    const caller = { tenantId, mode, domainId: null, approval: null };
+    const caller = { tenantId, mode, keyId: null, domainId: null, approval: null };
     const holdText = holdTextFor(request);
     const rows = await prepareEmail(sending, caller, { request: wanted, holdText, pack: createPacking() });
     const write = { write: acceptEmail, input: { rows, idempotency: undefined } };

@@ -10,11 +10,11 @@ import type { Links } from '../links/links.ts';
 import type { Pack } from '../queue/contents/source.ts';
 import { invalid } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
-import type { Caller, CallerScope } from '../tenants/authenticate.ts';
+import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
 import { trackHtml, UNTRACKED } from '../tracking/links/track.ts';
 import { type EmailRows, requirePolicy } from './accept.ts';
-import { buildRows, policyOf } from './build-rows.ts';
+import { buildRows, type EmailSender, policyOf } from './build-rows.ts';
 import type { Allowance, Downloads } from './download.ts';
 import { loadAttachments } from './load-attachments.ts';
 import { marketingFields, READER_VARIABLES, requireMarketingSize } from './marketing-fields.ts';
@@ -47,7 +47,7 @@ export type Share = {
  */
 export async function prepareEmail(
   app: PrepareApp,
-  caller: CallerScope,
+  caller: EmailSender,
   { request, holdText, files: allowance, pack }: Share & { request: EmailRequest },
 ): Promise<EmailRows> {
   const { addresses, headers } = request;

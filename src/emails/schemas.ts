@@ -264,5 +264,8 @@ export const emailListQuery = Type.Object({
   recipientStatus: Type.Optional(
     Type.Enum([...RECIPIENT_STATUSES], { description: 'State of at least one recipient.' }),
   ),
+  apiKeyId: Type.Optional(
+    Type.String({ description: 'Id of the API key that has sent the email, also of a revoked one.' }),
+  ),
 });
 export type EmailListQuery = Static<typeof emailListQuery>;

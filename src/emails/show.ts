@@ -173,6 +173,7 @@ const emailFields = {
   templateId: nullable(Type.String(), 'Template that the email was made from.'),
   topicId: nullable(Type.String(), 'Topic that the email belongs to.'),
   broadcastId: nullable(Type.String(), 'Broadcast that the email is part of.'),
+  apiKeyId: nullable(Type.String(), 'API key that sent it; null for people, broadcasts and early versions.'),
   missingVariables: Type.Array(Type.String(), {
     description: 'Placeholders that had neither a value nor a fallback and were rendered as empty text.',
   }),
@@ -226,6 +227,7 @@ const EXAMPLE_EMAIL = {
   templateId: null,
   topicId: null,
   broadcastId: null,
+  apiKeyId: 'key_01khq3z5vgxw1r8t6n2m4c9b7d',
   missingVariables: [],
   messageId: `<${EXAMPLE_ID}@acme.example>`,
   approval: null,
@@ -313,6 +315,7 @@ export function showEmail(
     templateId: row.templateId,
     topicId: row.topicId,
     broadcastId: row.broadcastId,
+    apiKeyId: row.apiKeyId,
     missingVariables: readList(row.missingVariables),
     messageId: `<${row.rfcMessageId}>`,
     approval: approval ? showApprovalState(approval) : null,

@@ -72,7 +72,7 @@ type Row = Pick<Building, 'submission'> & {
 };
 
 function buildRow(
-  { tenantId, mode }: Caller,
+  { tenantId, mode, keyId }: Caller,
   { submission, message, tags, named, recipients }: Row,
 ): EmailRow {
   const { id, header } = submission;
@@ -113,6 +113,7 @@ function buildRow(
     rfcMessageId: /<([^<>\s]+)>/.exec(findText(header, 'message-id') ?? '')?.[1] ?? `${id}@${from.domain}`,
     createdAt: message.createdAt,
     contentDeletedAt: null,
+    apiKeyId: keyId,
   };
 }
 

@@ -94,7 +94,7 @@ test('a scheduled email is moved on its page, in the zone of the person, until i
   assert.doesNotMatch(browser.page.html, /value="reschedule"/);
 });
 
-test('emails are found by the state of a recipient and by days, and a filter that is refused says why', async () => {
+test('emails are found by the state of a recipient, by their key and by days, and a filter that is refused says why', async () => {
   const browser = await logIn(spool);
   const id = await spool.accept('later@one.example', { subject: 'Found by its day' });
   const day = new Date(spool.clock.now()).toISOString().slice(0, 10);
@@ -104,6 +104,10 @@ test('emails are found by the state of a recipient and by days, and a filter tha
   assert.equal(await isListed(`since=${day}&until=${day}`), true);
   assert.equal(await isListed('until=2001-01-01'), false);
   assert.equal(await isListed('since=2999-01-01'), false);
+  const [, key = ''] = /href="[^"]*\/keys\/(key_\w+)"/.exec(await openEmail(browser, id)) ?? [];
+  assert.equal(await isListed(`apiKeyId=${key}`), true);
+  assert.match(browser.page.html, new RegExp(`<option value="${key}" selected`));
+  assert.equal(await isListed('apiKeyId=key_other'), false);
   const { status, html } = await browser.open(`${LIVE}/emails?tag=nothing`);
   assert.equal(status, 200);
   assert.match(html, /role="alert"[^>]*>“Tag/);

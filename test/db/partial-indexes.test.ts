@@ -32,6 +32,7 @@ import { findWaitingQueue, leaseTasks as leaseAll, listLeased } from '../../src/
 import { insertApiKey, insertTenant, listInactiveTenants, listKeysInUse } from '../../src/tenants/store.ts';
 import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
+import { storeBareKey } from '../emails/fixtures.ts';
 import { explain } from '../support/explain.ts';
 
 const tenantId = 'ten_1';
@@ -122,6 +123,20 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       const slice = { ...bounds, direction: 'older', limit: 10 } as const;
       const owner = { tenantId, mode: 'live', domainId: null } as const;
       return readEmailSlice(tx, { ...owner, filter: { messageId: 'a@b.example' } }, { slice, scan: 10 });
+    },
+  ],
+  emailsByApiKey: [
+    async (tx) => {
+      await storeBareKey(tx, { id: 'key_1', tenantId, mode: 'live' });
+      const slice = {
+        cursor: undefined,
+        from: undefined,
+        until: undefined,
+        direction: 'older',
+        limit: 10,
+      } as const;
+      const owner = { tenantId, mode: 'live', domainId: null } as const;
+      return readEmailSlice(tx, { ...owner, filter: { apiKeyId: 'key_1' } }, { slice, scan: 10 });
     },
   ],
   receivedMessagesByMessageId: [

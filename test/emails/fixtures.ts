@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { EmailRow } from '../../src/db/email-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import type { DomainRow, MessageRow } from '../../src/db/tables.ts';
+import type { ApiKeyRow } from '../../src/db/tenant-tables.ts';
 import type { Tag } from '../../src/emails/request/tags.ts';
 import { insertEmail } from '../../src/emails/store.ts';
 import { createLinks } from '../../src/links/links.ts';
@@ -125,7 +126,7 @@ const BARE_EMAIL = {
   ...{ fromDomain: 'b.example', toList: '[]', ccList: '[]', bccList: '[]', replyToList: '[]' },
   ...{ subject: '', headers: '{}', attachments: '[]', tags: '{}', missingVariables: '[]', rfcMessageId: '' },
   ...{ scheduledAt: null, templateId: null, topicId: null, broadcastId: null },
-  ...{ html: null, text: null, contentDeletedAt: null, createdAt: 0 },
+  ...{ html: null, text: null, contentDeletedAt: null, createdAt: 0, apiKeyId: null },
 };
 
 type BareEmail = Pick<EmailRow, 'id' | 'tenantId' | 'mode'> &
@@ -139,6 +140,19 @@ export async function storeBareEmail(tx: Tx, given: BareEmail): Promise<void> {
   const message = messageRow({ id, tenantId, mode, status, domainId, blobId: 'blob_1' });
   await tx.insertInto('messages').values(message).execute();
   await insertEmail(tx, { ...BARE_EMAIL, ...email }, { tags: tagPairs, addresses: [] });
+}
+
+/** Stores the row of an API key. */
+export async function storeBareKey(
+  tx: Tx,
+  given: Pick<ApiKeyRow, 'id' | 'tenantId' | 'mode'>,
+): Promise<void> {
+  const row: ApiKeyRow = {
+    ...{ ...given, name: '', permission: 'full_access', hint: '', tokenHash: given.id, createdAt: 0 },
+    ...{ domainId: null, allowedIps: null, lastUsedAt: null, expiresAt: null, revokedAt: null },
+    requiresApproval: null,
+  };
+  await tx.insertInto('apiKeys').values(row).execute();
 }
 
 /** Stores the row of the domain `b.example`. */

@@ -118,6 +118,31 @@ test('filters: a tag, by its key and its value', async () => {
   for (const tag of ['', 'campaign', ':', 'a:', ':b']) await refused(`tag=${tag}`, 'tag');
 });
 
+test('filters: the API key that has sent it, which the email shows', async () => {
+  const key = await spool.newKey({ name: 'shop' });
+  const {
+    body: { data: keys },
+  } = await spool.request('GET', '/v1/api-keys?limit=100');
+  const { id: apiKeyId } = keys.find(({ name }: { name: string }) => name === 'shop');
+  const sent = await send({ tags: { a: 'b' } }, key);
+  const batch = { emails: [emailBody({})] };
+  const { body: answer } = await spool.request('POST', '/v1/emails/batch', { key, body: batch });
+  const [{ id: batched }] = answer.data;
+  const other = await send({});
+  assert.deepEqual(new Set((await list({ apiKeyId })).ids), new Set([sent, batched]));
+  assert.deepEqual((await list({ apiKeyId, tag: 'a:b' })).ids, [sent]);
+  assert.deepEqual((await list({ apiKeyId, status: 'delivered' })).ids, []);
+  const shown = async (id: string) => (await spool.request('GET', `/v1/emails/${id}`)).body.apiKeyId;
+  assert.equal(await shown(sent), apiKeyId);
+  assert.notEqual(await shown(other), apiKeyId);
+  assert.deepEqual((await list({ apiKeyId }, spool.liveKey)).ids, [], 'another mode');
+  assert.deepEqual((await list({ apiKeyId }, await stranger('keys'))).ids, [], 'another tenant');
+  for (const unknown of ['', 'key_', newId('key', 0)])
+    assert.deepEqual((await list({ apiKeyId: unknown })).ids, []);
+  assert.equal((await spool.request('DELETE', `/v1/api-keys/${apiKeyId}`)).status, 204);
+  assert.deepEqual((await list({ apiKeyId, tag: 'a:b' })).ids, [sent], 'a revoked key');
+});
+
 test('filters: the status of at least one recipient, as the email shows it', async () => {
   const key = await stranger('standings');
   const to = (...locals: string[]) => ({ to: locals.map((local) => `${local}@${SIMULATOR}`) });

@@ -11,7 +11,7 @@ import { listEmails } from '../../src/emails/list/read.ts';
 import type { EmailFilter, Filters } from '../../src/emails/list/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { explain, inThisThread } from '../support/explain.ts';
-import { storeBareDomain, storeBareEmail } from './fixtures.ts';
+import { storeBareDomain, storeBareEmail, storeBareKey } from './fixtures.ts';
 
 const tag = { key: 'a', value: 'b' };
 const otherTag = { key: 'a:b', value: 'c' };
@@ -128,6 +128,19 @@ test('a list of the mail of one domain walks the index of its name, and sorts no
       text,
     );
     assert.doesNotMatch(text, /USE TEMP B-TREE/, text);
+  }
+});
+
+test('a list of the mail of one key walks the index of keys, and sorts nothing', async () => {
+  for (const [page, bounds] of PAGES) {
+    const plan = await planOf({ apiKeyId: 'key_1' }, page, (tx) =>
+      storeBareKey(tx, { ...owner, id: 'key_1' }),
+    );
+    const text = plan.join('\n');
+    const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));
+    const walk = `SEARCH emails USING COVERING INDEX emailsByApiKey (apiKeyId=?${bounds.replaceAll('#', 'id')})`;
+    assert.ok(walked.includes(walk), text);
+    assert.doesNotMatch(text, /USE TEMP B-TREE|emailsByTenant/, text);
   }
 });
 

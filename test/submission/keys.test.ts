@@ -54,6 +54,13 @@ test('a message becomes an email, whose id the reply has', async () => {
   assert.deepEqual(email.tags, { campaign: 'spring', kind: 'order' });
   assert.equal(email.messageId, `<${id}@${SENDER_DOMAIN}>`);
   assert.equal(email.status, 'queued');
+  const { body: own } = await world.request('GET', `/v1/emails?apiKeyId=${email.apiKeyId}`, {
+    key: world.liveKey,
+  });
+  assert.deepEqual(
+    own.data.map((one: { id: string }) => one.id),
+    [id],
+  );
   assert.deepEqual([email.html, email.text?.trim()], [null, 'Thank you']);
   const message = await world.queued(id);
   assert.equal(message.returnPath, null);

@@ -99,6 +99,7 @@ const PREFIX_OF_FIELD = new Map<string, Prefix>([
   ['contactId', 'ct'],
   ['routeId', 'rt'],
   ['keyId', 'key'],
+  ['apiKeyId', 'key'],
 ]);
 
 /** @throws Error for a field that must hold an id of which nobody has told here */

@@ -8,13 +8,12 @@ import {
   FilterField,
   FilterSelect,
   Filters,
-  MAX_OFFERED,
   Pager,
   pageQueryOf,
   Table,
 } from '../frame/lists.tsx';
 import { definePage, type TenantContext } from '../page.ts';
-import type { ApiKeys } from './keys/list.tsx';
+import { KeyLink, listKeys } from './keys/choice.tsx';
 
 type Requests = { data: readonly Static<typeof requestSchema>[]; hasMore: boolean };
 
@@ -68,33 +67,6 @@ function RequestFilters({ context, keys }: KeysProps) {
       />
     </Filters>
   );
-}
-
-/** The key of a request by its name; by its id when there are many keys, or when it is removed. Viewers see no keys. */
-function KeyLink({
-  context,
-  keyId,
-  name,
-}: {
-  context: TenantContext;
-  keyId: string;
-  name: string | undefined;
-}) {
-  if (!context.can('write')) return <code>{keyId}</code>;
-  return (
-    <a href={context.at(`/keys/${keyId}`)}>
-      {name === undefined ? <code>{keyId}</code> : <Foreign text={name} />}
-    </a>
-  );
-}
-
-/** Returns the keys by their names; undefined when there are many. Viewers see none. */
-async function listKeys({ api, can }: TenantContext) {
-  if (!can('write')) return undefined;
-  const { data, hasMore } = await api.get<ApiKeys>('/api-keys', { limit: MAX_OFFERED });
-  return hasMore
-    ? undefined
-    : data.map(({ id, name, hint }) => ({ value: id, label: `${name} (…${hint}…)` }));
 }
 
 function RequestTable({ context, requests: rows, keys }: KeysProps & { requests: Requests['data'] }) {

@@ -41,6 +41,7 @@ export function readFilter({
   tag,
   messageId,
   recipientStatus,
+  apiKeyId,
 }: EmailListQuery): EmailFilter {
   return {
     ...(status && { status }),
@@ -49,6 +50,7 @@ export function readFilter({
     ...(tag !== undefined && { tags: readTagFilter(tag) }),
     ...(messageId !== undefined && { messageId: messageId.trim().replace(/^<|>$/g, '') }),
     ...(recipientStatus && { recipientStatus }),
+    ...(apiKeyId !== undefined && { apiKeyId }),
   };
 }
 

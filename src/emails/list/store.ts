@@ -11,6 +11,7 @@ import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Part, type Slice, splitSlice } from '../../db/page.ts';
 import { findColumns } from '../../db/rows.ts';
 import type { EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
+import type { ApiKeyRow } from '../../db/tenant-tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
 import type { EmailSummary } from '../show.ts';
@@ -26,6 +27,8 @@ export type EmailFilter = {
   recipientStatus?: RecipientStatus;
   /** Message-ID of the header, without its angle brackets. */
   messageId?: string;
+  /** Id of the API key that has sent the email. */
+  apiKeyId?: string;
 };
 
 /**
@@ -48,7 +51,7 @@ export async function readEmailSlice(
   list: Filters,
   { slice, scan }: { slice: Slice; scan: number },
 ): Promise<Part<EmailSummary>> {
-  const filters = [...filtersOf(tx, list), ...(await domainFilter(tx, list))];
+  const filters = [...(await keyFilter(tx, list)), ...filtersOf(tx, list), ...(await domainFilter(tx, list))];
   const rarest = await chooseRarest(tx, filters, slice);
   const searches = rarest?.searches ?? [everyEmail(tx, list)];
   const mayPassOver = filters.length > 1 || list.domainId !== null;
@@ -203,6 +206,21 @@ async function domainFilter(tx: Tx, list: Filters): Promise<Filter[]> {
   if (list.domainId === null) return [];
   const domain = await findColumns(tx, 'domains', { select: ['name'], where: { id: list.domainId } });
   return domain ? [senderFilter(tx, list, { column: 'fromDomain', value: domain.name })] : [];
+}
+
+/**
+ * Filters by the key that has sent the email, whose index has no tenant and no mode, because those of the key are those of its emails. So the
+ * filter finds nothing for the key of another tenant or mode.
+ */
+async function keyFilter(tx: Tx, { tenantId, mode, filter: { apiKeyId } }: Filters): Promise<Filter[]> {
+  if (apiKeyId === undefined) return [];
+  const id = apiKeyId as ApiKeyRow['id'];
+  const key = await findColumns(tx, 'apiKeys', { select: ['tenantId', 'mode'], where: { id } });
+  const isOwn = key?.tenantId === tenantId && key.mode === mode;
+  const search = tx.selectFrom('emails').select('emails.id').where('emails.apiKeyId', '=', id) as Search;
+  return isOwn
+    ? [{ searches: [search], holds: sql<SqlBool>`emails."apiKeyId" = ${id}` }]
+    : [{ searches: [], holds: sql<SqlBool>`0` }];
 }
 
 type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };

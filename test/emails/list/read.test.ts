@@ -11,13 +11,16 @@ import type { EmailSummary } from '../../../src/emails/show.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { inThisThread } from '../../support/explain.ts';
 import { openMemoryDatabase } from '../../support/memory-database.ts';
-import { storeBareDomain, storeBareEmail } from '../fixtures.ts';
+import { storeBareDomain, storeBareEmail, storeBareKey } from '../fixtures.ts';
 
 const owner = { tenantId: newId('ten', 0), mode: 'live' } as const;
 const EMAILS = 40;
 /** The domain that has the name now, the one that had it before, and one whose row is deleted. */
 const DOMAINS = [newId('dom', 2), newId('dom', 1), newId('dom', 0)] as const;
 const [DOMAIN, EARLIER] = DOMAINS;
+/** A key of the tenant, and one of another mode. */
+const KEY = newId('key', 0);
+const FOREIGN_KEY = newId('key', 1);
 
 /** Oldest first; every second has the one tag, every third the other, and every fifth bounced. */
 const emails = Array.from({ length: EMAILS }, (_, at) => ({
@@ -25,6 +28,7 @@ const emails = Array.from({ length: EMAILS }, (_, at) => ({
   status: (at % 5 === 0 ? 'bounced' : 'delivered') satisfies EmailStatus as EmailStatus,
   tags: [...(at % 2 === 0 ? ['a'] : []), ...(at % 3 === 0 ? ['b'] : [])],
   domainId: DOMAINS[at % 7] ?? null,
+  apiKeyId: at % 4 === 0 ? KEY : null,
 }));
 type Email = (typeof emails)[number];
 
@@ -35,8 +39,13 @@ async function inHistory(run: (tx: Tx) => Promise<void>): Promise<void> {
   const { tenantId } = owner;
   await storeBareDomain(tx, { tenantId, id: EARLIER, deletedAt: 0 });
   await storeBareDomain(tx, { tenantId, id: DOMAIN });
-  for (const { id, status, tags, domainId } of emails)
-    await storeBareEmail(tx, { ...owner, id, status, domainId, tagPairs: tagged(...tags) });
+  for (const [id, mode] of [
+    [KEY, 'live'],
+    [FOREIGN_KEY, 'test'],
+  ] as const)
+    await storeBareKey(tx, { id, tenantId, mode });
+  for (const { id, status, tags, domainId, apiKeyId } of emails)
+    await storeBareEmail(tx, { ...owner, id, status, domainId, apiKeyId, tagPairs: tagged(...tags) });
   await run(tx);
   close();
 }
@@ -48,6 +57,9 @@ const FILTERS: readonly [filter: EmailFilter, answers: (email: Email) => boolean
   [{ tags: tagged('a', 'b'), status: 'bounced' }, (email) => email.tags.length > 0 && bounced(email)],
   [{ tags: tagged('b'), fromDomain: 'b.example' }, ({ tags }) => tags.includes('b')],
   [{ tags: tagged('a'), status: 'canceled' }, () => false],
+  [{ apiKeyId: KEY }, ({ apiKeyId }) => apiKeyId === KEY],
+  [{ apiKeyId: KEY, status: 'bounced' }, (email) => email.apiKeyId === KEY && bounced(email)],
+  [{ apiKeyId: FOREIGN_KEY, status: 'bounced' }, () => false],
 ];
 
 const idAt = (at: number) => emails[at]?.id ?? assert.fail(`there is no email ${at}`);

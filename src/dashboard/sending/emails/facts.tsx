@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Time } from '../../frame/elements.tsx';
 import type { TenantContext } from '../../page.ts';
+import { KeyLink } from '../keys/choice.tsx';
 import type { Email } from './recipients.tsx';
 import { EmailStatusMark } from './states.tsx';
 
@@ -43,7 +44,7 @@ export function EmailFacts({ context, email }: Props) {
 /** Links to what an email was made from. */
 function belongings({ context, email }: Props): Fact[] {
   const { at, texts } = context;
-  const { templateId, broadcastId, topicId } = email;
+  const { templateId, broadcastId, topicId, apiKeyId } = email;
   const link = (name: string, kind: string, id: string): Fact => [
     name,
     <a key={id} href={at(`/${kind}/${encodeURIComponent(id)}`)}>
@@ -54,6 +55,14 @@ function belongings({ context, email }: Props): Fact[] {
     ...(templateId === null ? [] : [link(texts.email.template, 'templates', templateId)]),
     ...(broadcastId === null ? [] : [link(texts.email.broadcast, 'broadcasts', broadcastId)]),
     ...(topicId === null ? [] : [link(texts.email.topic, 'topics', topicId)]),
+    ...(apiKeyId === null
+      ? []
+      : [
+          [
+            texts.requests.key,
+            <KeyLink key={apiKeyId} context={context} keyId={apiKeyId} name={undefined} />,
+          ] as const,
+        ]),
   ];
 }
 

@@ -4,8 +4,10 @@ import { RECIPIENT_STATUSES, STATUSES } from '../../../emails/schemas.ts';
 import type { emailPageSchema } from '../../../emails/show.ts';
 import type { AppError } from '../../../system/errors.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
+import type { Option } from '../../frame/forms.tsx';
 import { tenantPath } from '../../frame/layout.tsx';
 import {
+  FilterById,
   FilterField,
   FilterSelect,
   Filters,
@@ -16,11 +18,12 @@ import {
 } from '../../frame/lists.tsx';
 import { createdWithin } from '../../local-time.ts';
 import { definePage, type TenantContext } from '../../page.ts';
+import { listKeys } from '../keys/choice.tsx';
 import { EmailStatusMark } from './states.tsx';
 
 type Emails = Static<typeof emailPageSchema>;
 
-const FILTERS = ['status', 'recipientStatus', 'from', 'to', 'tag'];
+const FILTERS = ['status', 'recipientStatus', 'from', 'to', 'tag', 'apiKeyId'];
 
 export const emailsPage = definePage({
   area: 'tenant',
@@ -29,7 +32,10 @@ export const emailsPage = definePage({
   async show(context) {
     const { api, query, formats, texts } = context;
     const asked = { ...pageQueryOf(query, FILTERS), ...createdWithin(query, formats.timeZone) };
-    const { page, refusal } = await readListBy<Emails>(api, '/emails', asked);
+    const [{ page, refusal }, keys] = await Promise.all([
+      readListBy<Emails>(api, '/emails', asked),
+      listKeys(context),
+    ]);
     return {
       title: texts.emails.title,
       body: (
@@ -37,7 +43,7 @@ export const emailsPage = definePage({
           <Heading title={texts.emails.title}>
             {context.can('write') && <a href={context.at('/send-test')}>{texts.emails.sendTest}</a>}
           </Heading>
-          <EmailFilters context={context} refusal={refusal} />
+          <EmailFilters context={context} refusal={refusal} keys={keys} />
           <EmailTable context={context} emails={page.data} />
           <Pager context={context} page={page} />
         </>
@@ -46,10 +52,15 @@ export const emailsPage = definePage({
   },
 });
 
-type FiltersProps = { context: TenantContext; refusal: AppError | undefined };
+type FiltersProps = {
+  context: TenantContext;
+  refusal: AppError | undefined;
+  keys: readonly Option[] | undefined;
+};
 
-function EmailFilters({ context, refusal }: FiltersProps) {
-  const { emails } = context.texts;
+function EmailFilters({ context, refusal, keys }: FiltersProps) {
+  const { emails, requests } = context.texts;
+  const key = { context, name: 'apiKeyId', label: requests.key, idLabel: requests.keyId };
   const options = STATUSES.map((value) => ({ value, label: emails.statuses[value] }));
   const ofRecipients = RECIPIENT_STATUSES.map((value) => ({ value, label: emails.recipientStatuses[value] }));
   const recipient = { context, name: 'recipientStatus', label: emails.recipientStatus };
@@ -60,6 +71,7 @@ function EmailFilters({ context, refusal }: FiltersProps) {
       <FilterField context={context} name="from" label={emails.from} />
       <FilterField context={context} name="to" label={emails.to} />
       <FilterField context={context} name="tag" label={emails.tag} />
+      <FilterById {...key} things={keys} />
       <FilterField context={context} name="since" label={emails.since} type="date" />
       <FilterField context={context} name="until" label={emails.until} type="date" />
     </Filters>

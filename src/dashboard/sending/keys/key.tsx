@@ -21,6 +21,7 @@ export const keyPage = definePage({
       body: (
         <>
           <Heading title={name}>
+            <a href={context.at(`/emails?apiKeyId=${key.id}`)}>{context.texts.emails.title}</a>
             <a href={context.at(`/requests?keyId=${key.id}`)}>{context.texts.requests.title}</a>
           </Heading>
           <Facts
