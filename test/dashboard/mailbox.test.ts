@@ -168,7 +168,13 @@ test('the owner sets an automatic reply, forwarding and app passwords', async ()
   assert.deepEqual([forwardTo, keepCopy], [['one@other.example', 'two@other.example'], false]);
 
   await browser.open('/mailbox/app-passwords');
-  await browser.submit('createAppPassword', { name: 'Phone', protocols: 'imap', expires: '2027-01-31' });
+  const phone = { name: 'Phone', protocols: 'imap', expires: '2027-01-31' };
+  for (const currentPassword of ['', 'wrong password']) {
+    await browser.submit('createAppPassword', { ...phone, currentPassword });
+    assert.match(browser.page.html, /The current password is wrong/);
+  }
+  assert.match(browser.page.html, /No app passwords yet/);
+  await browser.submit('createAppPassword', { ...phone, currentPassword: PASSWORD });
   const [, secret = ''] = /data-copy="([a-z0-9-]+)"/.exec(browser.page.html) ?? [];
   assert.match(secret, /^(?:[a-z0-9]{4}-){8}[a-z0-9]{4}$/);
   await browser.open('/mailbox/app-passwords');
@@ -295,7 +301,7 @@ test('nothing but the own mailbox is reachable: no other one, no page of the ten
     assert.ok([401, 404].includes(status), `${path} ${status}`);
   }
   await browser.open('/mailbox/app-passwords');
-  await browser.submit('createAppPassword', { name: 'Own' });
+  await browser.submit('createAppPassword', { name: 'Own', currentPassword: PASSWORD });
   const ways = [
     row.id,
     `../../${other.id}/app-passwords/${row.id}`,

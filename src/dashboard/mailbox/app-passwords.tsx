@@ -1,9 +1,10 @@
 /** The app passwords of the owner's mailbox. */
 import { Heading } from '../frame/elements.tsx';
 import { type Contexts, definePage } from '../page.ts';
+import { requireOwnPassword } from '../people/mailbox-login.ts';
 import { appPasswordActions, appPasswordSection } from '../receiving/app-passwords.tsx';
 
-const PLACE = { base: '', page: '/mailbox/app-passwords' };
+const PLACE = { base: '', page: '/mailbox/app-passwords', isOwners: true };
 
 export const mailboxAppPasswordsPage = definePage({
   area: 'mailbox',
@@ -22,5 +23,10 @@ export const mailboxAppPasswordsPage = definePage({
       ),
     };
   },
-  actions: appPasswordActions<Contexts['mailbox']>(() => PLACE),
+  // An app password outlives the session: whoever finds a browser that is logged in must not be able to stay in the mailbox by one.
+  actions: appPasswordActions<Contexts['mailbox']>(
+    () => PLACE,
+    (context, password) =>
+      requireOwnPassword(context.app, context, { password, wrong: context.texts.account.wrongPassword }),
+  ),
 });

@@ -10,6 +10,7 @@ import { type Calls, path } from '../calls.ts';
 import { Copyable, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Choices, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
+import { CurrentPassword } from '../frame/passwords.tsx';
 import { shortened } from '../frame/shortened.ts';
 import { type BaseContext, fieldOf } from '../page.ts';
 import { mailSettings } from './mail-settings.tsx';
@@ -19,8 +20,22 @@ type Created = Static<typeof createdAppPasswordSchema>;
 
 type Context = BaseContext & { api: Calls };
 
-/** Where app passwords are: the path of the mailbox in the API, the page that shows them, and the members of a shared mailbox. */
-type Place = { base: string; page: string; members?: readonly string[]; mayChange?: boolean };
+/**
+ * Where app passwords are: the path of the mailbox in the API, the page that shows them, and the members of a shared mailbox. `isOwners` says that
+ * the owner is there, whose present password a new one needs.
+ */
+type Place = {
+  base: string;
+  page: string;
+  members?: readonly string[];
+  mayChange?: boolean;
+  isOwners?: boolean;
+};
+/** Checks the present password of whoever makes a new one. It throws the refusal of a wrong one. */
+type Confirm<Of> = (context: Of, password: string) => Promise<void>;
+
+/** Field with the present password. */
+const CURRENT = 'currentPassword';
 
 /** More than a mailbox may have (mailboxes/app-passwords/store.ts), so that one page has all of them. */
 const LIMIT = 100;
@@ -67,12 +82,13 @@ export async function appPasswordSection(context: Context, place: Place) {
           ...(mayChange ? [revoke] : []),
         ]}
       />
-      {mayChange && <NewAppPassword context={context} members={place.members ?? []} />}
+      {mayChange && <NewAppPassword context={context} place={place} />}
     </>
   );
 }
 
-function NewAppPassword({ context, members }: { context: Context; members: readonly string[] }) {
+function NewAppPassword({ context, place }: { context: Context; place: Place }) {
+  const { members = [], isOwners = false } = place;
   const { appPasswords, mailSettings } = context.texts;
   const field = { context, action: 'createAppPassword' };
   return (
@@ -106,18 +122,23 @@ function NewAppPassword({ context, members }: { context: Context; members: reado
           label={appPasswords.expiresOn}
           help={appPasswords.expiresHelp}
         />
+        {isOwners && <CurrentPassword context={context} name={CURRENT} />}
       </Form>
     </Disclosure>
   );
 }
 
 /** Returns the actions of the section. `placeOf` says where the app passwords of the page are. */
-export function appPasswordActions<Of extends Context>(placeOf: (context: Of) => Place) {
+export function appPasswordActions<Of extends Context>(
+  placeOf: (context: Of) => Place,
+  confirm?: Confirm<Of>,
+) {
   return {
     createAppPassword: {
       logs: ['name', 'protocols', 'expires', 'member'],
       async run(context: Of, form: Parameters<typeof fieldOf>[0]) {
         const { base, page } = placeOf(context);
+        await confirm?.(context, fieldOf(form, CURRENT));
         const [expires, member] = [fieldOf(form, 'expires'), fieldOf(form, 'member')];
         const created = await context.api.post<Created>(`${base}/app-passwords`, {
           name: fieldOf(form, 'name').trim(),
