@@ -8,14 +8,21 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { browserAt } from '../support/browser.ts';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { createLiveSender } from '../support/live-sender.ts';
 import { freePort, listens } from '../support/loopback.ts';
+import { type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { writeCertificate } from './certificate.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);
 const HOST = 'mx.example.com';
 const PAGES = 'track.mx.example.com';
-const POLICY = 'mta-sts.example.com';
+const DOMAIN = 'example.com';
+const POLICY = `mta-sts.${DOMAIN}`;
+const AUTOCONFIG = `autoconfig.${DOMAIN}`;
+const READER = 'ann@receiver.example';
+const RECEIVER_ZONE = 'receiver.example MX 10 mx.receiver.example\nmx.receiver.example A 127.0.0.1';
 const ACCOUNT = { email: 'olga@people.example', password: 'correct horse battery' };
 const PERSON = { name: 'Olga Operator', ...ACCOUNT };
 
@@ -25,25 +32,61 @@ type Proxy = { name: string; start(folder: string, ports: Ports): Promise<readon
 let daemon: DaemonProcess;
 let files: { key: string; certificate: string };
 let key: string;
+/** Path of the page on which the reader of a mail unsubscribes. */
+let unsubscribePath: string;
+const closers: (() => Promise<void>)[] = [];
 before(async () => {
+  const dns = await startDnsServer(RECEIVER_ZONE);
+  closers.unshift(() => dns.close());
+  const sink = await startSmtpSink({ keepRaw: true });
+  closers.unshift(() => sink.close());
   daemon = await startDaemonProcess({
     env: {
       POSTRIDER_HOSTNAME: HOST,
       POSTRIDER_HTTPS_ENABLED: 'false',
       POSTRIDER_HTTP_TRUSTED_PROXIES: '127.0.0.1',
       POSTRIDER_HTTP_PUBLIC_URL: `https://${HOST}`,
+      POSTRIDER_DNS_SERVERS: dns.address,
+      POSTRIDER_OUTBOUND_SMTP_PORT: String(sink.port),
+      POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
     },
   });
+  closers.unshift(() => daemon.stop());
+  unsubscribePath = await sendToReader(dns, sink);
   key = daemon.testKey ?? '';
-  files = await writeCertificate(temporaryDirectory('proxies'), HOST, PAGES, POLICY);
+  files = await writeCertificate(temporaryDirectory('proxies'), HOST, PAGES, POLICY, AUTOCONFIG);
   const { url } = (await daemon.cli(['person', 'link'])) as { url: string };
   assert.ok(url.startsWith(`https://${HOST}/link/`), url);
   const browser = browserAt(Number(new URL(daemon.address).port));
   await browser.open(new URL(url).pathname);
   await browser.submit('enter', PERSON);
-  assert.equal(browser.page.url, '/t/default/live', browser.page.html);
+  assert.equal(browser.page.url, '/operator', browser.page.html);
 });
-after(() => daemon?.stop());
+after(async () => {
+  for (const close of closers) await close();
+});
+
+/** Verifies the domain, sends a mail about a topic from it, and returns the path of its link to unsubscribe. */
+async function sendToReader(dns: DnsServer, sink: SmtpSink): Promise<string> {
+  const sender = await createLiveSender(daemon, dns, { domain: DOMAIN, otherZone: RECEIVER_ZONE });
+  const ask = async (method: 'POST' | 'PATCH', path: string, body: object) => {
+    const { status, body: answer } = await daemon.request(method, `/v1${path}`, sender.key, body);
+    assert.ok(status < 300, `${path}: ${JSON.stringify(answer)}`);
+    return answer as { id: string };
+  };
+  // A domain that is for programs alone has no settings for mail programs.
+  await ask('PATCH', `/domains/${sender.domainId}`, { productType: 'both' });
+  const { id: topicId } = await ask('POST', '/topics', { name: 'News' });
+  await ask('POST', '/emails', {
+    ...{ from: `news@${DOMAIN}`, to: [READER], subject: 'News', html: '<p>News</p>' },
+    ...{ type: 'broadcast', topicId },
+  });
+  await until('the mail has arrived', async () => sink.messages.length === 1);
+  const raw = String(sink.messages[0]?.raw).replaceAll(/\r\n[ \t]/g, ' ');
+  const link = /^List-Unsubscribe: .*?<(https:[^>]+)>/im.exec(raw)?.[1] ?? '';
+  assert.ok(link.startsWith(`https://${PAGES}/u/`), raw);
+  return new URL(link).pathname;
+}
 
 async function example(name: string, replacements: readonly (readonly [string, string])[]): Promise<string> {
   let text = await readFile(new URL(`../../config/${name}`, import.meta.url), 'utf8');
@@ -127,6 +170,16 @@ for (const proxy of [NGINX, CADDY]) {
     assert.equal((await curl(HOST, '/healthz')).answer, '200');
     assert.equal((await curl(PAGES, '/healthz')).answer, '404');
     assert.equal((await curl(POLICY, '/healthz')).answer, '404');
+    const policy = await curl(POLICY, '/.well-known/mta-sts.txt');
+    assert.equal(policy.answer, '200', policy.body);
+    assert.match(policy.body, /^version: STSv1\r?\nmode: testing\r?\nmx: mx\.example\.com\r?$/m);
+    const settings = await curl(AUTOCONFIG, `/mail/config-v1.1.xml?emailaddress=ann@${DOMAIN}`);
+    assert.equal(settings.answer, '200', settings.body);
+    assert.match(settings.body, /<domain>example\.com<\/domain>/);
+    const page = await curl(PAGES, unsubscribePath);
+    assert.equal(page.answer, '200', page.body);
+    assert.match(page.body, /Do you want to stop receiving mail about “News”/);
+    assert.equal((await curl(HOST, unsubscribePath)).answer, '404');
     const bearer = ['--header', `Authorization: Bearer ${key}`];
     assert.equal((await curl(HOST, '/v1/emails', ...bearer)).answer, '200');
 
@@ -166,7 +219,7 @@ for (const proxy of [NGINX, CADDY]) {
       ...['--include', '--cookie-jar', jar, '--header', 'Sec-Fetch-Site: same-origin'],
       ...['--data', String(new URLSearchParams({ _action: 'login', ...ACCOUNT }))],
     );
-    assert.equal(login.answer, `303 https://${HOST}/t/default/live`, login.body.slice(0, 2000));
+    assert.equal(login.answer, `303 https://${HOST}/operator`, login.body.slice(0, 2000));
     assert.match(
       login.body,
       /^set-cookie: __Host-session=[^;]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=\d+; Secure/im,
