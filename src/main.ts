@@ -40,7 +40,7 @@ import { recoverQueue, startDelivering } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';
 import { createLocalReceiver } from './receiving/local.ts';
-import { reload } from './reload.ts';
+import { openToReload, reload } from './reload.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { POST_PART, type RouteCalls } from './routes/post/part.ts';
 import { startPostsIfNeeded } from './routes/post/start.ts';
@@ -109,7 +109,7 @@ export async function startDaemon(
   options: OpenOptions = {},
 ): Promise<Daemon> {
   await using opened = new AsyncDisposableStack();
-  const app = opened.use(await openApp(config, overrides, options));
+  const app = opened.use(await openApp(openToReload(config), overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
   await followClock(app, (setBack) => moveDueTimes(app, setBack));
   const certificates = opened.use(await openCertificates(app));

@@ -20,13 +20,13 @@ type NightlyApp = Pick<App, 'clock' | 'config' | 'egress' | 'log'> & {
  * start.
  */
 export function createDailyBackup({ clock, config, egress, log, backups }: NightlyApp): Work<'run'> {
-  const { time, keep } = config.backup;
   const folder = backupFolder(config);
   /** Time of the monotonic clock until which no backup is tried: the wall clock may be set back. */
   let restsUntil = 0;
   return {
     name: 'daily backup',
     async lease() {
+      const { time } = config.backup;
       if (time === '') return { items: [], nextDueAt: undefined };
       const now = clock.now();
       if (egress.isHeld) return { items: [], nextDueAt: now + HELD_MS };
@@ -43,6 +43,7 @@ export function createDailyBackup({ clock, config, egress, log, backups }: Night
     },
     async run() {
       try {
+        const { keep } = config.backup;
         const { installation } = (await backups.create()).facts;
         const removed = await pruneBackups({ folder, keep, installation, now: clock.now() });
         if (removed.length > 0) log.info({ removed: removed.length, keep }, 'old backups were removed');

@@ -26,25 +26,39 @@ async function isBeingSetUp({ db, clock }: Pick<App, 'db' | 'clock'>, startedAt:
   return (await listCheckStates(db.read)).every(({ ranAt }) => ranAt === null);
 }
 
-/** Returns the hourly run, whose first one in a new installation is an hour after the start, or a work without anything to do when the daemon is not to look at the outside by itself. */
+/**
+ * Returns the hourly run, whose first one in a new installation is an hour after the start. Nothing is due while there is no address to
+ * report to, and nothing ever in development, because the daemon does not look at the outside by itself then.
+ */
 export function createDoctorWork(app: DoctorApp): Work<'run'> {
-  const name = 'doctor';
-  if (app.config.development || app.config.operator.email === '')
-    return { name, lease: async () => ({ items: [], nextDueAt: undefined }), run: async () => {} };
-  const show = createMetrics(app);
+  const nothing = { items: [], nextDueAt: undefined };
+  // Metrics of checks that do not run would look as if they were overdue.
+  let shown: ReturnType<typeof createMetrics> | undefined;
+  const show = () => {
+    shown ??= createMetrics(app);
+    return shown;
+  };
   const startedAt = app.clock.elapsed();
-  return periodic(app.clock, {
-    name,
+  const hourly = periodic(app.clock, {
+    name: 'doctor',
     periodMs: PERIOD_MS,
     async run() {
       if (await isBeingSetUp(app, startedAt)) return;
       const { findings, complete: checks } = await examine(app);
-      show(findings);
+      show()(findings);
       const now = app.clock.now();
       for (const turn of await app.db.commit(recordFindings, { checks, findings, now })) logTurn(app, turn);
       await tellOperator(app);
     },
   });
+  return {
+    ...hourly,
+    async lease(limit) {
+      if (app.config.development || app.config.operator.email === '') return nothing;
+      show();
+      return hourly.lease(limit);
+    },
+  };
 }
 
 /** Adds the metrics, and returns the function that sets them. */

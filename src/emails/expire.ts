@@ -12,7 +12,7 @@ const EMAILS = { first: 50, min: 5, max: 50 };
 
 /** Returns the steps for emails and their content. */
 export function emailSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>): readonly ExpiryStep[] {
-  const { contentDays, emailDays } = app.config.retention;
+  const { retention } = app.config;
   const olderThan = (days: number, now: number) => ({
     now,
     before: firstKeptId('em', now, days),
@@ -23,7 +23,7 @@ export function emailSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoin
       kind: 'contents',
       size: new SliceSize(EMAILS),
       async expire(now, slice) {
-        const range = { ...olderThan(contentDays, now), ...slice };
+        const range = { ...olderThan(retention.contentDays, now), ...slice };
         const { files, ...expired } = await app.db.commit(expireContent, range);
         app.crashPoint('retention-before-files');
         await discardAll(app.blobs, files);
@@ -33,7 +33,8 @@ export function emailSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoin
     {
       kind: 'emails',
       size: new SliceSize(EMAILS),
-      expire: (now, slice) => app.db.commit(expireEmails, { ...olderThan(emailDays, now), ...slice }),
+      expire: (now, slice) =>
+        app.db.commit(expireEmails, { ...olderThan(retention.emailDays, now), ...slice }),
     },
   ];
 }

@@ -38,13 +38,13 @@ const expireReceived = defineWrite(
 
 /** Returns the steps of retention for received mail. */
 export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readonly ExpiryStep[] {
-  const { inboundDays, eventDays } = app.config.retention;
+  const { retention } = app.config;
   return [
     {
       kind: 'received_contents',
       size: new SliceSize(MESSAGES),
       async expire(now, { rows }) {
-        const endedBy = now - inboundDays * DAY_MS;
+        const endedBy = now - retention.inboundDays * DAY_MS;
         const { files, ...expired } = await app.db.commit(expireReceivedContent, { now, endedBy, rows });
         await discardAll(app.blobs, files);
         return expired;
@@ -54,7 +54,7 @@ export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readon
       kind: 'forwarded',
       size: new SliceSize(MESSAGES),
       async expire(now, { rows }) {
-        const endedBy = now - inboundDays * DAY_MS;
+        const endedBy = now - retention.inboundDays * DAY_MS;
         const { files, ...expired } = await app.db.commit(expireForwarded, { endedBy, rows });
         await discardAll(app.blobs, files);
         return expired;
@@ -64,13 +64,13 @@ export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readon
       kind: 'received',
       size: new SliceSize(MESSAGES),
       expire: (now, slice) =>
-        app.db.commit(expireReceived, { before: firstKeptId('in', now, eventDays), ...slice }),
+        app.db.commit(expireReceived, { before: firstKeptId('in', now, retention.eventDays), ...slice }),
     },
     {
       kind: 'reports',
       size: new SliceSize(REPORTS),
       expire: (now, slice) =>
-        app.db.commit(expireReports, { before: firstKeptId('rep', now, eventDays), ...slice }),
+        app.db.commit(expireReports, { before: firstKeptId('rep', now, retention.eventDays), ...slice }),
     },
   ];
 }

@@ -6,6 +6,7 @@ import type { Backups } from '../../src/backups/backups.ts';
 import { backupName, FACTS_FILE, listBackups } from '../../src/backups/format.ts';
 import { createDailyBackup } from '../../src/backups/worker.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { openToReload } from '../../src/reload.ts';
 import { EgressGate } from '../../src/system/egress.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
@@ -44,8 +45,10 @@ function openDaily({ fails = (): boolean => false, time = '02:30' } = {}) {
   };
   const egress = new EgressGate();
   const { log } = recordLog();
-  const work = createDailyBackup({ clock, config: loadConfig({ env }), egress, log, backups });
+  const config = openToReload(loadConfig({ env }));
+  const work = createDailyBackup({ clock, config, egress, log, backups });
   return {
+    config,
     made,
     clock,
     /** Sets the wall clock alone. */
@@ -72,6 +75,15 @@ test('a backup that was missed is made at once, and then one a day at its time',
   await daily.pass(39);
   assert.deepEqual(daily.made, ['2026-11-29T12:00', '2026-11-30T03:00', '2026-12-01T03:00']);
   assert.equal((await listBackups(daily.folder)).length, 2);
+});
+
+test('a time and a number that were read again count from the next backup on', async () => {
+  const daily = openDaily();
+  await daily.pass(24);
+  Object.assign(daily.config.backup, { time: '06:00', keep: 1 });
+  await daily.pass(24);
+  assert.deepEqual(daily.made.slice(2), ['2026-11-30T12:00', '2026-12-01T06:00']);
+  assert.equal((await listBackups(daily.folder)).length, 1);
 });
 
 test('a backup that fails is tried again an hour later', async () => {

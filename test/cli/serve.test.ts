@@ -132,13 +132,16 @@ test('SIGHUP reads the configuration again, and a wrong one changes nothing', as
       () => messages().includes('the configuration is wrong, and nothing has changed'),
       'the refusal',
     );
-    writeFileSync(file, 'hostname: mail2.example.com\nlog: { level: info }\n');
+    writeFileSync(file, 'hostname: mail2.example.com\nlog: { level: info }\nretention: { eventDays: 60 }\n');
     program.kill('SIGHUP');
     await waitUntil(() => messages().includes('changed settings need a restart'), 'the second reload');
   } finally {
     program.kill('SIGTERM');
   }
   assert.deepEqual(await once(program, 'exit'), [0, null]);
+  const lines = readFileSync(log, 'utf8').split('\n');
+  const applied = lines.find((line) => line.includes('"configuration and certificates read again"')) ?? '{}';
+  assert.deepEqual(JSON.parse(applied).settings, ['retention.eventDays']);
 });
 
 test('a port in use is one line', async () => {

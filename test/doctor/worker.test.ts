@@ -38,6 +38,13 @@ test('only a production daemon with the address of an operator looks at the outs
   assert.deepEqual((await world.work.lease(1)).items, ['run']);
 });
 
+test('the runs begin when the configuration that was read again has an address', async () => {
+  await using world = await openOperated({ email: '' });
+  assert.deepEqual((await world.work.lease(1)).items, []);
+  world.app.config.operator.email = 'ops@admin.example';
+  assert.deepEqual((await world.work.lease(1)).items, ['run']);
+});
+
 test('the first run of a new installation waits for an hour, and later starts do not wait', async () => {
   await using world = await openOperated({ isNew: true });
   const hasRun = async () => {
