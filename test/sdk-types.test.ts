@@ -1,8 +1,10 @@
 /** The types of the client libraries follow the OpenAPI document. */
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { type Document, readDocument, readOperations } from '../sdk/tools/openapi.ts';
 import { type ApiTypes, type Field, readTypes } from '../sdk/tools/schemas.ts';
+import { emitNodeTypes, NODE_TYPES } from '../sdk/tools/types-node.ts';
 
 let document: Document;
 let api: ApiTypes;
@@ -56,4 +58,24 @@ test('an object within others has one type, and a filter contains itself', () =>
   assert.deepEqual(field('SendBatchBody', 'emails').type, { kind: 'list', items: email });
   const rule = { kind: 'named', name: 'SegmentFilterRule' };
   assert.deepEqual(field('SegmentFilterRule', 'rules').type, { kind: 'list', items: rule });
+});
+
+test('the types of the library for Node.js are those of the document', () => {
+  const isCurrent = readFileSync(NODE_TYPES, 'utf8') === emitNodeTypes(api);
+  assert.ok(isCurrent, 'Run: node --import ./bin/typescript.ts sdk/tools/types-node.ts');
+});
+
+test('the comment of each method for Node.js begins with the summary of its operation', () => {
+  const sources = globSync('../sdk/node/src/resources/*.ts', { cwd: import.meta.dirname })
+    .map((file) => readFileSync(`${import.meta.dirname}/${file}`, 'utf8'))
+    .join('\n');
+  const wrong = api.operations.filter(({ call, summary }) => {
+    const method = call.slice(call.lastIndexOf('.') + 1);
+    const comment = `/\\*\\*\\s+(\\* )?${summary.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\.[^/]*\\*/\\n  ${method}\\(`;
+    return !new RegExp(comment).test(sources);
+  });
+  assert.deepEqual(
+    wrong.map(({ call }) => call),
+    [],
+  );
 });

@@ -1,0 +1,61 @@
+import { encodeFile, encodeJson, type FileContent } from './attachments.ts';
+import type { Download } from './download.ts';
+import type { CallOptions } from './options.ts';
+import { List } from './pages.ts';
+import type { Path, Query, Request, Transport } from './transport.ts';
+
+/** What all resources have: the ways to ask. */
+export abstract class Resource {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Sends a request of any kind. */
+  protected _request<T>(request: Request): Promise<T> {
+    return this.#transport.request(request) as Promise<T>;
+  }
+
+  protected _get<T>(path: Path, options?: CallOptions, query?: Query): Promise<T> {
+    return this._request({ method: 'GET', path, query, options, answer: 'json' });
+  }
+
+  protected _list<T>(path: Path, options?: CallOptions, query?: Query): List<T> {
+    return new List<T>((page) => this._get(path, options, page), query);
+  }
+
+  protected _stream(path: Path, options?: CallOptions, query?: Query): Promise<Download> {
+    return this._request({ method: 'GET', path, query, options, answer: 'stream' });
+  }
+
+  /** Sends JSON, or no body when it is undefined. */
+  protected _send<T>(
+    method: 'POST' | 'PUT' | 'PATCH',
+    path: Path,
+    options?: CallOptions,
+    body?: object,
+    query?: Query,
+  ): Promise<T> {
+    const encode = body === undefined || body === null ? undefined : () => encodeJson(body);
+    return this._request({ method, path, query, options, body: encode, answer: 'json' });
+  }
+
+  /** Sends a file of comma-separated values. */
+  protected _upload<T>(path: Path, options?: CallOptions, file: FileContent = '', query?: Query): Promise<T> {
+    const body = () => encodeFile(file);
+    return this._request({
+      method: 'POST',
+      path,
+      query,
+      options,
+      body,
+      contentType: 'text/csv',
+      answer: 'json',
+    });
+  }
+
+  protected _delete(path: Path, options?: CallOptions): Promise<void> {
+    return this._request({ method: 'DELETE', path, options, answer: 'none' });
+  }
+}

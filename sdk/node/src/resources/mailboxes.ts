@@ -1,0 +1,123 @@
+import type { Download } from '../download.ts';
+import type { CallOptions } from '../options.ts';
+import type { List } from '../pages.ts';
+import { Resource } from '../resource.ts';
+import { path, type Transport } from '../transport.ts';
+import type {
+  AppPassword,
+  CreateAppPasswordBody,
+  CreatedAppPassword,
+  CreatedMailbox,
+  CreateMailboxBody,
+  CreateMailboxImportBody,
+  EndedSessions,
+  EndMailboxSessionsBody,
+  ListAppPasswordsQuery,
+  ListMailboxesQuery,
+  ListMailboxImportsQuery,
+  Mailbox,
+  MailboxImport,
+  MailboxSessions,
+  MailSettings,
+  UpdateMailboxBody,
+} from '../types.ts';
+
+export class MailboxesAppPasswords extends Resource {
+  /** Create an app password. */
+  create(mailboxId: string, body: CreateAppPasswordBody, options?: CallOptions): Promise<CreatedAppPassword> {
+    return this._send('POST', path`/v1/mailboxes/${mailboxId}/app-passwords`, options, body);
+  }
+
+  /** Revoke an app password. */
+  delete(mailboxId: string, id: string, options?: CallOptions): Promise<void> {
+    return this._delete(path`/v1/mailboxes/${mailboxId}/app-passwords/${id}`, options);
+  }
+
+  /** Retrieve an app password. */
+  get(mailboxId: string, id: string, options?: CallOptions): Promise<AppPassword> {
+    return this._get(path`/v1/mailboxes/${mailboxId}/app-passwords/${id}`, options);
+  }
+
+  /** List app passwords. */
+  list(mailboxId: string, query?: ListAppPasswordsQuery, options?: CallOptions): List<AppPassword> {
+    return this._list(path`/v1/mailboxes/${mailboxId}/app-passwords`, options, query);
+  }
+}
+
+export class MailboxesImports extends Resource {
+  /** Create a mailbox import. */
+  create(mailboxId: string, body: CreateMailboxImportBody, options?: CallOptions): Promise<MailboxImport> {
+    return this._send('POST', path`/v1/mailboxes/${mailboxId}/imports`, options, body);
+  }
+
+  /** Delete a mailbox import. */
+  delete(mailboxId: string, id: string, options?: CallOptions): Promise<void> {
+    return this._delete(path`/v1/mailboxes/${mailboxId}/imports/${id}`, options);
+  }
+
+  /** Retrieve a mailbox import. */
+  get(mailboxId: string, id: string, options?: CallOptions): Promise<MailboxImport> {
+    return this._get(path`/v1/mailboxes/${mailboxId}/imports/${id}`, options);
+  }
+
+  /** Download the messages that were not imported. */
+  getErrors(mailboxId: string, id: string, options?: CallOptions): Promise<Download> {
+    return this._stream(path`/v1/mailboxes/${mailboxId}/imports/${id}/errors`, options);
+  }
+
+  /** List mailbox imports. */
+  list(mailboxId: string, query?: ListMailboxImportsQuery, options?: CallOptions): List<MailboxImport> {
+    return this._list(path`/v1/mailboxes/${mailboxId}/imports`, options, query);
+  }
+}
+
+export class Mailboxes extends Resource {
+  readonly appPasswords: MailboxesAppPasswords;
+  readonly imports: MailboxesImports;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.appPasswords = new MailboxesAppPasswords(transport);
+    this.imports = new MailboxesImports(transport);
+  }
+
+  /** Create a mailbox. */
+  create(body: CreateMailboxBody, options?: CallOptions): Promise<CreatedMailbox> {
+    return this._send('POST', path`/v1/mailboxes`, options, body);
+  }
+
+  /** Delete a mailbox. */
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this._delete(path`/v1/mailboxes/${id}`, options);
+  }
+
+  /** End sessions of a mailbox. */
+  endSessions(id: string, body: EndMailboxSessionsBody, options?: CallOptions): Promise<EndedSessions> {
+    return this._send('POST', path`/v1/mailboxes/${id}/sessions/end`, options, body);
+  }
+
+  /** Retrieve a mailbox. */
+  get(id: string, options?: CallOptions): Promise<Mailbox> {
+    return this._get(path`/v1/mailboxes/${id}`, options);
+  }
+
+  /** Retrieve the settings for mail programs. */
+  getSettings(id: string, options?: CallOptions): Promise<MailSettings> {
+    return this._get(path`/v1/mailboxes/${id}/settings`, options);
+  }
+
+  /** List mailboxes. */
+  list(query?: ListMailboxesQuery, options?: CallOptions): List<Mailbox> {
+    return this._list(path`/v1/mailboxes`, options, query);
+  }
+
+  /** List the sessions of a mailbox. */
+  listSessions(id: string, options?: CallOptions): Promise<MailboxSessions> {
+    return this._get(path`/v1/mailboxes/${id}/sessions`, options);
+  }
+
+  /** Update a mailbox. */
+  update(id: string, body: UpdateMailboxBody, options?: CallOptions): Promise<Mailbox> {
+    return this._send('PATCH', path`/v1/mailboxes/${id}`, options, body);
+  }
+}
