@@ -1,0 +1,22 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Postrider\Resources;
+
+use Postrider\Calls;
+use Postrider\Result;
+
+/** The operations of `plan`. */
+final readonly class Plan
+{
+    public function __construct(private Calls $calls)
+    {
+    }
+
+    /** Retrieve the plan and its use. */
+    public function get(array $options = []): Result
+    {
+        return $this->calls->get('/plan', [], [], $options);
+    }
+}

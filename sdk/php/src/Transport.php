@@ -1,0 +1,151 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Postrider;
+
+/**
+ * Makes the tries of a call, and waits between them. One curl handle makes all requests whose answers are JSON, and so keeps its connection;
+ * each stream has a handle of its own.
+ *
+ * @internal
+ */
+final class Transport
+{
+    private const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+    /** The daemon closes connections that were idle for 75 seconds. */
+    private const MAX_IDLE_SECONDS = 60;
+    private const SECONDS_PER_TRY = 30.0;
+    private const BYTES_PER_SECOND = 100_000;
+    private const DEADLINE_SECONDS = 120.0;
+
+    private ?\CurlHandle $kept = null;
+    private bool $isClosed = false;
+
+    public function __construct(
+        private readonly string $baseUrl,
+        #[\SensitiveParameter] private readonly string $key,
+        private readonly int $maxRetries,
+        private readonly ?float $timeout,
+        private readonly ?float $deadline,
+    ) {
+    }
+
+    /** @return array<string, mixed> nothing of the key is shown */
+    public function __debugInfo(): array
+    {
+        return ['baseUrl' => $this->baseUrl];
+    }
+
+    public function close(): void
+    {
+        $this->isClosed = true;
+        $this->kept = null;
+    }
+
+    /**
+     * Makes a call whose answer is JSON, or has no body.
+     *
+     * @return array<string, mixed>|null null for an answer without a body
+     * @throws PostriderError
+     */
+    public function json(Request $request, Options $options): ?array
+    {
+        return $this->repeat($request, $options, function (Exchange $exchange) use ($request): ?array {
+            $exchange->finish(self::MAX_ANSWER_BYTES);
+            return Answers::read($request, $exchange);
+        });
+    }
+
+    /**
+     * Makes a call whose answer is a stream.
+     *
+     * @throws PostriderError
+     */
+    public function stream(Request $request, Options $options): Stream
+    {
+        return $this->repeat($request, $options, function (Exchange $exchange) use ($request): Stream {
+            $exchange->readHead();
+            if ($exchange->status() >= 300) {
+                $exchange->finish(self::MAX_ANSWER_BYTES);
+                Answers::read($request, $exchange);
+            }
+            return new Stream($exchange);
+        });
+    }
+
+    /**
+     * @template T
+     * @param \Closure(Exchange): T $read
+     * @return T
+     */
+    private function repeat(Request $request, Options $options, \Closure $read): mixed
+    {
+        if ($this->isClosed) {
+            throw new PostriderError('closed', 'The client is closed.');
+        }
+        $allowance = strlen($request->body ?? '') / self::BYTES_PER_SECOND;
+        $perTry = $options->timeout ?? $this->timeout ?? self::SECONDS_PER_TRY + $allowance;
+        $whole = $options->deadline ?? $this->deadline ?? max(self::DEADLINE_SECONDS, 2 * $perTry);
+        $limits = new Limits(self::now() + $whole, $perTry, $options->isCanceled);
+        for ($try = 0; ; $try++) {
+            try {
+                return $read($this->exchange($request, $limits));
+            } catch (PostriderError $error) {
+                if ($try > 0 && $request->method === 'DELETE' && $error->status === 404) {
+                    return null;
+                }
+                $pause = $try < $this->maxRetries ? Retries::pause($request, $error, $try) : null;
+                if ($pause === null || self::now() + $pause >= $limits->endsAt) {
+                    throw $request->idempotencyKey === null ? $error : $error->withIdempotencyKey($request->idempotencyKey);
+                }
+                $limits->sleep($pause);
+            }
+        }
+    }
+
+    private function exchange(Request $request, Limits $limits): Exchange
+    {
+        // A stream may still be read while other calls are made.
+        $handle = $request->isStream ? curl_init() : ($this->kept ??= curl_init());
+        curl_reset($handle);
+        $headers = [
+            "Authorization: Bearer $this->key",
+            'User-Agent: postrider-php/' . Client::VERSION,
+            'Accept-Encoding: identity',
+            'Accept: */*',
+            // Without this, curl waits for 100 Continue before a large body.
+            'Expect:',
+        ];
+        if ($request->idempotencyKey !== null) {
+            $headers[] = "Idempotency-Key: $request->idempotencyKey";
+        }
+        if ($request->body !== null) {
+            $headers[] = "Content-Type: $request->mediaType";
+        } elseif ($request->method === 'POST' || $request->method === 'PUT') {
+            $headers[] = 'Content-Length: 0';
+        }
+        curl_setopt_array($handle, [
+            CURLOPT_URL => $this->baseUrl . $request->target,
+            CURLOPT_CUSTOMREQUEST => $request->method,
+            CURLOPT_HTTPHEADER => $headers,
+            CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_1_1,
+            CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
+            CURLOPT_FOLLOWLOCATION => false,
+            CURLOPT_PATH_AS_IS => true,
+            CURLOPT_NOSIGNAL => true,
+            CURLOPT_MAXAGE_CONN => self::MAX_IDLE_SECONDS,
+            // curl itself repeats a request whose kept connection has died, whatever its method is.
+            CURLOPT_FRESH_CONNECT => $request->repeat === Repeat::Unsent,
+        ]);
+        if ($request->body !== null) {
+            curl_setopt($handle, CURLOPT_POSTFIELDS, $request->body);
+        }
+        return new Exchange($handle, $limits->nextTry());
+    }
+
+    private static function now(): float
+    {
+        return hrtime(true) / 1e9;
+    }
+}
