@@ -3,6 +3,7 @@
  * client libraries make cases by HTTP and ask what has arrived.
  */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -169,9 +170,9 @@ async function drip(response: ServerResponse): Promise<void> {
 async function writeMuch(response: ServerResponse, headers: Record<string, string>): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
   response.write('{"id":"');
+  const closed = once(response, 'close');
   for (let sent = 0; sent < HUGE_BYTES && !response.destroyed; sent += CHUNK.length) {
-    if (!response.write(CHUNK))
-      await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve));
+    if (!response.write(CHUNK)) await Promise.race([once(response, 'drain'), closed]);
   }
   response.end('"}');
 }

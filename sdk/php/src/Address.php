@@ -20,7 +20,7 @@ final class Address
      */
     public static function read(string $baseUrl, #[\SensitiveParameter] string $key): string
     {
-        if (preg_match('/^[\x21-\x7E]+$/', $key) !== 1) {
+        if (preg_match('/^[\x21-\x7E]+\z/', $key) !== 1) {
             throw new PostriderError('invalid_argument', 'The API key has characters that no key has.');
         }
         $parts = parse_url($baseUrl);
@@ -41,6 +41,6 @@ final class Address
         return $host === 'localhost'
             || str_ends_with($host, '.localhost')
             || $host === '[::1]'
-            || preg_match('/^127(\.\d{1,3}){3}$/', $host) === 1;
+            || preg_match('/^127(\.\d{1,3}){3}\z/', $host) === 1;
     }
 }

@@ -67,7 +67,7 @@ final readonly class Calls
     {
         $read = Options::read($options);
         $key = $read->idempotencyKey ?? 'sdk-' . bin2hex(random_bytes(16));
-        if (preg_match('/^[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?$/', $key) !== 1) {
+        if (preg_match('/^[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?\z/', $key) !== 1) {
             throw new PostriderError('invalid_argument', 'An idempotency key is a text in ASCII.');
         }
         $request = new Request('POST', Request::target($path, []), Repeat::Keyed, Attachments::toJson($body), idempotencyKey: $key);

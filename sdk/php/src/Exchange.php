@@ -14,7 +14,6 @@ final class Exchange
     /** Longest wait within curl, so that a clock that was asked to wait for long is asked again. */
     private const MAX_SELECT_SECONDS = 1.0;
 
-    private \CurlMultiHandle $multi;
     private int $status = 0;
     /** @var array<string, string> */
     private array $headers = [];
@@ -22,15 +21,17 @@ final class Exchange
     private bool $isDone = false;
     private string $buffer = '';
 
-    public function __construct(private readonly \CurlHandle $handle, private readonly Limits $limits)
-    {
+    public function __construct(
+        private ?\CurlMultiHandle $multi,
+        private readonly \CurlHandle $handle,
+        private readonly Limits $limits,
+    ) {
         curl_setopt($handle, CURLOPT_HEADERFUNCTION, $this->takeHeader(...));
         curl_setopt($handle, CURLOPT_WRITEFUNCTION, function (\CurlHandle $_, string $bytes): int {
             $this->buffer .= $bytes;
             return strlen($bytes);
         });
-        $this->multi = curl_multi_init();
-        curl_multi_add_handle($this->multi, $handle);
+        curl_multi_add_handle($multi, $handle);
     }
 
     public function __destruct()
@@ -103,9 +104,9 @@ final class Exchange
     public function end(): void
     {
         $this->isDone = true;
-        if (isset($this->multi)) {
+        if ($this->multi !== null) {
             curl_multi_remove_handle($this->multi, $this->handle);
-            unset($this->multi);
+            $this->multi = null;
         }
     }
 

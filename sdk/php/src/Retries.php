@@ -52,7 +52,7 @@ final class Retries
         if ($header === null) {
             return null;
         }
-        if (preg_match('/^\d+$/', $header) === 1) {
+        if (preg_match('/^\d+\z/', $header) === 1) {
             return (float) $header;
         }
         $time = strtotime($header);

@@ -5,8 +5,7 @@ declare(strict_types=1);
 namespace Postrider;
 
 /**
- * Makes the tries of a call, and waits between them. One curl handle makes all requests whose answers are JSON, and so keeps its connection;
- * each stream has a handle of its own.
+ * Makes the tries of a call, and waits between them. Requests whose answers are JSON share a connection, and each stream has one of its own.
  *
  * @internal
  */
@@ -19,7 +18,8 @@ final class Transport
     private const BYTES_PER_SECOND = 100_000;
     private const DEADLINE_SECONDS = 120.0;
 
-    private ?\CurlHandle $kept = null;
+    /** It keeps the connection. */
+    private ?\CurlMultiHandle $multi = null;
     private bool $isClosed = false;
 
     public function __construct(
@@ -40,7 +40,7 @@ final class Transport
     public function close(): void
     {
         $this->isClosed = true;
-        $this->kept = null;
+        $this->multi = null;
     }
 
     /**
@@ -106,9 +106,7 @@ final class Transport
 
     private function exchange(Request $request, Limits $limits): Exchange
     {
-        // A stream may still be read while other calls are made.
-        $handle = $request->isStream ? curl_init() : ($this->kept ??= curl_init());
-        curl_reset($handle);
+        $handle = curl_init();
         $headers = [
             "Authorization: Bearer $this->key",
             'User-Agent: postrider-php/' . Client::VERSION,
@@ -141,7 +139,9 @@ final class Transport
         if ($request->body !== null) {
             curl_setopt($handle, CURLOPT_POSTFIELDS, $request->body);
         }
-        return new Exchange($handle, $limits->nextTry());
+        // A stream may still be read while other calls are made.
+        $multi = $request->isStream ? curl_multi_init() : ($this->multi ??= curl_multi_init());
+        return new Exchange($multi, $handle, $limits->nextTry());
     }
 
     private static function now(): float

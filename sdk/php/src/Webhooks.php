@@ -30,7 +30,7 @@ final class Webhooks
         foreach (explode(',', $header) as $part) {
             [$name, $value] = [...explode('=', trim($part), 2), ''];
             if ($name === 't') {
-                $time = preg_match('/^\d{1,15}$/', $value) === 1 ? $value : throw self::refused('its time is no number');
+                $time = preg_match('/^\d{1,15}\z/', $value) === 1 ? $value : throw self::refused('its time is no number');
             } elseif ($name === 'v1') {
                 $signatures[] = $value;
             }
