@@ -1,5 +1,4 @@
 /** Makes the backups of this process, one at a time, and knows how old the newest one is. */
-import { resolve } from 'node:path';
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { sleep } from '../system/clock.ts';
@@ -9,6 +8,7 @@ import { type BackupApp, createBackup, type MadeBackup } from './create.ts';
 import { explainFolderError } from './folder-error.ts';
 import { backupFolder, listOwnBackups } from './format.ts';
 import { type BackupRun, beginRun, isRunning } from './run.ts';
+import { isSamePath } from './same-path.ts';
 import { createVerifications, type Verifications } from './verifications.ts';
 
 /** A backup, and why it was not copied off this host; null when it was, or is not to be. */
@@ -51,7 +51,7 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
   /** @throws AppError invalid_state */
   function requirePossible(folder: string): void {
     const { folder: shared } = config.backup;
-    if (app.egress.isHeld && shared !== '' && resolve(folder) === resolve(shared))
+    if (app.egress.isHeld && shared !== '' && isSamePath(folder, shared))
       throw new AppError(
         'invalid_state',
         `This installation was restored, and ${folder} may be that of the one that it is a copy of: name another folder, or release it`,

@@ -40,6 +40,7 @@ import {
   partialPrefix,
 } from './format.ts';
 import { publishBackup, removePartial } from './publish.ts';
+import { isSamePath } from './same-path.ts';
 import { databaseBytes, requireSpace } from './space.ts';
 import { hashFile, SumsWriter } from './sums.ts';
 
@@ -239,7 +240,8 @@ async function copyOthers(making: Making): Promise<void> {
 /** Copies a file, or a folder with all that is in it. What disappears meanwhile is left out. */
 async function copyTree(making: Making, from: string, to: string): Promise<void> {
   // A folder of backups inside the data directory is no part of it, least of all the one that is being filled.
-  if (from === making.folder || from === backupFolder(making.app.config)) return;
+  const folders = [making.folder, backupFolder(making.app.config)];
+  if (folders.some((folder) => isSamePath(from, folder))) return;
   const found = statSync(from, { throwIfNoEntry: false });
   if (found?.isDirectory()) {
     await mkdir(to, { mode: 0o700 });

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { copyClosed } from '../../src/accounts/copy.ts';
@@ -65,6 +74,16 @@ test('a folder of backups inside the data directory is not copied into a backup'
   mkdirSync(join(dataDir, 'own'));
   writeFileSync(join(dataDir, 'own', 'note'), 'kept');
   const { path } = await createBackup(backupApp, join(dataDir, 'own', 'backups'));
+  assert.deepEqual(readdirSync(join(path, 'own')), ['note']);
+});
+
+test('a folder of backups inside the data directory is known under another path, too', async (t) => {
+  const { backupApp, dataDir } = await openWithMail(t);
+  mkdirSync(join(dataDir, 'own'));
+  writeFileSync(join(dataDir, 'own', 'note'), 'kept');
+  const link = join(temporaryDirectory('links'), 'data');
+  symlinkSync(dataDir, link);
+  const { path } = await createBackup(backupApp, join(link, 'own', 'backups'));
   assert.deepEqual(readdirSync(join(path, 'own')), ['note']);
 });
 

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { copyClosed } from '../../src/accounts/copy.ts';
@@ -109,7 +117,10 @@ test('a restored installation makes no backup in the folder that it may share, a
   const folder = temporaryDirectory('shared');
   const config = { ...app.config, backup: { ...app.config.backup, folder } };
   const backups = createBackups({ ...app, config, copyAccount: copyClosed(dataDir) });
-  await assert.rejects(backups.create(), /may be that of the one that it is a copy of/);
+  const link = join(temporaryDirectory('links'), 'shared');
+  symlinkSync(folder, link);
+  for (const path of [undefined, link])
+    await assert.rejects(backups.create(path), /may be that of the one that it is a copy of/);
   await backups.create(temporaryDirectory('other'));
 });
 
