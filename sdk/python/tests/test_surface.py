@@ -16,7 +16,7 @@ from postrider import AsyncClient, Client, Object, Page, PostriderError
 from postrider.objects import camel, snake
 from postrider.resource import Resource
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE.parent / "src" / "postrider"
 CONTRACT = pathlib.Path(os.environ.get("CONTRACT_DIR") or HERE.parent.parent / "contract")
 OPERATIONS = json.loads((CONTRACT / "operations.json").read_text("utf-8"))

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import webhooks
 from ._version import __version__
 from .client import Client
 from .errors import PostriderError
@@ -13,7 +14,7 @@ from .transport import Cancellation
 if TYPE_CHECKING:
     from .aio import AsyncClient, AsyncPage, AsyncStream
 
-__all__ = ["AsyncClient", "Cancellation", "Client", "Object", "Page", "PostriderError", "Stream", "__version__"]
+__all__ = ["AsyncClient", "Cancellation", "Client", "Object", "Page", "PostriderError", "Stream", "__version__", "webhooks"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,176 +1,187 @@
 """Received mail, mailboxes, and the account itself."""
 
-from typing import Any, Union
-
-from .objects import Object
-from .pages import Page
-from .resource import Options, Resource, Run
-from .streams import Stream
+from .resource import Resource
 
 
 class ApiKeys(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "api-keys"
+
+    def create(self, *, options=None, **fields):
         """Create an API key."""
-        return self._json(options, "POST", "api-keys", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Revoke an API key."""
-        return self._delete(options, "api-keys", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an API key."""
-        return self._json(options, "GET", "api-keys", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List API keys."""
-        return self._page(options, query, "api-keys")
+        return self._page(options, query)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Change an API key."""
-        return self._json(options, "PATCH", "api-keys", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class InboundMessages(Resource):
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    _path = "inbound"
+
+    def get(self, id, /, *, options=None):
         """Retrieve an inbound message."""
-        return self._json(options, "GET", "inbound", "messages", id)
+        return self._get(options, "messages", id)
 
-    def get_attachment(self, id: str, number: Union[int, str], /, *, options: Options = None) -> Stream:
+    def get_attachment(self, id, number, /, *, options=None):
         """Download an attachment of an inbound message."""
-        return self._stream(options, {}, "inbound", "messages", id, "attachments", number)
+        return self._stream(options, {}, "messages", id, "attachments", number)
 
-    def get_raw(self, id: str, /, *, options: Options = None) -> Stream:
+    def get_raw(self, id, /, *, options=None):
         """Download an inbound message."""
-        return self._stream(options, {}, "inbound", "messages", id, "raw")
+        return self._stream(options, {}, "messages", id, "raw")
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List inbound messages."""
-        return self._page(options, query, "inbound", "messages")
+        return self._page(options, query, "messages")
 
-    def replay(self, id: str, /, *, options: Options = None) -> Object:
+    def replay(self, id, /, *, options=None):
         """Post an inbound message again."""
-        return self._json(options, "POST", "inbound", "messages", id, "replay")
+        return self._post(options, "messages", id, "replay")
 
 
 class InboundRoutes(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "inbound"
+
+    def create(self, *, options=None, **fields):
         """Create an inbound route."""
-        return self._json(options, "POST", "inbound", "routes", body=fields)
+        return self._post(options, "routes", body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete an inbound route."""
-        return self._delete(options, "inbound", "routes", id)
+        return self._delete(options, "routes", id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an inbound route."""
-        return self._json(options, "GET", "inbound", "routes", id)
+        return self._get(options, "routes", id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List inbound routes."""
-        return self._page(options, query, "inbound", "routes")
+        return self._page(options, query, "routes")
 
-    def test(self, id: str, /, *, options: Options = None) -> Object:
+    def test(self, id, /, *, options=None):
         """Post a sample message to an inbound route."""
-        return self._json(options, "POST", "inbound", "routes", id, "test")
+        return self._post(options, "routes", id, "test")
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update an inbound route."""
-        return self._json(options, "PATCH", "inbound", "routes", id, body=fields)
+        return self._patch(options, "routes", id, body=fields)
 
 
 class Inbound(Resource):
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run):
         super().__init__(run)
         self.messages = InboundMessages(run)
         self.routes = InboundRoutes(run)
 
 
 class MailboxesAppPasswords(Resource):
-    def create(self, mailbox_id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    _path = "mailboxes"
+
+    def create(self, mailbox_id, /, *, options=None, **fields):
         """Create an app password."""
-        return self._json(options, "POST", "mailboxes", mailbox_id, "app-passwords", body=fields)
+        return self._post(options, mailbox_id, "app-passwords", body=fields)
 
-    def delete(self, mailbox_id: str, id: str, /, *, options: Options = None) -> None:
+    def delete(self, mailbox_id, id, /, *, options=None):
         """Revoke an app password."""
-        return self._delete(options, "mailboxes", mailbox_id, "app-passwords", id)
+        return self._delete(options, mailbox_id, "app-passwords", id)
 
-    def get(self, mailbox_id: str, id: str, /, *, options: Options = None) -> Object:
+    def get(self, mailbox_id, id, /, *, options=None):
         """Retrieve an app password."""
-        return self._json(options, "GET", "mailboxes", mailbox_id, "app-passwords", id)
+        return self._get(options, mailbox_id, "app-passwords", id)
 
-    def list(self, mailbox_id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list(self, mailbox_id, /, *, options=None, **query):
         """List app passwords."""
-        return self._page(options, query, "mailboxes", mailbox_id, "app-passwords")
+        return self._page(options, query, mailbox_id, "app-passwords")
 
 
 class MailboxesImports(Resource):
-    def create(self, mailbox_id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    _path = "mailboxes"
+
+    def create(self, mailbox_id, /, *, options=None, **fields):
         """Create a mailbox import."""
-        return self._json(options, "POST", "mailboxes", mailbox_id, "imports", body=fields)
+        return self._post(options, mailbox_id, "imports", body=fields)
 
-    def delete(self, mailbox_id: str, id: str, /, *, options: Options = None) -> None:
+    def delete(self, mailbox_id, id, /, *, options=None):
         """Delete a mailbox import."""
-        return self._delete(options, "mailboxes", mailbox_id, "imports", id)
+        return self._delete(options, mailbox_id, "imports", id)
 
-    def get(self, mailbox_id: str, id: str, /, *, options: Options = None) -> Object:
+    def get(self, mailbox_id, id, /, *, options=None):
         """Retrieve a mailbox import."""
-        return self._json(options, "GET", "mailboxes", mailbox_id, "imports", id)
+        return self._get(options, mailbox_id, "imports", id)
 
-    def get_errors(self, mailbox_id: str, id: str, /, *, options: Options = None) -> Stream:
+    def get_errors(self, mailbox_id, id, /, *, options=None):
         """Download the messages that were not imported."""
-        return self._stream(options, {}, "mailboxes", mailbox_id, "imports", id, "errors")
+        return self._stream(options, {}, mailbox_id, "imports", id, "errors")
 
-    def list(self, mailbox_id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list(self, mailbox_id, /, *, options=None, **query):
         """List mailbox imports."""
-        return self._page(options, query, "mailboxes", mailbox_id, "imports")
+        return self._page(options, query, mailbox_id, "imports")
 
 
 class Mailboxes(Resource):
-    def __init__(self, run: Run) -> None:
+    _path = "mailboxes"
+
+    def __init__(self, run):
         super().__init__(run)
         self.app_passwords = MailboxesAppPasswords(run)
         self.imports = MailboxesImports(run)
 
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    def create(self, *, options=None, **fields):
         """Create a mailbox."""
-        return self._json(options, "POST", "mailboxes", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a mailbox."""
-        return self._delete(options, "mailboxes", id)
+        return self._delete(options, id)
 
-    def end_sessions(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def end_sessions(self, id, /, *, options=None, **fields):
         """End sessions of a mailbox."""
-        return self._json(options, "POST", "mailboxes", id, "sessions", "end", body=fields)
+        return self._post(options, id, "sessions", "end", body=fields)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a mailbox."""
-        return self._json(options, "GET", "mailboxes", id)
+        return self._get(options, id)
 
-    def get_settings(self, id: str, /, *, options: Options = None) -> Object:
+    def get_settings(self, id, /, *, options=None):
         """Retrieve the settings for mail programs."""
-        return self._json(options, "GET", "mailboxes", id, "settings")
+        return self._get(options, id, "settings")
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List mailboxes."""
-        return self._page(options, query, "mailboxes")
+        return self._page(options, query)
 
-    def list_sessions(self, id: str, /, *, options: Options = None) -> Object:
+    def list_sessions(self, id, /, *, options=None):
         """List the sessions of a mailbox."""
-        return self._json(options, "GET", "mailboxes", id, "sessions")
+        return self._get(options, id, "sessions")
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a mailbox."""
-        return self._json(options, "PATCH", "mailboxes", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class Plan(Resource):
-    def get(self, *, options: Options = None) -> Object:
+    _path = "plan"
+
+    def get(self, *, options=None):
         """Retrieve the plan and its use."""
-        return self._json(options, "GET", "plan")
+        return self._get(options)
 
 
 class RequestLog(Resource):
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    _path = "request-log"
+
+    def list(self, *, options=None, **query):
         """List requests."""
-        return self._page(options, query, "request-log")
+        return self._page(options, query)

@@ -5,7 +5,7 @@ import concurrent.futures
 import contextvars
 import functools
 import os
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Dict, Generator, Mapping, Optional
+from typing import Any, AsyncIterator, Callable, Coroutine, Dict, Generator, Mapping, Optional
 
 from .client import Client
 from .objects import Object
@@ -15,15 +15,12 @@ from .resources import Resources
 from .streams import Stream
 from .transport import Cancellation, Secret
 
-if TYPE_CHECKING:
-    import ssl
-
 MAX_THREADS = 32
 """Default for the maximum number of calls at the same time. Others wait for a thread."""
 
 
 class AsyncClient(Resources):
-    """``Client`` for asyncio: methods are awaited, and lists and streams are iterated with ``async for``.
+    """``Client`` for asyncio, with the same options: methods are awaited, and lists and streams are iterated with ``async for``.
 
     ``max_threads`` is the number of calls, and so of connections, at the same time. A task that is canceled ends its call. Contents of
     attachments and uploads are read in the thread of the call.
@@ -34,18 +31,13 @@ class AsyncClient(Resources):
         api_key: Optional[str] = None,
         base_url: Optional[str] = None,
         *,
-        timeout: float = 30.0,
-        deadline: Optional[float] = None,
-        max_retries: int = 2,
-        ssl_context: "Optional[ssl.SSLContext]" = None,
         max_threads: int = MAX_THREADS,
+        **options: Any,
     ) -> None:
         key = None if api_key is None else Secret(api_key)
         # As in Client: a traceback shows no key.
         del api_key
-        self._client = Client(
-            key, base_url, timeout=timeout, deadline=deadline, max_retries=max_retries, ssl_context=ssl_context  # type: ignore[arg-type]
-        )
+        self._client = Client(key, base_url, **options)  # type: ignore[arg-type]
         self._threads = _Threads(max_threads)
         super().__init__(self._start)
 

@@ -16,35 +16,21 @@ class PostriderError(Exception):
     ``invalid_response``, ``http_error``, ``insecure_base_url``, ``invalid_argument``, ``invalid_signature``, ``closed``.
     """
 
-    def __init__(
-        self,
-        type: str,
-        message: str,
-        *,
-        status: Optional[int] = None,
-        param: Optional[str] = None,
-        issues: Any = None,
-        details: Any = None,
-        request_id: Optional[str] = None,
-        retry_after: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
-        idempotency_key: Optional[str] = None,
-        cause: Optional[BaseException] = None,
-    ) -> None:
+    def __init__(self, type: str, message: str, *, cause: Optional[BaseException] = None, **fields: Any) -> None:
         super().__init__(message)
         self.type = type
-        self.status = status
-        """HTTP status; None when there was no answer."""
         self.message = message
-        self.param = param
-        self.issues = issues
-        self.details = details
-        self.request_id = request_id
-        self.retry_after = retry_after
+        self.status: Optional[int] = fields.get("status")
+        """HTTP status; None when there was no answer."""
+        self.param: Optional[str] = fields.get("param")
+        self.issues: Any = fields.get("issues")
+        self.details: Any = fields.get("details")
+        self.request_id: Optional[str] = fields.get("request_id")
+        self.retry_after: Optional[int] = fields.get("retry_after")
         """Seconds after which the daemon wants to be asked again."""
-        self.headers: Dict[str, str] = dict(headers or {})
+        self.headers: Dict[str, str] = dict(fields.get("headers") or {})
         """Headers of the answer; the names are in lower case."""
-        self.idempotency_key = idempotency_key
+        self.idempotency_key: Optional[str] = fields.get("idempotency_key")
         """Key of a send: a later call with the same key cannot send the email twice."""
         self.__cause__ = cause
 

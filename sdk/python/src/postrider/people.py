@@ -1,191 +1,200 @@
 """Who gets mail: audiences, contacts, segments, topics and suppressions, with their imports and exports."""
 
-from typing import Any, Optional
-
-from .objects import Object
-from .pages import Page
 from .requests import Upload
-from .resource import Options, Resource
-from .streams import Stream
+from .resource import Resource
 
 
 class Audiences(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "audiences"
+
+    def create(self, *, options=None, **fields):
         """Create an audience."""
-        return self._json(options, "POST", "audiences", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete an audience."""
-        return self._delete(options, "audiences", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an audience."""
-        return self._json(options, "GET", "audiences", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List audiences."""
-        return self._page(options, query, "audiences")
+        return self._page(options, query)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update an audience."""
-        return self._json(options, "PATCH", "audiences", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class Contacts(Resource):
-    def create(self, audience_id: str, /, *, upsert: Optional[bool] = None, options: Options = None, **fields: Any) -> Object:
+    _path = "audiences"
+
+    def create(self, audience_id, /, *, upsert=None, options=None, **fields):
         """Create a contact."""
-        return self._json(options, "POST", "audiences", audience_id, "contacts", query={"upsert": upsert}, body=fields)
+        return self._post(options, audience_id, "contacts", query={"upsert": upsert}, body=fields)
 
-    def delete(self, audience_id: str, id: str, /, *, options: Options = None) -> None:
+    def delete(self, audience_id, id, /, *, options=None):
         """Delete a contact."""
-        return self._delete(options, "audiences", audience_id, "contacts", id)
+        return self._delete(options, audience_id, "contacts", id)
 
-    def export_csv(self, audience_id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def export_csv(self, audience_id, /, *, options=None, **fields):
         """Export contacts to a CSV file."""
-        return self._json(options, "POST", "audiences", audience_id, "contacts", "exports", body=fields or None)
+        return self._post(options, audience_id, "contacts", "exports", body=fields or None)
 
-    def get(self, audience_id: str, id: str, /, *, options: Options = None) -> Object:
+    def get(self, audience_id, id, /, *, options=None):
         """Retrieve a contact."""
-        return self._json(options, "GET", "audiences", audience_id, "contacts", id)
+        return self._get(options, audience_id, "contacts", id)
 
-    def import_csv(self, audience_id: str, file: Any, /, *, options: Options = None, **query: Any) -> Object:
+    def import_csv(self, audience_id, file, /, *, options=None, **query):
         """Import contacts from a CSV file."""
-        return self._json(options, "POST", "audiences", audience_id, "contacts", "imports", query=query, body=Upload(file))
+        return self._post(options, audience_id, "contacts", "imports", query=query, body=Upload(file))
 
-    def list(self, audience_id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list(self, audience_id, /, *, options=None, **query):
         """List contacts."""
-        return self._page(options, query, "audiences", audience_id, "contacts")
+        return self._page(options, query, audience_id, "contacts")
 
-    def preview_import(self, audience_id: str, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def preview_import(self, audience_id, id, /, *, options=None, **fields):
         """Preview an import that waits."""
-        return self._json(options, "POST", "audiences", audience_id, "contacts", "imports", id, "preview", body=fields or None)
+        return self._post(options, audience_id, "contacts", "imports", id, "preview", body=fields or None)
 
-    def start_import(self, audience_id: str, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def start_import(self, audience_id, id, /, *, options=None, **fields):
         """Start an import that waits."""
-        return self._json(options, "POST", "audiences", audience_id, "contacts", "imports", id, "start", body=fields or None)
+        return self._post(options, audience_id, "contacts", "imports", id, "start", body=fields or None)
 
-    def update(self, audience_id: str, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, audience_id, id, /, *, options=None, **fields):
         """Update a contact."""
-        return self._json(options, "PATCH", "audiences", audience_id, "contacts", id, body=fields)
+        return self._patch(options, audience_id, "contacts", id, body=fields)
 
 
 class Exports(Resource):
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    _path = "exports"
+
+    def delete(self, id, /, *, options=None):
         """Delete an export."""
-        return self._delete(options, "exports", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an export."""
-        return self._json(options, "GET", "exports", id)
+        return self._get(options, id)
 
-    def get_file(self, id: str, /, *, options: Options = None) -> Stream:
+    def get_file(self, id, /, *, options=None):
         """Download the file of an export."""
-        return self._stream(options, {}, "exports", id, "file")
+        return self._stream(options, {}, id, "file")
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List exports."""
-        return self._page(options, query, "exports")
+        return self._page(options, query)
 
 
 class Imports(Resource):
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    _path = "imports"
+
+    def delete(self, id, /, *, options=None):
         """Delete an import."""
-        return self._delete(options, "imports", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an import."""
-        return self._json(options, "GET", "imports", id)
+        return self._get(options, id)
 
-    def get_errors(self, id: str, /, *, options: Options = None) -> Stream:
+    def get_errors(self, id, /, *, options=None):
         """Download the rows that were not imported."""
-        return self._stream(options, {}, "imports", id, "errors")
+        return self._stream(options, {}, id, "errors")
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List imports."""
-        return self._page(options, query, "imports")
+        return self._page(options, query)
 
 
 class Segments(Resource):
-    def count(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "segments"
+
+    def count(self, *, options=None, **fields):
         """Count the contacts that a filter finds."""
-        return self._json(options, "POST", "segments", "count", body=fields)
+        return self._post(options, "count", body=fields)
 
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    def create(self, *, options=None, **fields):
         """Create a segment."""
-        return self._json(options, "POST", "segments", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a segment."""
-        return self._delete(options, "segments", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None, **query: Any) -> Object:
+    def get(self, id, /, *, options=None, **query):
         """Retrieve a segment."""
-        return self._json(options, "GET", "segments", id, query=query)
+        return self._get(options, id, query=query)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List segments."""
-        return self._page(options, query, "segments")
+        return self._page(options, query)
 
-    def list_contacts(self, id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list_contacts(self, id, /, *, options=None, **query):
         """List the contacts of a segment."""
-        return self._page(options, query, "segments", id, "contacts")
+        return self._page(options, query, id, "contacts")
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a segment."""
-        return self._json(options, "PATCH", "segments", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class Suppressions(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "suppressions"
+
+    def create(self, *, options=None, **fields):
         """Suppress an address."""
-        return self._json(options, "POST", "suppressions", body=fields)
+        return self._post(options, body=fields)
 
-    def create_batch(self, *, options: Options = None, **fields: Any) -> Object:
+    def create_batch(self, *, options=None, **fields):
         """Suppress up to 100 addresses."""
-        return self._json(options, "POST", "suppressions", "batch", body=fields)
+        return self._post(options, "batch", body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a suppression."""
-        return self._delete(options, "suppressions", id)
+        return self._delete(options, id)
 
-    def delete_batch(self, *, options: Options = None, **fields: Any) -> Object:
+    def delete_batch(self, *, options=None, **fields):
         """Remove up to 100 addresses from the list."""
-        return self._json(options, "POST", "suppressions", "batch", "delete", body=fields)
+        return self._post(options, "batch", "delete", body=fields)
 
-    def export_csv(self, *, options: Options = None, **fields: Any) -> Object:
+    def export_csv(self, *, options=None, **fields):
         """Export suppressions to a CSV file."""
-        return self._json(options, "POST", "suppressions", "exports", body=fields or None)
+        return self._post(options, "exports", body=fields or None)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a suppression."""
-        return self._json(options, "GET", "suppressions", id)
+        return self._get(options, id)
 
-    def import_csv(self, file: Any, /, *, options: Options = None, **query: Any) -> Object:
+    def import_csv(self, file, /, *, options=None, **query):
         """Import suppressions from a CSV file."""
-        return self._json(options, "POST", "suppressions", "imports", query=query, body=Upload(file))
+        return self._post(options, "imports", query=query, body=Upload(file))
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List suppressions."""
-        return self._page(options, query, "suppressions")
+        return self._page(options, query)
 
 
 class Topics(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "topics"
+
+    def create(self, *, options=None, **fields):
         """Create a topic."""
-        return self._json(options, "POST", "topics", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a topic."""
-        return self._delete(options, "topics", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a topic."""
-        return self._json(options, "GET", "topics", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List topics."""
-        return self._page(options, query, "topics")
+        return self._page(options, query)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a topic."""
-        return self._json(options, "PATCH", "topics", id, body=fields)
+        return self._patch(options, id, body=fields)

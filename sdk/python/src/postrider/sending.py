@@ -1,353 +1,347 @@
 """Sending: emails, broadcasts, templates, domains, and what reports about them."""
 
-from typing import Any, Mapping, Sequence, Union
-
 from . import webhooks as signatures
-from .objects import Object
-from .pages import Page
-from .resource import ABSENT, Options, Resource, Run
-from .streams import Stream
+from .resource import Resource
 
 
 class Approvals(Resource):
-    def get(self, id: str, /, *, options: Options = None) -> Object:
-        """Retrieve an approval."""
-        return self._json(options, "GET", "approvals", id)
+    _path = "approvals"
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def get(self, id, /, *, options=None):
+        """Retrieve an approval."""
+        return self._get(options, id)
+
+    def list(self, *, options=None, **query):
         """List approvals."""
-        return self._page(options, query, "approvals")
+        return self._page(options, query)
 
 
 class Branding(Resource):
-    def delete(self, *, options: Options = None) -> None:
+    _path = "branding"
+
+    def delete(self, *, options=None):
         """Delete the branding."""
-        return self._delete(options, "branding")
+        return self._delete(options)
 
-    def get(self, *, options: Options = None) -> Object:
+    def get(self, *, options=None):
         """Retrieve the branding."""
-        return self._json(options, "GET", "branding")
+        return self._get(options)
 
-    def preview(self, *, options: Options = None, **fields: Any) -> Object:
+    def preview(self, *, options=None, **fields):
         """Preview the branding."""
-        return self._json(options, "POST", "branding", "preview", body=fields)
+        return self._post(options, "preview", body=fields)
 
-    def update(self, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, *, options=None, **fields):
         """Set the branding."""
-        return self._json(options, "PUT", "branding", body=fields)
+        return self._put(options, body=fields)
 
 
 class Broadcasts(Resource):
-    def approve(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    _path = "broadcasts"
+
+    def approve(self, id, /, *, options=None, **fields):
         """Approve a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "approve", body=fields)
+        return self._post(options, id, "approve", body=fields)
 
-    def cancel(self, id: str, /, *, options: Options = None) -> Object:
+    def cancel(self, id, /, *, options=None):
         """Cancel a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "cancel")
+        return self._post(options, id, "cancel")
 
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    def create(self, *, options=None, **fields):
         """Create a broadcast."""
-        return self._json(options, "POST", "broadcasts", body=fields)
+        return self._post(options, body=fields)
 
-    def decline(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def decline(self, id, /, *, options=None, **fields):
         """Decline a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "decline", body=fields)
+        return self._post(options, id, "decline", body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a broadcast."""
-        return self._delete(options, "broadcasts", id)
+        return self._delete(options, id)
 
-    def export_clicked_links(self, id: str, /, *, options: Options = None) -> Object:
+    def export_clicked_links(self, id, /, *, options=None):
         """Export the tracked links of a broadcast to a CSV file."""
-        return self._json(options, "POST", "broadcasts", id, "clicked-links", "exports")
+        return self._post(options, id, "clicked-links", "exports")
 
-    def export_recipients(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def export_recipients(self, id, /, *, options=None, **fields):
         """Export the recipients of a broadcast to a CSV file."""
-        return self._json(options, "POST", "broadcasts", id, "recipients", "exports", body=fields or None)
+        return self._post(options, id, "recipients", "exports", body=fields or None)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a broadcast."""
-        return self._json(options, "GET", "broadcasts", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List broadcasts."""
-        return self._page(options, query, "broadcasts")
+        return self._page(options, query)
 
-    def list_clicked_links(self, id: str, /, *, options: Options = None) -> Page:
+    def list_clicked_links(self, id, /, *, options=None):
         """List the tracked links of a broadcast."""
-        return self._page(options, {}, "broadcasts", id, "clicked-links")
+        return self._page(options, {}, id, "clicked-links")
 
-    def list_providers(self, id: str, /, *, options: Options = None) -> Page:
+    def list_providers(self, id, /, *, options=None):
         """Count the recipients of a broadcast by provider."""
-        return self._page(options, {}, "broadcasts", id, "providers")
+        return self._page(options, {}, id, "providers")
 
-    def list_recipients(self, id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list_recipients(self, id, /, *, options=None, **query):
         """List the recipients of a broadcast."""
-        return self._page(options, query, "broadcasts", id, "recipients")
+        return self._page(options, query, id, "recipients")
 
-    def pause(self, id: str, /, *, options: Options = None) -> Object:
+    def pause(self, id, /, *, options=None):
         """Pause a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "pause")
+        return self._post(options, id, "pause")
 
-    def preflight(self, id: str, /, *, options: Options = None) -> Object:
+    def preflight(self, id, /, *, options=None):
         """Show what a broadcast will be."""
-        return self._json(options, "GET", "broadcasts", id, "preflight")
+        return self._get(options, id, "preflight")
 
-    def preview(self, id: str, /, *, options: Options = None, **query: Any) -> Object:
+    def preview(self, id, /, *, options=None, **query):
         """Show a broadcast as a contact would read it."""
-        return self._json(options, "GET", "broadcasts", id, "preview", query=query)
+        return self._get(options, id, "preview", query=query)
 
-    def resume(self, id: str, /, *, options: Options = None) -> Object:
+    def resume(self, id, /, *, options=None):
         """Resume a paused broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "resume")
+        return self._post(options, id, "resume")
 
-    def send(self, id: str, /, *, options: Options = None) -> Object:
+    def send(self, id, /, *, options=None):
         """Send a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "send")
+        return self._post(options, id, "send")
 
-    def test(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def test(self, id, /, *, options=None, **fields):
         """Send a test of a broadcast."""
-        return self._json(options, "POST", "broadcasts", id, "test", body=fields)
+        return self._post(options, id, "test", body=fields)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a broadcast."""
-        return self._json(options, "PATCH", "broadcasts", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class Domains(Resource):
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    _path = "domains"
+
+    def create(self, *, options=None, **fields):
         """Create a domain."""
-        return self._json(options, "POST", "domains", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a domain."""
-        return self._delete(options, "domains", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a domain."""
-        return self._json(options, "GET", "domains", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List domains."""
-        return self._page(options, query, "domains")
+        return self._page(options, query)
 
-    def list_reports(self, id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list_reports(self, id, /, *, options=None, **query):
         """List reports about a domain."""
-        return self._page(options, query, "domains", id, "reports")
+        return self._page(options, query, id, "reports")
 
-    def rotate_dkim(self, id: str, /, *, options: Options = None) -> Object:
+    def rotate_dkim(self, id, /, *, options=None):
         """Rotate the DKIM keys of a domain."""
-        return self._json(options, "POST", "domains", id, "rotate-dkim")
+        return self._post(options, id, "rotate-dkim")
 
-    def sum_reports(self, id: str, /, *, options: Options = None, **query: Any) -> Object:
+    def sum_reports(self, id, /, *, options=None, **query):
         """Sum reports about a domain by day."""
-        return self._json(options, "GET", "domains", id, "reports", "days", query=query)
+        return self._get(options, id, "reports", "days", query=query)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a domain."""
-        return self._json(options, "PATCH", "domains", id, body=fields)
+        return self._patch(options, id, body=fields)
 
-    def verify(self, id: str, /, *, options: Options = None) -> Object:
+    def verify(self, id, /, *, options=None):
         """Verify a domain."""
-        return self._json(options, "POST", "domains", id, "verify")
+        return self._post(options, id, "verify")
 
 
 class Emails(Resource):
-    def approve(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    _path = "emails"
+
+    def approve(self, id, /, *, options=None, **fields):
         """Approve an email."""
-        return self._json(options, "POST", "emails", id, "approve", body=fields)
+        return self._post(options, id, "approve", body=fields)
 
-    def cancel(self, id: str, /, *, options: Options = None) -> Object:
+    def cancel(self, id, /, *, options=None):
         """Cancel an email."""
-        return self._json(options, "POST", "emails", id, "cancel")
+        return self._post(options, id, "cancel")
 
-    def check(self, id: str, /, *, options: Options = None, **query: Any) -> Object:
+    def check(self, id, /, *, options=None, **query):
         """Check an email."""
-        return self._json(options, "GET", "emails", id, "check", query=query)
+        return self._get(options, id, "check", query=query)
 
-    def decline(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def decline(self, id, /, *, options=None, **fields):
         """Decline an email."""
-        return self._json(options, "POST", "emails", id, "decline", body=fields)
+        return self._post(options, id, "decline", body=fields)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve an email."""
-        return self._json(options, "GET", "emails", id)
+        return self._get(options, id)
 
-    def get_attachment(self, id: str, number: Union[int, str], /, *, options: Options = None) -> Stream:
+    def get_attachment(self, id, number, /, *, options=None):
         """Download an attachment of an email."""
-        return self._stream(options, {}, "emails", id, "attachments", number)
+        return self._stream(options, {}, id, "attachments", number)
 
-    def get_attempts(self, id: str, /, *, options: Options = None) -> Object:
+    def get_attempts(self, id, /, *, options=None):
         """List the delivery attempts of an email."""
-        return self._json(options, "GET", "emails", id, "attempts")
+        return self._get(options, id, "attempts")
 
-    def get_raw(self, id: str, /, *, options: Options = None, **query: Any) -> Stream:
+    def get_raw(self, id, /, *, options=None, **query):
         """Download an email."""
-        return self._stream(options, query, "emails", id, "raw")
+        return self._stream(options, query, id, "raw")
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List emails."""
-        return self._page(options, query, "emails")
+        return self._page(options, query)
 
-    def reschedule(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def reschedule(self, id, /, *, options=None, **fields):
         """Reschedule an email."""
-        return self._json(options, "PATCH", "emails", id, body=fields)
+        return self._patch(options, id, body=fields)
 
-    def search_subjects(self, *, options: Options = None, **query: Any) -> Object:
+    def search_subjects(self, *, options=None, **query):
         """Search subjects."""
-        return self._json(options, "GET", "emails", "subjects", query=query)
+        return self._get(options, "subjects", query=query)
 
-    def send(
-        self,
-        *,
-        from_: str,
-        to: Union[str, Sequence[str]],
-        subject: str,
-        type: str,
-        html: str = ABSENT,
-        text: str = ABSENT,
-        cc: Union[str, Sequence[str]] = ABSENT,
-        bcc: Union[str, Sequence[str]] = ABSENT,
-        reply_to: Union[str, Sequence[str]] = ABSENT,
-        headers: Mapping[str, str] = ABSENT,
-        attachments: Sequence[Mapping[str, Any]] = ABSENT,
-        tags: Mapping[str, str] = ABSENT,
-        scheduled_at: Any = ABSENT,
-        template_id: str = ABSENT,
-        variables: Mapping[str, Any] = ABSENT,
-        topic_id: str = ABSENT,
-        options: Options = None,
-        **fields: Any,
-    ) -> Object:
-        """Send an email. The result has the idempotency key, with which the call can be repeated later.
+    def send(self, *, options=None, **fields):
+        """Send an email. For example ``send(from_=…, to=…, subject=…, html=…, type="transactional")``.
 
         ``content`` of an attachment may be base64 in a string, bytes, a path, a file that is open in binary mode, or an iterator of bytes.
-        ``scheduled_at`` may be a ``datetime`` with a time zone.
+        ``scheduled_at`` may be a ``datetime`` with a time zone. The result has the idempotency key.
         """
-        fields.update(from_=from_, to=to, subject=subject, type=type, html=html, text=text, cc=cc, bcc=bcc, reply_to=reply_to)
-        fields.update(headers=headers, attachments=attachments, tags=tags, scheduled_at=scheduled_at, template_id=template_id)
-        return self._json(options, "POST", "emails", body={**fields, "variables": variables, "topic_id": topic_id})
+        return self._post(options, body=fields)
 
-    def send_batch(self, *, emails: Sequence[Mapping[str, Any]], options: Options = None, **fields: Any) -> Object:
-        """Send up to 100 emails. Each has the names of the wire, such as ``replyTo``."""
-        return self._json(options, "POST", "emails", "batch", body={**fields, "emails": emails})
+    def send_batch(self, *, options=None, **fields):
+        """Send up to 100 emails. In ``emails=[…]`` each has the names of the wire, such as ``replyTo``."""
+        return self._post(options, "batch", body=fields)
 
 
 class Metrics(Resource):
-    def get(self, *, options: Options = None, **query: Any) -> Object:
+    _path = "metrics"
+
+    def get(self, *, options=None, **query):
         """Count what became of your mail."""
-        return self._json(options, "GET", "metrics", query=query)
+        return self._get(options, query=query)
 
 
 class Simulator(Resource):
-    def delete_reply(self, *, options: Options = None) -> None:
+    _path = "simulator"
+
+    def delete_reply(self, *, options=None):
         """Remove the reply of the simulator."""
-        return self._delete(options, "simulator", "reply")
+        return self._delete(options, "reply")
 
-    def get_reply(self, *, options: Options = None) -> Object:
+    def get_reply(self, *, options=None):
         """Retrieve the reply of the simulator."""
-        return self._json(options, "GET", "simulator", "reply")
+        return self._get(options, "reply")
 
-    def set_reply(self, *, options: Options = None, **fields: Any) -> Object:
+    def set_reply(self, *, options=None, **fields):
         """Choose the reply of the simulator."""
-        return self._json(options, "PUT", "simulator", "reply", body=fields)
+        return self._put(options, "reply", body=fields)
 
 
 class TemplatesVersions(Resource):
-    def get(self, template_id: str, id: str, /, *, options: Options = None) -> Object:
+    _path = "templates"
+
+    def get(self, template_id, id, /, *, options=None):
         """Retrieve a template version."""
-        return self._json(options, "GET", "templates", template_id, "versions", id)
+        return self._get(options, template_id, "versions", id)
 
-    def list(self, template_id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list(self, template_id, /, *, options=None, **query):
         """List template versions."""
-        return self._page(options, query, "templates", template_id, "versions")
+        return self._page(options, query, template_id, "versions")
 
-    def restore(self, template_id: str, id: str, /, *, options: Options = None) -> Object:
+    def restore(self, template_id, id, /, *, options=None):
         """Restore a template version."""
-        return self._json(options, "POST", "templates", template_id, "versions", id, "restore")
+        return self._post(options, template_id, "versions", id, "restore")
 
 
 class Templates(Resource):
-    def __init__(self, run: Run) -> None:
+    _path = "templates"
+
+    def __init__(self, run):
         super().__init__(run)
         self.versions = TemplatesVersions(run)
 
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    def create(self, *, options=None, **fields):
         """Create a template."""
-        return self._json(options, "POST", "templates", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a template."""
-        return self._delete(options, "templates", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a template."""
-        return self._json(options, "GET", "templates", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List templates."""
-        return self._page(options, query, "templates")
+        return self._page(options, query)
 
-    def preview(self, *, options: Options = None, **fields: Any) -> Object:
+    def preview(self, *, options=None, **fields):
         """Preview a template."""
-        return self._json(options, "POST", "templates", "preview", body=fields)
+        return self._post(options, "preview", body=fields)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a template."""
-        return self._json(options, "PATCH", "templates", id, body=fields)
+        return self._patch(options, id, body=fields)
 
 
 class WebhooksDeliveries(Resource):
-    def get(self, webhook_id: str, id: str, /, *, options: Options = None) -> Object:
+    _path = "webhooks"
+
+    def get(self, webhook_id, id, /, *, options=None):
         """Retrieve a webhook delivery."""
-        return self._json(options, "GET", "webhooks", webhook_id, "deliveries", id)
+        return self._get(options, webhook_id, "deliveries", id)
 
-    def list(self, webhook_id: str, /, *, options: Options = None, **query: Any) -> Page:
+    def list(self, webhook_id, /, *, options=None, **query):
         """List webhook deliveries."""
-        return self._page(options, query, "webhooks", webhook_id, "deliveries")
+        return self._page(options, query, webhook_id, "deliveries")
 
-    def replay(self, webhook_id: str, id: str, /, *, options: Options = None) -> Object:
+    def replay(self, webhook_id, id, /, *, options=None):
         """Post a delivery again."""
-        return self._json(options, "POST", "webhooks", webhook_id, "deliveries", id, "replay")
+        return self._post(options, webhook_id, "deliveries", id, "replay")
 
 
 class Webhooks(Resource):
-    def __init__(self, run: Run) -> None:
+    _path = "webhooks"
+
+    def __init__(self, run):
         super().__init__(run)
         self.deliveries = WebhooksDeliveries(run)
 
-    def create(self, *, options: Options = None, **fields: Any) -> Object:
+    def create(self, *, options=None, **fields):
         """Create a webhook endpoint."""
-        return self._json(options, "POST", "webhooks", body=fields)
+        return self._post(options, body=fields)
 
-    def delete(self, id: str, /, *, options: Options = None) -> None:
+    def delete(self, id, /, *, options=None):
         """Delete a webhook endpoint."""
-        return self._delete(options, "webhooks", id)
+        return self._delete(options, id)
 
-    def get(self, id: str, /, *, options: Options = None) -> Object:
+    def get(self, id, /, *, options=None):
         """Retrieve a webhook endpoint."""
-        return self._json(options, "GET", "webhooks", id)
+        return self._get(options, id)
 
-    def list(self, *, options: Options = None, **query: Any) -> Page:
+    def list(self, *, options=None, **query):
         """List webhook endpoints."""
-        return self._page(options, query, "webhooks")
+        return self._page(options, query)
 
-    def replay(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def replay(self, id, /, *, options=None, **fields):
         """Post failed and skipped deliveries again."""
-        return self._json(options, "POST", "webhooks", id, "replay", body=fields)
+        return self._post(options, id, "replay", body=fields)
 
-    def rotate_secret(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def rotate_secret(self, id, /, *, options=None, **fields):
         """Replace the secret of a webhook endpoint."""
-        return self._json(options, "POST", "webhooks", id, "rotate-secret", body=fields or None)
+        return self._post(options, id, "rotate-secret", body=fields or None)
 
-    def test(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def test(self, id, /, *, options=None, **fields):
         """Post a sample event to a webhook endpoint."""
-        return self._json(options, "POST", "webhooks", id, "test", body=fields or None)
+        return self._post(options, id, "test", body=fields or None)
 
-    def update(self, id: str, /, *, options: Options = None, **fields: Any) -> Object:
+    def update(self, id, /, *, options=None, **fields):
         """Update a webhook endpoint."""
-        return self._json(options, "PATCH", "webhooks", id, body=fields)
+        return self._patch(options, id, body=fields)
 
     verify = staticmethod(signatures.verify)
     sign = staticmethod(signatures.sign)

@@ -51,16 +51,6 @@ class Stream(io.BufferedIOBase):
             left = None if left is None else left - len(part)
         return b"".join(parts)
 
-    def readinto(self, buffer: Any) -> int:
-        return self._fill(buffer, self.read(len(buffer)))
-
-    def readinto1(self, buffer: Any) -> int:
-        return self._fill(buffer, self.read1(len(buffer)))
-
-    def _fill(self, buffer: Any, data: bytes) -> int:
-        buffer[: len(data)] = data
-        return len(data)
-
     def __iter__(self) -> Iterator[bytes]:  # type: ignore[override]
         return self
 
