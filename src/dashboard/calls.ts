@@ -144,6 +144,16 @@ function refusalOf({ headers, body }: RefusingAnswer, what: string): Error {
   });
 }
 
+/** Returns the answer of an operation, or its refusal of what somebody has entered in the address, such as a tenant that does not exist. */
+export async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | AppError> {
+  try {
+    return await asked;
+  } catch (refusal) {
+    if (refusal instanceof AppError) return refusal;
+    throw refusal;
+  }
+}
+
 /** Tag of template strings: returns a path whose inserted values are encoded, so that none of them adds a segment to it. */
 export function path(literals: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw({ raw: literals }, ...values.map(encodeSegment));

@@ -15,7 +15,8 @@ export const webhooks = {
     domain: [
       ...['createWebhookEndpoint', 'listWebhookEndpoints', 'getWebhookEndpoint', 'updateWebhookEndpoint'],
       ...['deleteWebhookEndpoint', 'rotateWebhookSecret', 'testWebhookEndpoint'],
-      ...['listWebhookDeliveries', 'getWebhookDelivery', 'replayWebhookDelivery', 'replayWebhookDeliveries'],
+      ...['listWebhookDeliveries', 'getWebhookDelivery', 'replayWebhookDelivery'],
+      ...['countWebhookReplay', 'replayWebhookDeliveries'],
     ],
   },
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [

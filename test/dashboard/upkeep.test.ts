@@ -163,8 +163,8 @@ test('a restored installation shows what it keeps back, and is released by an ac
 test('suppressions that would not be made now are examined when the operator asks, and removed one by one or as a page', async () => {
   const now = testApp.app.clock.now();
   const { tenantId } = testApp;
-  const wanted = ['one', 'two', 'three'].map((name) => ({
-    ...{ id: newId('sup', now), tenantId, email: `${name}@<i>.example`, reason: 'bounce' as const },
+  const wanted = ['one', 'two', 'three'].map((name, index) => ({
+    ...{ id: newId('sup', now + index), tenantId, email: `${name}@<i>.example`, reason: 'bounce' as const },
     ...{ sourceEmailId: 'em_old', diagnostic: '550 5.1.0 <b>sender rejected', createdAt: now },
   }));
   await testApp.app.db.commit(addSuppressions, { wanted, cause: { mode: 'live', now } });

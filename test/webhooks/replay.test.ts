@@ -350,3 +350,19 @@ for (const [body, param] of [
       assert.deepEqual([status, answer.error.type, answer.error.param], [400, 'validation_error', param]);
     }));
 }
+
+test('the deliveries of a replay are counted up to a maximum, and none is posted', () =>
+  inWorld(async (world) => {
+    const { id: endpoint } = await world.createEndpoint();
+    for (const state of ['failed', 'failed', 'skipped', 'delivered'] as const)
+      await addDelivery(world, endpoint, { state });
+    const count = (query: string) => world.test.request('GET', `/v1/webhooks/${endpoint}/replay?${query}`);
+    assert.deepEqual((await count('')).body, { count: 3 });
+    assert.deepEqual((await count(`since=${iso(world.startMs - 2 * DAY)}&status=failed`)).body, { count: 2 });
+    assert.deepEqual((await count(`since=${iso(world.startMs)}`)).body, { count: 0 });
+    assert.deepEqual((await count('maximum=2')).body, { count: 2 });
+    const { status, body } = await world.test.request('GET', `/v1/webhooks/${endpoint}/replay?since=then`);
+    assert.deepEqual([status, body.error.param], [400, 'since']);
+    await world.test.request('PATCH', `/v1/webhooks/${endpoint}`, { body: { status: 'disabled' } });
+    assert.equal((await count('')).body.error.type, 'invalid_state');
+  }));

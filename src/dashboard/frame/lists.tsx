@@ -228,7 +228,7 @@ export function FilterField({
   context: BaseContext;
   name: string;
   label: string;
-  type?: 'search' | 'date' | 'email';
+  type?: 'search' | 'date' | 'datetime-local' | 'email';
   /** Values that a browser offers. */
   suggestions?: readonly Option[];
 }) {
@@ -256,12 +256,15 @@ export function FilterSelect({
   label,
   options,
   fallback,
+  all = context.texts.frame.all,
 }: {
   context: BaseContext;
   name: string;
   label: string;
   options: readonly Option[];
   fallback?: string;
+  /** Text of the empty value. */
+  all?: string;
 }) {
   const value = context.query.get(name) || fallback;
   useLabel(name, label);
@@ -269,7 +272,7 @@ export function FilterSelect({
     <label>
       {label}
       <select name={name}>
-        {fallback === undefined && <option value="">{context.texts.frame.all}</option>}
+        {fallback === undefined && <option value="">{all}</option>}
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {labelOf(option)}

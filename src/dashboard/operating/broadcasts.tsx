@@ -1,13 +1,13 @@
 /** The newest broadcasts of all tenants, which the operator pauses, resumes and cancels. Neither their subjects nor their content are shown. */
 import type { OperatorBroadcast, OperatorBroadcasts } from '../../broadcasts/admin-api.ts';
 import { STATUSES } from '../../broadcasts/schemas.ts';
-import { path } from '../calls.ts';
+import { answerOf, path } from '../calls.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { BROADCAST_TONES } from '../marketing/broadcasts/list.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
-import { answerOf, Refused } from './queue/criteria.tsx';
+import { Refused } from './queue/criteria.tsx';
 import { QueueTabs } from './queue/tabs.tsx';
 import { TenantLink } from './tenant-link.tsx';
 

@@ -1,9 +1,10 @@
 /** The newest emails of all tenants, by tenant and recipient. Envelopes alone, never subjects. */
 import type { ShownMessage, ShownMessages } from '../../queue/control/message-api.ts';
+import { answerOf } from '../calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';
-import { answerOf, Refused } from './queue/criteria.tsx';
+import { Refused } from './queue/criteria.tsx';
 import { QueueTabs } from './queue/tabs.tsx';
 import { TenantLink } from './tenant-link.tsx';
 

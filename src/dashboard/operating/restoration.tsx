@@ -1,5 +1,6 @@
 /** Shows what a restored installation keeps back and what its restoration did, with the button that lets everything leave. */
 import type { Restoration } from '../../backups/release.ts';
+import { countText, MAX_COUNTED } from '../frame/counted.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';
@@ -7,9 +8,6 @@ import { type Contexts, definePage } from '../page.ts';
 import { TaskKind } from './task-kind.tsx';
 
 type Props = { context: Contexts['operator']; found: Restoration };
-
-/** Number of recipients, and of tasks of a kind, at which counting stops. */
-const MAX_COUNTED = 10_000;
 
 export const restorationPage = definePage({
   area: 'operator',
@@ -68,10 +66,9 @@ function LastRestore({
 
 function Kept({ context, found }: Props) {
   const { mail, tasks, dnsUpdates, dailyBackup, copyCommand } = found;
-  const { formats, texts } = context;
-  const { backups, frame } = texts;
-  const count = (number: number) =>
-    number > MAX_COUNTED ? frame.more(formats.number(MAX_COUNTED)) : formats.number(number);
+  const { texts } = context;
+  const { backups } = texts;
+  const count = (number: number) => countText(context, number);
   return (
     <>
       <Facts

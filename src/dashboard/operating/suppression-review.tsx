@@ -3,12 +3,13 @@
  * goes on part by part.
  */
 import type { SuppressionReview } from '../../queue/suppression-review/admin-api.ts';
+import { answerOf } from '../calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../frame/forms.tsx';
 import { FilterField, NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { aboutTenant } from './find-tenant.ts';
-import { answerOf, Refused } from './queue/criteria.tsx';
+import { Refused } from './queue/criteria.tsx';
 import { TenantLink } from './tenant-link.tsx';
 
 type Context = Contexts['operator'];

@@ -9,11 +9,13 @@ import { eventPayload } from '../deliver.ts';
 import { getEventOf } from '../deliveries/store.ts';
 import { dataForEndpoint } from '../domain-events.ts';
 import { getEndpoint, type Owner } from '../store.ts';
-import { replayAll, replayDelivery } from './replay.ts';
+import { countReplay, MAX_COUNTED, replayAll, replayDelivery } from './replay.ts';
 import {
   deliveryFilter,
   deliverySchema,
   readReplay,
+  replayCountQuery,
+  replayCountSchema,
   replayResultSchema,
   replaySchema,
   showDelivery,
@@ -51,6 +53,7 @@ export function registerDeliveriesApi(server: FastifyInstance, app: App): void {
   );
   deliveries.get({}, (request) => getWholeDelivery(app, callerOf(request), request.params));
   registerReplay(server, app);
+  registerReplayCount(server, app);
   registerReplayAll(server, app);
 }
 
@@ -91,8 +94,35 @@ function registerReplay(server: FastifyInstance, app: App): void {
   );
 }
 
+const REPLAY_PATH = '/webhooks/:id/replay';
+
+function registerReplayCount(server: FastifyInstance, app: App): void {
+  server.get<{ Params: { id: string }; Querystring: Static<typeof replayCountQuery> }>(
+    REPLAY_PATH,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'countWebhookReplay',
+        summary: 'Count failed and skipped deliveries',
+        description:
+          'Returns how many deliveries would be posted again now, and posts none. The request is refused while the endpoint is disabled.',
+        tags: [TAG],
+        ...paramsOf(REPLAY_PATH),
+        querystring: replayCountQuery,
+        response: { 200: replayCountSchema },
+      },
+    },
+    async (request) => {
+      const { params, query } = request;
+      const of = { owner: callerOf(request), endpointId: params.id };
+      const { maximum = MAX_COUNTED } = query;
+      return { count: await countReplay(app, of, { ...readReplay(query), maximum }) };
+    },
+  );
+}
+
 function registerReplayAll(server: FastifyInstance, app: App): void {
-  const path = '/webhooks/:id/replay';
+  const path = REPLAY_PATH;
   server.post<{ Params: { id: string }; Body: Static<typeof replaySchema> }>(
     path,
     {

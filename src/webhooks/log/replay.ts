@@ -88,29 +88,44 @@ export type Replay = {
   states: readonly WebhookReplayRow['state'][];
 };
 
+type ReplayApp = Pick<App, 'db' | 'clock' | 'config' | 'clockWatch'>;
+
+/**
+ * Returns the number of deliveries that a replay would make due again, counted up to `maximum`.
+ *
+ * @throws AppError not_found, invalid_state
+ */
+export async function countReplay(
+  app: ReplayApp,
+  { owner, endpointId }: OfEndpoint,
+  { since, states, maximum }: Replay & { maximum: number },
+): Promise<number> {
+  const endpoint = await getEndpoint(app.db.read, owner, endpointId);
+  requireEnabled(endpoint);
+  const window = windowOf(app, since);
+  return app.db.query(countReplayable, { endpointId: endpoint.id, states, ...window, limit: maximum });
+}
+
 /**
  * Replays deliveries and returns their number, at most `MAX_COUNTED`. The replay is durable and continues in parts.
  * It ends when the endpoint is disabled or deleted.
  *
  * @throws AppError not_found, invalid_state
  */
-export async function replayAll(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'clockWatch'>,
-  of: OfEndpoint,
-  { since, states }: Replay,
-): Promise<number> {
-  const now = app.clock.now();
-  const window: Window = {
-    afterId: firstIdAt('whd', Math.max(since, now - app.config.retention.webhookDays * DAY_MS)),
-    // Ids begin with the time, so a clock that was set back has left ids with later times.
-    beforeId: firstIdAt('whd', now + app.clockWatch.behindMs + 1),
-  };
-  const endpoint = await getEndpoint(app.db.read, of.owner, of.endpointId);
-  requireEnabled(endpoint);
-  const replayable = { endpointId: endpoint.id, states, ...window, limit: MAX_COUNTED };
-  const count = await app.db.query(countReplayable, replayable);
-  await app.db.commit(beginReplay, { ...of, states, window, now });
+export async function replayAll(app: ReplayApp, of: OfEndpoint, replay: Replay): Promise<number> {
+  const count = await countReplay(app, of, { ...replay, maximum: MAX_COUNTED });
+  const [now, window] = [app.clock.now(), windowOf(app, replay.since)];
+  await app.db.commit(beginReplay, { ...of, states: replay.states, window, now });
   return count;
+}
+
+function windowOf({ clock, config, clockWatch }: Omit<ReplayApp, 'db'>, since: number): Window {
+  const now = clock.now();
+  return {
+    afterId: firstIdAt('whd', Math.max(since, now - config.retention.webhookDays * DAY_MS)),
+    // Ids begin with the time, so a clock that was set back has left ids with later times.
+    beforeId: firstIdAt('whd', now + clockWatch.behindMs + 1),
+  };
 }
 
 const RETRY_DELAY_MS = 1_000;

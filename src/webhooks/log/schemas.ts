@@ -86,24 +86,37 @@ export function showWholeDelivery(row: WholeDelivery): Static<typeof wholeDelive
 
 const REPLAYED = ['failed', 'skipped'] as const;
 
-export const replaySchema = Type.Object(
-  {
-    since: Type.String({
-      description: 'Time in ISO 8601 with an offset; only deliveries created then or later.',
+const replayFields = {
+  since: Type.String({
+    description: 'Time in ISO 8601 with an offset; only deliveries created then or later.',
+  }),
+  status: Type.Optional(Type.Enum([...REPLAYED], { description: 'State of the deliveries; default both.' })),
+};
+
+export const replaySchema = Type.Object(replayFields, {
+  examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }],
+});
+
+/** Without `since`, all deliveries are counted that are kept. */
+export const replayCountQuery = Type.Object({
+  since: Type.Optional(replayFields.since),
+  status: replayFields.status,
+  maximum: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_COUNTED,
+      default: MAX_COUNTED,
+      description: 'Number at which counting stops.',
     }),
-    status: Type.Optional(
-      Type.Enum([...REPLAYED], { description: 'State of the deliveries; default both.' }),
-    ),
-  },
-  { examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }] },
-);
+  ),
+});
 
 /**
  * Returns the replay that a request asks for.
  * @throws AppError validation_error
  */
-export function readReplay({ since: text, status }: Static<typeof replaySchema>): Replay {
-  const since = parseTimestamp(text);
+export function readReplay({ since: text, status }: Partial<Static<typeof replaySchema>>): Replay {
+  const since = text === undefined ? 0 : parseTimestamp(text);
   if (since === undefined) {
     throw invalid('since', '`since` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z');
   }
@@ -117,4 +130,9 @@ export const replayResultSchema = Type.Object(
     }),
   },
   { title: 'WebhookReplay', examples: [{ count: 42 }] },
+);
+
+export const replayCountSchema = Type.Object(
+  { count: Type.Integer({ description: 'Number of deliveries; `maximum` means that many or more.' }) },
+  { title: 'WebhookReplayCount', examples: [{ count: 42 }] },
 );

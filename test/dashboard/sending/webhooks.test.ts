@@ -126,7 +126,7 @@ test('the log shows the post and its answer as text, and posts one again', () =>
     assert.match(owner.page.html, /Nothing matches these filters/);
   }));
 
-test('posts that failed since a time are made again, and their number is said', () =>
+test('posts that failed since a time are counted first, and made again once that is confirmed', () =>
   inWorld(async (world) => {
     const owner = await logIn(world.test);
     const { id } = await addByForm(owner);
@@ -135,12 +135,20 @@ test('posts that failed since a time are made again, and their number is said', 
       { endpointId: id as `wh_${string}`, eventId, state: 'failed' },
       { endpointId: id as `wh_${string}`, eventId, state: 'skipped' },
     );
-    await owner.open(`${WEBHOOKS}/${id}/deliveries`);
     const since = new Date(world.startMs - 60_000).toISOString().slice(0, 16);
-    await owner.submit('replay', { since, state: 'failed' });
+    const log = `${WEBHOOKS}/${id}/deliveries`;
+    assert.match((await owner.open(`${log}?since=${since}&state=`)).html, /would be made again: 2\./);
+    assert.match((await owner.open(`${log}?since=${since}&state=failed`)).html, /would be made again: 1\./);
+    assert.equal((await owner.open(`${log}?status=failed`)).html.match(/deliveries\/whd_/g)?.length, 1);
+    await owner.open(`${log}?since=${since}&state=failed`);
+    await owner.submit('replay');
     assert.match(owner.page.html, /Posts that are made again: 1/);
-    await owner.open(`${WEBHOOKS}/${id}/deliveries`);
-    const refused = await owner.submit('replay', { since: '' });
-    assert.equal(refused.status, 422);
+    const none = await owner.open(`${log}?since=2999-01-01T00:00`);
+    assert.match(none.html, /No post since this time/);
+    assert.doesNotMatch(none.html, /value="replay"/);
+    assert.doesNotMatch((await owner.open(`${log}?since=`)).html, /would be made again/);
+    const refused = await owner.open(`${log}?since=then`);
     assert.match(refused.html, /“Since \(UTC\)” must be an ISO 8601 time/);
+    const viewer = await logIn(world.test, { role: 'viewer' });
+    assert.doesNotMatch((await viewer.open(`${log}?since=${since}`)).html, /would be made again/);
   }));

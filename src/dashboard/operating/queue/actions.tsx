@@ -1,10 +1,11 @@
 /** The page of the actions of operators on the queue: holds and reroutes in force, and the newest actions with how far they have come. */
 import type { ShownActions } from '../../../queue/control/admin-api.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
+import { countText } from '../../frame/counted.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
-import { changePath, countText, type OperatorContext, Selected } from './criteria.tsx';
+import { changePath, type OperatorContext, Selected } from './criteria.tsx';
 import { QueueTabs } from './tabs.tsx';
 
 export const queueActionsPage = definePage({

@@ -5,21 +5,13 @@
 import type { ShownMessage } from '../../../queue/control/message-api.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
 import type { AppError } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
+import { answerOf, path } from '../../calls.ts';
+import { countText, MAX_COUNTED } from '../../frame/counted.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { definePage, fieldOf } from '../../page.ts';
 import { aboutOwner } from '../find-tenant.ts';
-import {
-  answerOf,
-  CRITERIA,
-  CriteriaFields,
-  countText,
-  MAX_COUNTED,
-  type OperatorContext,
-  Refused,
-  readCriteria,
-} from './criteria.tsx';
+import { CRITERIA, CriteriaFields, type OperatorContext, Refused, readCriteria } from './criteria.tsx';
 import { QueueTabs } from './tabs.tsx';
 
 type Verb = ShownAction['verb'];

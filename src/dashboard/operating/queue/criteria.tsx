@@ -1,7 +1,7 @@
 /** The criteria by which pages select mail of the queue. They stand in the address of a page, under the names that the operations give them. */
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { REPLY_CLASSES } from '../../../queue/outcome/replies/meaning.ts';
-import { AppError } from '../../../system/errors.ts';
+import type { AppError } from '../../../system/errors.ts';
 import { path } from '../../calls.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect } from '../../frame/lists.tsx';
@@ -12,14 +12,6 @@ export type OperatorContext = Contexts['operator'];
 
 /** Names of the criteria that select mail by what it is; mail must meet all that are given. */
 export const CRITERIA = ['email', 'domain', 'site', 'tenant', 'kind', 'class'] as const;
-
-/** Number of recipients at which counting stops. */
-export const MAX_COUNTED = 10_000;
-
-/** Returns a number of recipients that was counted up to the maximum. */
-export function countText({ texts: { frame }, formats: { number } }: OperatorContext, count: number): string {
-  return count > MAX_COUNTED ? frame.more(number(MAX_COUNTED)) : number(count);
-}
 
 /** Returns the values of the criteria that are given. */
 export function readCriteria(read: (name: string) => string | null): Record<string, string> {
@@ -80,16 +72,6 @@ export function Selected({ context, action }: { context: OperatorContext; action
     [queue.class, action.class],
   ].flatMap(([name, value]) => (value == null ? [] : [`${name} ${value}`]));
   return <Foreign text={criteria.length === 0 ? queue.everything : criteria.join(', ')} />;
-}
-
-/** Returns the answer of an operation, or its refusal of what somebody has entered in the address, such as a tenant that does not exist. */
-export async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | AppError> {
-  try {
-    return await asked;
-  } catch (refusal) {
-    if (refusal instanceof AppError) return refusal;
-    throw refusal;
-  }
 }
 
 /** Says why something in the address was refused. */

@@ -1,18 +1,12 @@
 /** The list of mail that waits, is held or is being sent, with filters that stand in the address of the page. Envelopes only. */
 import { OPEN_STATES } from '../../../queue/control/list-store.ts';
 import type { ShownRecipient } from '../../../queue/control/show.ts';
+import { answerOf } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { TenantLink } from '../tenant-link.tsx';
-import {
-  answerOf,
-  CriteriaFields,
-  changePath,
-  type OperatorContext,
-  Refused,
-  readCriteria,
-} from './criteria.tsx';
+import { CriteriaFields, changePath, type OperatorContext, Refused, readCriteria } from './criteria.tsx';
 import { stateText } from './state-text.ts';
 import { QueueTabs } from './tabs.tsx';
 

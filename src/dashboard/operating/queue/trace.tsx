@@ -1,11 +1,11 @@
 /** The attempts at a site while they happen. The page begins with what waits for the site, which is all that it shows without scripts. */
 import type { ShownDomain } from '../../../queue/control/admin-api.ts';
-import { path } from '../../calls.ts';
+import { answerOf, path } from '../../calls.ts';
 import { FilterField, Filters } from '../../frame/lists.tsx';
 import { LiveHeading, LiveLines } from '../../live/live-lines.tsx';
 import { traceName } from '../../live/topics.ts';
 import { definePage } from '../../page.ts';
-import { answerOf, mailPath, type OperatorContext, Refused } from './criteria.tsx';
+import { mailPath, type OperatorContext, Refused } from './criteria.tsx';
 import { Groups, type QueueStats } from './overview.tsx';
 import { QueueTabs } from './tabs.tsx';
 

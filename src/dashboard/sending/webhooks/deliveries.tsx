@@ -1,11 +1,14 @@
 /** The log of the posts to a webhook endpoint, and posting those of a time again. */
 import type { Static } from 'typebox';
 import type { pageSchema } from '../../../http/json/page.ts';
+import type { AppError } from '../../../system/errors.ts';
 import type { deliverySchema, replayResultSchema } from '../../../webhooks/log/schemas.ts';
-import { path } from '../../calls.ts';
+import { answerOf, path } from '../../calls.ts';
+import { countText, MAX_COUNTED } from '../../frame/counted.ts';
 import { Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
-import { Disclosure, Field, Form, Select } from '../../frame/forms.tsx';
-import { FilterSelect, Filters, Pager, readList, Table } from '../../frame/lists.tsx';
+import { Form } from '../../frame/forms.tsx';
+import { FilterField, FilterSelect, Filters, Pager, readList, Table } from '../../frame/lists.tsx';
+import { WithRefusal } from '../../frame/refusal.tsx';
 import { isoTimeOf } from '../../local-time.ts';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 
@@ -41,7 +44,7 @@ export const deliveriesPage = definePage({
           </Filters>
           <Log context={context} deliveries={page.data} />
           <Pager context={context} page={page} />
-          {context.can('write') && <Replay context={context} />}
+          {context.can('write') && <Replay context={context} counted={await countWanted(context)} />}
         </>
       ),
     };
@@ -51,13 +54,10 @@ export const deliveriesPage = definePage({
       logs: ['state', 'since'],
       async run(context, form) {
         const { formats, texts } = context;
-        const status = fieldOf(form, 'state');
+        const wanted = wantedOf((name) => fieldOf(form, name));
         const { count } = await context.api.post<Static<typeof replayResultSchema>>(
           `${pathOf(context)}/replay`,
-          {
-            since: isoTimeOf(fieldOf(form, 'since'), formats.timeZone),
-            ...(status !== '' && { status }),
-          },
+          wanted,
         );
         const { replayed, backToLog } = texts.webhooks;
         return {
@@ -125,30 +125,80 @@ function Log({ context, deliveries }: { context: TenantContext; deliveries: read
   );
 }
 
-function Replay({ context }: { context: TenantContext }) {
+type Wanted = { since: string; status?: string };
+
+/** Returns the posts that are to be made again, as the API is asked for them. */
+function wantedOf(read: (name: string) => string | null): Wanted {
+  const status = read('state') ?? '';
+  return { since: read('since') ?? '', ...(status !== '' && { status }) };
+}
+
+/** The posts that the address of the page asks for, with their number, or the reason why they cannot be made. */
+type Counted = { wanted: Wanted; answer: { count: number } | AppError };
+
+async function countWanted(context: TenantContext): Promise<Counted | undefined> {
+  const { api, query, formats } = context;
+  if (!query.get('since')) return undefined;
+  const wanted = wantedOf((name) => query.get(name));
+  wanted.since = isoTimeOf(wanted.since, formats.timeZone);
+  const asked = { ...wanted, maximum: MAX_COUNTED + 1 };
+  return {
+    wanted,
+    answer: await answerOf(api.get<{ count: number }>(`${pathOf(context)}/replay`, asked)),
+  };
+}
+
+type ReplayProps = { context: TenantContext; counted: Counted | undefined };
+
+/** Posts are made again in two steps: the first counts them, and changes nothing. */
+function Replay({ context, counted }: ReplayProps) {
   const { webhooks } = context.texts;
-  const field = { context, action: 'replay' };
+  const refusal = counted?.answer instanceof Error ? counted.answer : undefined;
   const options = [
-    { value: '', label: webhooks.failedAndSkipped },
     { value: 'failed', label: webhooks.states.failed },
     { value: 'skipped', label: webhooks.states.skipped },
   ];
   return (
     <>
-      <h2>{webhooks.replayRange}</h2>
-      <Disclosure label={webhooks.replayRange} isOpen={context.failed?.action === 'replay'}>
-        <p>{webhooks.replayText}</p>
-        <Form {...field} submit={webhooks.replay}>
-          <Field
-            {...field}
+      <h2 id="replay">{webhooks.replayRange}</h2>
+      <p>{webhooks.replayText}</p>
+      <form method="get" action={`${context.path}#replay`} class="filters" aria-label={webhooks.replayRange}>
+        <WithRefusal context={context} refusal={refusal}>
+          <FilterField
+            context={context}
             name="since"
             type="datetime-local"
             label={webhooks.since(context.formats.timeZone)}
-            isRequired
           />
-          <Select {...field} name="state" label={webhooks.status} options={options} />
-        </Form>
-      </Disclosure>
+          <FilterSelect
+            context={context}
+            name="state"
+            label={webhooks.status}
+            options={options}
+            all={webhooks.failedAndSkipped}
+          />
+        </WithRefusal>
+        <div class="buttons">
+          <button type="submit">{webhooks.count}</button>
+        </div>
+      </form>
+      {counted && !refusal && <Confirmation context={context} counted={counted} />}
     </>
+  );
+}
+
+function Confirmation({ context, counted }: { context: TenantContext; counted: Counted }) {
+  const { webhooks } = context.texts;
+  const { wanted, answer } = counted;
+  if (answer instanceof Error) return null;
+  if (answer.count === 0) return <p class="empty">{webhooks.reachesNone}</p>;
+  const { since, status = '' } = wanted;
+  return (
+    <section class="notice" aria-label={webhooks.replay}>
+      <p>{webhooks.reaches(countText(context, answer.count))}</p>
+      <Form context={context} action="replay" submit={webhooks.replay} fields={{ since, state: status }}>
+        {null}
+      </Form>
+    </section>
   );
 }

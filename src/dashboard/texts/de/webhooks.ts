@@ -75,9 +75,12 @@ export const webhooks: typeof english = {
   replay: 'Noch einmal senden',
   replayRange: 'Seit einem Zeitpunkt noch einmal senden',
   replayText:
-    'Aufrufe, die seit diesem Zeitpunkt fehlgeschlagen oder ausgelassen sind, werden wiederholt: die ältesten sofort, die übrigen in den nächsten Minuten.',
+    'Aufrufe, die seit einem Zeitpunkt fehlgeschlagen oder ausgelassen sind, werden wiederholt: die ältesten sofort, die übrigen in den nächsten Minuten. Der nächste Schritt zählt sie und wiederholt keinen.',
   failedAndSkipped: 'fehlgeschlagen oder ausgelassen',
   since: (zone) => `Seit (${zone})`,
+  count: 'Zählen',
+  reaches: (count) => `Aufrufe, die wiederholt würden: ${count}.`,
+  reachesNone: 'Kein Aufruf seit diesem Zeitpunkt ist fehlgeschlagen oder ausgelassen.',
   replayed: (count) => `Aufrufe, die wiederholt werden: ${count}`,
   backToLog: 'Zurück zum Protokoll',
 };

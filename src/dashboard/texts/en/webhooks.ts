@@ -67,9 +67,12 @@ export const webhooks = {
   replay: 'Post again',
   replayRange: 'Post again since a time',
   replayText:
-    'Posts that failed or were skipped since this time are made again: the oldest at once, the others over the next minutes.',
+    'Posts that failed or were skipped since a time are made again: the oldest at once, the others over the next minutes. The next step counts them, and makes none.',
   failedAndSkipped: 'failed or skipped',
   since: (zone: string) => `Since (${zone})`,
+  count: 'Count',
+  reaches: (count: string) => `Posts that would be made again: ${count}.`,
+  reachesNone: 'No post since this time failed or was skipped.',
   replayed: (count: string) => `Posts that are made again: ${count}`,
   backToLog: 'Back to the log',
 };
