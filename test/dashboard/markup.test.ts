@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { REPLY_CLASSES } from '../../src/queue/outcome/replies/meaning.ts';
 import { formsOf } from '../support/browser.ts';
-import { findEnglish } from '../support/dashboard/english.ts';
+import { findEnglish, findRawValues } from '../support/dashboard/english.ts';
 import { findMarkupFaults, isPage } from '../support/dashboard/markup.ts';
 import { type Visit, visitEmpty, visitFull, visitNew } from '../support/dashboard/visits.ts';
 import { openPopulated } from '../support/resources/populated.ts';
@@ -17,6 +18,16 @@ after(async () => {
   await world.close();
   await installation.close();
 });
+
+/** Values of the API that are words: those of all enumerations, and the classes of replies. Ids of plans and names of events are none. */
+const document = JSON.stringify((await installation.openServer()).openApi());
+const enumerations = [...document.matchAll(/"enum":(\[[^\]]*\])/g)].flatMap(([, list = '']) =>
+  JSON.parse(list),
+);
+const values = new Set<string>([
+  ...REPLY_CLASSES,
+  ...enumerations.filter((value) => /^[a-z_-]{4,}$/.test(value)),
+]);
 
 /**
  * Returns true for a page whose HTML is looked at in this language. A page of a tenant consists of the same elements in both modes, so the
@@ -39,7 +50,10 @@ async function walk(
       else if (isPage(answer)) {
         pages += 1;
         assert.match(answer.html, new RegExp(`<html lang="${language}"`), path);
-        if (language !== 'en') faults.push(...findEnglish(answer.html).map((text) => `${path}: ${text}`));
+        if (language !== 'en') {
+          const found = [...findEnglish(answer.html), ...findRawValues(answer.html, values)];
+          faults.push(...found.map((text) => `${path}: ${text}`));
+        }
         if (isValidated(path, language)) faults.push(...(await findMarkupFaults(path, answer)));
       }
     }

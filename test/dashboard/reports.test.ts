@@ -123,6 +123,16 @@ test('sums are larger than what SQLite adds as integers, and read an index alone
   assert.match(plan ?? '', /COVERING INDEX receivedReportsByDomain/);
 });
 
+test('the values of reports are words of the language', async () => {
+  const { html } = await viewer.send(`${PAGE}?domain=shop.example`, {
+    method: 'GET',
+    headers: { 'accept-language': 'de' },
+  });
+  assert.match(html, /<td>zugestellt<\/td>/);
+  assert.match(html, /<td>MTA-STS<\/td>/);
+  assert.match(html, /<code>reject<\/code>/);
+});
+
 test('a domain of another tenant is none', async () => {
   const { tenantId } = await testApp.addTenant('stranger');
   const stranger = await logIn(testApp, { tenantId });

@@ -2,6 +2,7 @@
 import type { TestEvent } from '../../queue/delivery-test/run.ts';
 import { Foreign, Heading, Sentence, Status } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
+import { ReplyClass } from '../frame/reply-class.tsx';
 import { SmtpSession } from '../frame/smtp-session.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { aboutTenant } from './find-tenant.ts';
@@ -87,7 +88,7 @@ function Result({ context, result }: { context: Context; result: Result }) {
     <section class="notice" aria-label={sites.result}>
       <p>
         <Status tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? sites.accepted : sites.notAccepted}</Status>{' '}
-        <Foreign text={text} /> {replyClass !== null && <code>{replyClass}</code>}
+        <Foreign text={text} /> <ReplyClass context={context} name={replyClass} />
       </p>
       {advice !== null && (
         <p>

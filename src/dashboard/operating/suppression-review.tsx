@@ -7,6 +7,7 @@ import { answerOf } from '../calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../frame/forms.tsx';
 import { FilterField, NextPager, Table } from '../frame/lists.tsx';
+import { ReplyClass } from '../frame/reply-class.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { aboutTenant } from './find-tenant.ts';
 import { Refused } from './queue/criteria.tsx';
@@ -79,7 +80,6 @@ type ReviewProps = { context: Context; tenant: string; review: SuppressionReview
 function Review({ context, tenant, review: { suppressions: listed, next } }: ReviewProps) {
   const { formats, texts } = context;
   const { suppressions, queue, email } = texts;
-  const meanings: Readonly<Record<string, string>> = email.meanings;
   return (
     <>
       {next !== null && <p class="muted">{suppressions.reviewMore(formats.number(listed.length))}</p>}
@@ -92,7 +92,7 @@ function Review({ context, tenant, review: { suppressions: listed, next } }: Rev
         columns={[
           { label: suppressions.email, cell: (one) => <Foreign text={one.email} /> },
           { label: suppressions.reply, cell: ({ diagnostic }) => <Foreign text={diagnostic} /> },
-          { label: email.meaning, cell: (one) => meanings[one.class] ?? one.class },
+          { label: email.meaning, cell: (one) => <ReplyClass context={context} name={one.class} /> },
           { label: suppressions.error, cell: ({ reason }) => suppressions.doubts[reason] },
           {
             label: suppressions.createdAt,

@@ -71,9 +71,9 @@ function About({ context, message }: Props) {
         [inbound.envelopeFrom, <Foreign text={envelope.from || inbound.emptySender} />],
         [inbound.envelopeTo, <Foreign text={envelope.to.join(', ')} />],
         [inbound.server, <Foreign text={[envelope.remoteIp, envelope.helo ?? ''].join(' ')} />],
-        ['SPF', <Result result={auth.spf} />],
-        ['DKIM', <Result result={auth.dkim} />],
-        ['DMARC', <Result result={auth.dmarc} />],
+        ['SPF', <Result context={context} result={auth.spf} />],
+        ['DKIM', <Result context={context} result={auth.dkim} />],
+        ['DMARC', <Result context={context} result={auth.dmarc} />],
         [inbound.signedBy, <Foreign text={auth.dkimDomains.join(', ') || frame.none} />],
         [inbound.spam, <Spam context={context} spam={spam} />],
         [inbound.size, context.formats.bytes(message.size)],
@@ -91,9 +91,10 @@ function About({ context, message }: Props) {
 }
 
 /** A result of authentication (RFC 8601 section 2.7). */
-function Result({ result }: { result: string }) {
+function Result({ context, result }: { context: TenantContext; result: string }) {
+  const words: Readonly<Record<string, string>> = context.texts.inbound.results;
   const tone = result === 'pass' ? 'good' : result === 'fail' || result === 'permerror' ? 'bad' : 'neutral';
-  return <Status tone={tone}>{result}</Status>;
+  return <Status tone={tone}>{words[result] ?? result}</Status>;
 }
 
 function Spam({

@@ -92,7 +92,8 @@ function RequestTable({ context, requests: rows, keys }: KeysProps & { requests:
           label: requests.status,
           cell: ({ status, errorType }) => (
             <>
-              <Status tone={status < FIRST_ERROR ? 'good' : 'bad'}>{status}</Status> {errorType}
+              <Status tone={status < FIRST_ERROR ? 'good' : 'bad'}>{status}</Status>{' '}
+              {errorType !== null && <code>{errorType}</code>}
             </>
           ),
         },

@@ -12,6 +12,25 @@ const NO_TEXT_OF_OURS = [
 /** Words that English sentences have, and that are none in German. */
 const ENGLISH = /\b(?:the|is|are|must|not|and|of|with|has|have|this|that|cannot|your)\b/;
 
+/** Elements whose text is quoted, or a name that the API and people share. The choices of a form have words. */
+const NO_WORDS = [
+  ...NO_TEXT_OF_OURS.slice(0, 3),
+  // Sections of the configuration have the names that stand in its file.
+  /<select name="section">.*?<\/select>/gs,
+];
+
+/**
+ * Returns the words of a page that are values of the API as they are, such as `deferred`. `values` are those of its enumerations. A word of
+ * ours that is written in the same way in German would be in the catalogue, which no page has by accident.
+ */
+export function findRawValues(html: string, values: ReadonlySet<string>): string[] {
+  const shown = NO_WORDS.reduce((text, pattern) => text.replace(pattern, ' '), html);
+  return shown
+    .split(/<[^>]*>/)
+    .map((text) => text.trim())
+    .filter((text) => values.has(text));
+}
+
 /** Returns the texts of a page that are in English. */
 export function findEnglish(html: string): string[] {
   const ours = NO_TEXT_OF_OURS.reduce((text, pattern) => text.replace(pattern, ' '), html);

@@ -6,6 +6,7 @@ import { path } from '../../calls.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect } from '../../frame/lists.tsx';
 import { Why } from '../../frame/refusal.tsx';
+import { meaningOf } from '../../frame/reply-class.tsx';
 import type { Contexts } from '../../page.ts';
 
 export type OperatorContext = Contexts['operator'];
@@ -46,7 +47,7 @@ export function CriteriaFields({ context }: { context: OperatorContext }) {
     value,
     label: queue.kinds[value],
   }));
-  const classes = REPLY_CLASSES.map((value) => ({ value, label: value }));
+  const classes = REPLY_CLASSES.map((value) => ({ value, label: meaningOf(context.texts, value) }));
   return (
     <>
       <FilterField context={context} name="domain" label={queue.domain} />
@@ -69,7 +70,7 @@ export function Selected({ context, action }: { context: OperatorContext; action
     [queue.groupings.site, site],
     [queue.tenant, tenantId],
     [queue.kind, kind === null ? null : queue.kinds[kind]],
-    [queue.class, action.class],
+    [queue.class, action.class && meaningOf(context.texts, action.class)],
   ].flatMap(([name, value]) => (value == null ? [] : [`${name} ${value}`]));
   return <Foreign text={criteria.length === 0 ? queue.everything : criteria.join(', ')} />;
 }

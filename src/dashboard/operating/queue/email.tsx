@@ -4,6 +4,7 @@ import type { ShownAction, ShownRecipient } from '../../../queue/control/show.ts
 import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { Pager, pageIn, Table } from '../../frame/lists.tsx';
+import { ReplyClass } from '../../frame/reply-class.tsx';
 import { SmtpSession } from '../../frame/smtp-session.tsx';
 import { definePage } from '../../page.ts';
 import { ActionTable } from './actions.tsx';
@@ -62,7 +63,7 @@ function Envelope({ context, details }: { context: OperatorContext; details: Mes
     <Facts
       facts={[
         [queue.emailId, <Copyable key="" context={context} text={id} />],
-        [queue.status, status],
+        [queue.status, context.texts.emails.statuses[status]],
         [queue.sender, <Foreign key="" text={sender} />],
         [queue.tenant, <code key="">{tenantId}</code>],
         [queue.mode, context.texts.frame[mode]],
@@ -107,7 +108,7 @@ function Recipients({
           { label: queue.lastReply, cell: ({ diagnostic }) => <Foreign text={diagnostic} /> },
           {
             label: queue.class,
-            cell: (recipient) => recipient.class !== null && <code>{recipient.class}</code>,
+            cell: (recipient) => <ReplyClass context={context} name={recipient.class} />,
           },
           { label: queue.server, cell: ({ mx }) => <Foreign text={mx} /> },
           { label: queue.target, cell: ({ target }) => <Foreign text={target} /> },
@@ -120,6 +121,7 @@ function Recipients({
 
 function Attempts({ context, attempts }: { context: OperatorContext; attempts: MessageDetails['attempts'] }) {
   const { queue } = context.texts;
+  const { outcomes } = context.texts.email;
   const newest = attempts.slice(-SHOWN);
   const note = context.texts.email.newestAttempts(context.formats.number(SHOWN));
   return (
@@ -134,8 +136,8 @@ function Attempts({ context, attempts }: { context: OperatorContext; attempts: M
         columns={[
           { label: queue.at, cell: ({ at }) => <Time context={context} at={at} /> },
           { label: queue.to, cell: ({ to }) => <Foreign text={to} /> },
-          { label: queue.outcome, cell: ({ outcome }) => outcome },
-          { label: queue.phase, cell: ({ phase }) => phase },
+          { label: queue.outcome, cell: ({ outcome }) => outcomes[outcome] },
+          { label: queue.phase, cell: ({ phase }) => <code>{phase}</code> },
           {
             label: queue.server,
             cell: ({ mx, address }) => <Foreign text={`${mx ?? ''} ${address ?? ''}`} />,

@@ -4,6 +4,7 @@ import type { ShownRecipient } from '../../../queue/control/show.ts';
 import { answerOf } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
+import { ReplyClass } from '../../frame/reply-class.tsx';
 import { definePage } from '../../page.ts';
 import { TenantLink } from '../tenant-link.tsx';
 import { CriteriaFields, changePath, type OperatorContext, Refused, readCriteria } from './criteria.tsx';
@@ -92,7 +93,7 @@ function RecipientTable({
           label: queue.replies,
           cell: ({ diagnostic, class: replyClass }) => (
             <>
-              <Foreign text={diagnostic} /> {replyClass !== null && <code>{replyClass}</code>}
+              <Foreign text={diagnostic} /> <ReplyClass context={context} name={replyClass} />
             </>
           ),
         },

@@ -42,7 +42,7 @@ function DmarcDetails({ context, dmarc }: Context & { dmarc: Dmarc }) {
       <Facts
         facts={[
           [reports.policyDomain, <Foreign text={dmarc.domain} />],
-          [reports.policy, dmarc.policy],
+          [reports.policy, <code>{dmarc.policy}</code>],
           ...(dmarc.otherMessages > 0 ? [[reports.otherMessages, number(dmarc.otherMessages)] as const] : []),
         ]}
       />
@@ -57,7 +57,7 @@ function DmarcDetails({ context, dmarc }: Context & { dmarc: Dmarc }) {
           { label: reports.messages, cell: ({ messages }) => number(messages), isNumeric: true },
           { label: 'DKIM', cell: ({ dkim }) => passes(dkim) },
           { label: 'SPF', cell: ({ spf }) => passes(spf) },
-          { label: reports.disposition, cell: ({ disposition }) => disposition },
+          { label: reports.disposition, cell: ({ disposition }) => reports.dispositions[disposition] },
         ]}
       />
     </>
@@ -77,7 +77,7 @@ function TlsDetails({ context, tls: { policies } }: Context & { tls: Tls }) {
         keyOf={({ index }) => String(index)}
         columns={[
           { label: reports.policyDomain, cell: ({ domain }) => <Foreign text={domain} /> },
-          { label: reports.policy, cell: ({ policyType }) => policyType },
+          { label: reports.policy, cell: ({ policyType }) => reports.policyTypes[policyType] },
           { label: reports.passed, cell: ({ succeeded }) => number(succeeded), isNumeric: true },
           { label: reports.failed, cell: ({ failed }) => number(failed), isNumeric: true },
         ]}

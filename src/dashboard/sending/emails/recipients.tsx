@@ -4,6 +4,7 @@ import { isSimulatorDomain } from '../../../domains/sender.ts';
 import type { emailSchema } from '../../../emails/show.ts';
 import { Foreign, Sentence, Time } from '../../frame/elements.tsx';
 import { Pager, pageIn, Table } from '../../frame/lists.tsx';
+import { meaningOf } from '../../frame/reply-class.tsx';
 import type { TenantContext } from '../../page.ts';
 import { RecipientStatusMark } from './states.tsx';
 
@@ -90,12 +91,10 @@ function Meaning({ context, recipient }: Props) {
   const { email } = context.texts;
   const name = recipient.class;
   if (name === null) return null;
-  const meanings: Readonly<Record<string, string>> = email.meanings;
-  const words = Object.hasOwn(meanings, name) ? meanings[name] : name;
   return (
     <div>
       <span class="muted">{email.meaning}: </span>
-      <strong>{words}</strong> <code>{name}</code>
+      <strong>{meaningOf(context.texts, name)}</strong> <code>{name}</code>
     </div>
   );
 }

@@ -36,6 +36,8 @@ export const reports: typeof english = {
   author: 'Domain des Autors',
   messages: 'Nachrichten',
   disposition: 'Behandelt als',
+  dispositions: { none: 'zugestellt', quarantine: 'verdächtig', reject: 'abgelehnt' },
+  policyTypes: { tlsa: 'DANE', sts: 'MTA-STS', 'no-policy-found': 'keine' },
   policies: 'Richtlinien für TLS',
   failures: 'Fehler',
   failure: 'Was fehlgeschlagen ist',

@@ -34,6 +34,8 @@ export const reports = {
   author: 'Domain of the author',
   messages: 'Messages',
   disposition: 'Treated as',
+  dispositions: { none: 'delivered', quarantine: 'suspicious', reject: 'refused' },
+  policyTypes: { tlsa: 'DANE', sts: 'MTA-STS', 'no-policy-found': 'none' },
   policies: 'Policies for TLS',
   failures: 'Failures',
   failure: 'What failed',
