@@ -5,7 +5,8 @@
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { leaseOf, type TaskKind } from '../tasks/kind.ts';
-import { completeTask } from '../tasks/store.ts';
+import { completeTask, retryTask } from '../tasks/store.ts';
+import { isSetUpRunning, SET_UP_MARK_MS } from './set-up.ts';
 import { listUnneeded } from './spool-store.ts';
 import { DOMAIN_CHECKS, type Domain, findDomain, purgeDomains } from './store.ts';
 import { checkDomain } from './verify.ts';
@@ -36,6 +37,11 @@ export function createDomainCheckKind(app: App): TaskKind {
       const lease = leaseOf(task);
       const domain = await findDomain(app.db.read, task.reference as Domain['id']);
       if (!domain) return app.db.commit(completeTask, lease);
+      const now = app.clock.now();
+      // A set-up asks the name servers of the zone, and then for the check. A resolver that is asked before the operator has published the
+      // records would remember that they are missing.
+      if (domain.verifiedAt === null && isSetUpRunning(app.config.dataDir, now))
+        return app.db.commit(retryTask, { lease, dueAt: now + 3 * SET_UP_MARK_MS, attempts: 0 });
       const checked = await checkDomain(app, domain, { isAsked: false, lease });
       return checked?.domain.nextCheckAt ? 'again' : 'done';
     },

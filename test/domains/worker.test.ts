@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { findSealedKeys } from '../../src/domains/sending-store.ts';
+import { setupLogPath } from '../../src/domains/set-up.ts';
 import { endDomain, getDomain, purgeDomains } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { createDomainCheckKind, createDomainSweep } from '../../src/domains/worker.ts';
@@ -60,6 +62,34 @@ async function events({ t }: World) {
     ...{ type, mode, tenantId, emailId, data: JSON.parse(data) },
   }));
 }
+
+test('nothing looks up the records of a new domain while a set-up runs, and the checks begin once it has ended', async (context) => {
+  const world = await openWorld();
+  const { t, clock, dns } = world;
+  const { id } = await create(world, 'setup.example');
+  const lookUp = context.mock.method(dns.fresh, 'txt');
+  const log = setupLogPath(t.dataDir);
+  writeFileSync(log, '');
+  const markLog = () => utimesSync(log, clock.now() / 1_000, clock.now() / 1_000);
+  for (let minute = 0; minute < 10; minute++) {
+    await clock.advance(MINUTE_MS);
+    markLog();
+    await runDue(world);
+  }
+  assert.equal(lookUp.mock.callCount(), 0);
+  const domain = await getDomain(t.app.db.read, t.tenantId, id);
+  dns.setZone(zoneOfDomain(domain));
+  await clock.advance(2 * MINUTE_MS);
+  assert.equal(await runDue(world), 1);
+  assert.equal(await status(world, id), 'verified');
+
+  // A verified domain is checked as ever: its records have been there.
+  lookUp.mock.resetCalls();
+  await clock.advance(DAY_MS);
+  markLog();
+  assert.equal(await runDue(world), 1);
+  assert.notEqual(lookUp.mock.callCount(), 0);
+});
 
 test('a domain that is never published is looked for to the end of 72 hours, then has failed, and rests', async () => {
   const world = await openWorld();

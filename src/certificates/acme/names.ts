@@ -4,10 +4,10 @@
  */
 import type { App } from '../../app.ts';
 import type { AcmeCertificateRow } from '../../db/own-tables.ts';
+import { isBeingSetUp, SET_UP_MS } from '../../domains/set-up.ts';
 import { listServedNames } from '../../host-names/served-names.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { findSelfSigned } from '../self-signed.ts';
-import { isBeingSetUp, SET_UP_MS } from '../set-up.ts';
 import { sealCertificateKey } from './certificate-key.ts';
 import { changeNames, findCertificate, listKnownNames, renewNow } from './store.ts';
 

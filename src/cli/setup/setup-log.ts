@@ -10,13 +10,14 @@ import {
   fchownSync,
   fstatSync,
   fsyncSync,
+  futimesSync,
   openSync,
   readFileSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { setupLogPath } from '../../certificates/set-up.ts';
-import { isoTime, realClock } from '../../system/clock.ts';
+import { SET_UP_MARK_MS, setupLogPath } from '../../domains/set-up.ts';
+import { isoTime, realClock, type Timer } from '../../system/clock.ts';
 import { CommandError } from '../errors.ts';
 
 type Mark = 'begun' | 'shown';
@@ -47,6 +48,7 @@ export function openSetupLog(dataDir: string): SetupLog {
       .map((line) => line.replace(/^\S+ /, '')),
   );
   const append = (line: string) => void writeSync(descriptor, `${isoTime(realClock.now())} ${line}\n`);
+  const marking = keepFresh(descriptor);
   return {
     append,
     mark(kind, what) {
@@ -55,8 +57,23 @@ export function openSetupLog(dataDir: string): SetupLog {
       marks.add(`mark: ${kind} ${what}`);
     },
     has: (kind, what) => marks.has(`mark: ${kind} ${what}`),
-    close: () => closeSync(descriptor),
+    close() {
+      marking.cancel();
+      closeSync(descriptor);
+    },
   };
+}
+
+/** Renews the time of the log while the set-up runs, by which the daemon knows that it does. */
+function keepFresh(descriptor: number): Timer {
+  const next = () =>
+    realClock.after(SET_UP_MARK_MS, () => {
+      const now = realClock.now() / 1_000;
+      futimesSync(descriptor, now, now);
+      timer = next();
+    });
+  let timer = next();
+  return { cancel: () => timer.cancel() };
 }
 
 /** Exit code of flock when another process has the lock. */

@@ -3,7 +3,7 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { updateNames } from '../../../src/certificates/acme/names.ts';
 import { listKnownNames } from '../../../src/certificates/acme/store.ts';
-import { setupLogPath } from '../../../src/certificates/set-up.ts';
+import { setupLogPath } from '../../../src/domains/set-up.ts';
 import { endDomain } from '../../../src/domains/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { findTask } from '../../../src/tasks/store.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openSetupLog } from '../../../src/cli/setup/setup-log.ts';
+import { isSetUpRunning } from '../../../src/domains/set-up.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const MODULE = new URL('../../../src/cli/setup/setup-log.ts', import.meta.url).href;
@@ -21,6 +22,21 @@ test('a second set-up is refused while one runs, and not after it', () => {
   const second = openSetupLog(dataDir);
   assert.ok(second.has('begun', 'mailbox you@example.com'));
   second.close();
+});
+
+test('the log stays fresh while a set-up runs, and not after it', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const dataDir = temporaryDirectory('setup');
+  const log = openSetupLog(dataDir);
+  const file = join(dataDir, 'setup.log');
+  const isRunningAfter = (elapsedMs: number) => {
+    utimesSync(file, 0, 0);
+    t.mock.timers.tick(elapsedMs);
+    return isSetUpRunning(dataDir, Date.now());
+  };
+  assert.deepEqual([isRunningAfter(20_000), isRunningAfter(20_000)], [true, true]);
+  log.close();
+  assert.equal(isRunningAfter(60_000), false);
 });
 
 test('a set-up that was killed keeps no other one out', async () => {

@@ -18,3 +18,13 @@ export function isBeingSetUp(dataDir: string, now: number): boolean {
   const log = statSync(setupLogPath(dataDir), { throwIfNoEntry: false });
   return log !== undefined && now - log.mtimeMs < SET_UP_MS;
 }
+
+/** Time after which a running set-up marks its log, in milliseconds. */
+export const SET_UP_MARK_MS = 20_000;
+
+/** Returns true while a set-up runs, which also waits for the operator and for DNS. `now` is in Unix milliseconds. */
+export function isSetUpRunning(dataDir: string, now: number): boolean {
+  const log = statSync(setupLogPath(dataDir), { throwIfNoEntry: false });
+  // A busy machine may be late with one mark.
+  return log !== undefined && now - log.mtimeMs < 3 * SET_UP_MARK_MS;
+}
