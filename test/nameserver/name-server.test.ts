@@ -3,10 +3,13 @@ import { after, test } from 'node:test';
 import { inspectCertificates } from '../../src/certificates/certificates.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
+import { moreRecordsToPublish } from '../../src/domains/more-records.ts';
 import { listOperatorRecords, type OperatorRecord } from '../../src/domains/operator-records.ts';
 import { comparePublished } from '../../src/domains/published.ts';
-import { dkimTarget } from '../../src/domains/records.ts';
-import { endDomain, purgeDomains } from '../../src/domains/store.ts';
+import { dkimTarget, optionalRecordsToPublish, recordsToPublish } from '../../src/domains/records.ts';
+import { endDomain, getDomain, purgeDomains } from '../../src/domains/store.ts';
+import { mtaStsRecords } from '../../src/host-names/mta-sts.ts';
+import { isSameOrBelow } from '../../src/mail/domain-names.ts';
 import { createNameServer } from '../../src/nameserver/name-server.ts';
 import { createZoneTexts, forgetZoneTexts } from '../../src/nameserver/texts.ts';
 import { realClock } from '../../src/system/clock.ts';
@@ -23,12 +26,13 @@ const NOTE: OperatorRecord = { type: 'TXT', name: `note.${HOST}`, value: 'of ano
 const t = await openTestApp({
   env: {
     POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.1,2001:db8::1',
+    POSTRIDER_HTTPS_ENABLED: 'true',
     POSTRIDER_NAMESERVER_ENABLED: 'true',
     POSTRIDER_NAMESERVER_PORT: '0',
     POSTRIDER_NAMESERVER_ADDRESSES: '127.0.0.1',
   },
 });
-const more = [async () => [TLSA, NOTE]];
+const more = [async () => [TLSA, NOTE], mtaStsRecords(t.app.config)];
 const nameServer = createNameServer(t.app, more, { inThreads: false });
 await nameServer.start();
 const { addresses } = await nameServer.calls.status();
@@ -50,6 +54,43 @@ test('the zone has each record that is printed, without TLSA, because it is not 
   const found = await comparePublished(dns.fresh, records, { clock: realClock, timeoutMs: 60_000 });
   assert.deepEqual([...new Set(found.map(({ state }) => state))], ['published'], JSON.stringify(found));
   assert.equal((await dns.fresh.tlsa(TLSA.name)).kind, 'no-name');
+});
+
+test('each name that the records of a domain lead to is in the zone, and is answered', async () => {
+  const domain = await addDomain(t, { name: 'whole.example', productType: 'both' });
+  const { config, db } = t.app;
+  const { keys } = await getDomain(db.read, t.tenantId, domain.id);
+  await nameServer.calls.reload();
+  const published = { ...domain, keys, trackingSubdomain: 'go.whole.example' };
+  const records = [
+    ...recordsToPublish(config, published),
+    ...optionalRecordsToPublish(config, published),
+    ...moreRecordsToPublish(config, published),
+  ];
+  const kinds = new Set<string>();
+  for (const { record, type, value } of records) {
+    const target =
+      type === 'TXT' ? (/include:(\S+)|@(\S+)$/.exec(value) ?? []).slice(1).find(Boolean) : value;
+    if (target === undefined || target === '.') continue;
+    kinds.add(record);
+    assert.ok(isSameOrBelow(target, HOST), `${record} leads to ${target}`);
+    // Reports of others come by mail, to a host that an MX record or the address names.
+    const asked = ['DKIM', 'DKIM_NEXT', 'DKIM_ED25519', 'SPF', 'MTA_STS_ID'].includes(record) ? 'txt' : 'a';
+    const answer = record === 'RETURN_PATH' ? await dns.fresh.mx(target) : await dns.fresh[asked](target);
+    assert.equal(answer.kind, 'found', `${record}: ${target} ${JSON.stringify(answer)}`);
+  }
+  for (const record of [
+    'SPF',
+    'DKIM',
+    'DMARC',
+    'TRACKING',
+    'RETURN_PATH',
+    'MX',
+    'MTA_STS',
+    'MTA_STS_ID',
+    'TLS_RPT',
+  ])
+    assert.ok(kinds.has(record), record);
 });
 
 test('the key of a new domain is answered with soon, and that of a removed one no longer', async () => {
