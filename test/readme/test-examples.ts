@@ -162,6 +162,10 @@ docs/moving.md: Bring suppressions
 docs/moving.md: Bring contacts
   POST /audiences 201
   POST /audiences/aud_/contacts/imports 200
+docs/moving.md: Resend
+  POST /emails 200
+docs/moving.md: Postal
+  POST /suppressions/imports 200
 docs/operations.md: Metrics
   GET /metrics 200
 docs/templates-and-contacts.md: Templates
