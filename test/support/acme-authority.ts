@@ -72,6 +72,8 @@ export type AcmeAuthority = AsyncDisposable & {
   behaviour: Behaviour;
   /** Resources that were asked for, in their order. */
   requests: string[];
+  /** Number of connections that were opened to it. */
+  connections: number;
   orders: NewOrder[];
   accounts: number;
   /** Certificate of the authority, in PEM. */
@@ -130,6 +132,7 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
     directory: `${base}/directory`,
     behaviour,
     requests: [],
+    connections: 0,
     orders: [],
     accounts: 0,
     root: root.toString('pem'),
@@ -139,6 +142,10 @@ export async function startAuthority(changes: Partial<Behaviour> = {}): Promise<
       await once(server, 'close');
     },
   };
+
+  server.on('connection', () => {
+    authority.connections += 1;
+  });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const nonce = randomBytes(16).toString('base64url');

@@ -4,7 +4,10 @@ import { createOrderKind } from '../../../src/certificates/acme/kind.ts';
 import { updateNames } from '../../../src/certificates/acme/names.ts';
 import { findCertificate, renewNow } from '../../../src/certificates/acme/store.ts';
 import type { AcmeCertificateRow } from '../../../src/db/own-tables.ts';
+import type { TargetGuard } from '../../../src/system/blocklist.ts';
 import { createFetch } from '../../../src/system/fetch.ts';
+import type { RunningWork } from '../../../src/system/worker.ts';
+import { startTasks } from '../../../src/tasks/engine.ts';
 import { type AcmeAuthority, type Behaviour, startAuthority } from '../../support/acme-authority.ts';
 import { ANY_TARGET } from '../../support/any-target.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
@@ -35,6 +38,8 @@ export type OrderingHost = AsyncDisposable & {
   updateNames(): Promise<void>;
   /** Runs the tasks that are due, and returns their names. */
   run(): Promise<string[]>;
+  /** Runs due tasks by itself until it is stopped, as the daemon does. */
+  startTasks(): RunningWork;
   /** Makes the renewal of the hostname due, and runs it. */
   renew(): Promise<void>;
   row(name?: string): Promise<AcmeCertificateRow>;
@@ -44,6 +49,10 @@ type Options = {
   env?: Record<string, string>;
   behaviour?: Partial<Behaviour>;
   configured?: readonly string[];
+  /** Which addresses may be connected to: every one unless it is given. */
+  targets?: TargetGuard;
+  /** Returns the URL of the directory at a port, which leads to the authority unless it is given. */
+  directoryOf?: (port: string) => string;
   /** True when texts of the zone of the hostname are published here. */
   writesDns?: boolean;
 };
@@ -52,6 +61,8 @@ export async function openOrderingHost({
   env,
   behaviour,
   configured = [PAGES],
+  targets = ANY_TARGET,
+  directoryOf,
   writesDns = false,
 }: Options = {}): Promise<OrderingHost> {
   const clock = createFakeClock(START);
@@ -65,10 +76,10 @@ export async function openOrderingHost({
   const dns = zoneDns(ZONE);
   const { log, lines } = recordLog('info');
   const test = await openTestApp({
-    system: { clock, dns, log, fetch: createFetch(ANY_TARGET, dns) },
+    system: { clock, dns, log, fetch: createFetch(targets, dns) },
     env: {
       POSTRIDER_HOSTNAME: HOSTNAME,
-      POSTRIDER_ACME_DIRECTORY: authority.directory,
+      POSTRIDER_ACME_DIRECTORY: directoryOf?.(new URL(authority.directory).port) ?? authority.directory,
       POSTRIDER_ACME_ACCEPT_TERMS: 'true',
       ...env,
     },
@@ -90,6 +101,7 @@ export async function openOrderingHost({
     app: test.app,
     updateNames: () => updateNames(parts),
     run: () => runDueTasks(test.app, kind),
+    startTasks: () => startTasks(test.app, [kind]),
     async renew() {
       await test.app.db.commit(renewNow, { name: HOSTNAME, nextKeySealed: null, now: clock.now() });
       await runDueTasks(test.app, kind);
