@@ -54,7 +54,7 @@ function emitType(type: NamedType, types: readonly NamedType[]): string {
   if (type.fields.length === 0) return `${head}export type ${type.name} = Record<string, never>;\n`;
   const { bases, own } = share(type, types);
   const extended = bases.length === 0 ? '' : ` extends ${bases.join(', ')}`;
-  return `${head}export interface ${type.name}${extended} {\n${own.map(emitField).join('')}}\n`;
+  return `${head}export interface ${type.name}${extended} {\n${own.map((field) => emitField(field, isInput(type))).join('')}}\n`;
 }
 
 type Base = { text: string; fields: readonly Field[] };
@@ -98,21 +98,26 @@ function shorter(one: string, other: string): string {
 
 /** Number of characters that are not written when a base is taken. */
 function saving({ text, fields }: Base): number {
-  return fields.map(emitField).join('').length - text.length;
+  return fields.map((field) => emitField(field, false)).join('').length - text.length;
 }
 
 function isShared(one: Field, other: Field): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function emitField(field: Field): string {
+/** Says whether programs write values of a type, which may then have lists that nothing changes. */
+function isInput({ use }: NamedType): boolean {
+  return use === 'body' || use === 'query';
+}
+
+function emitField(field: Field, isInput: boolean): string {
   const name = /^[A-Za-z_$][\w$]*$/.test(field.name) ? field.name : `'${field.name}'`;
-  const type = field.nullable ? `${emitTree(field.type)} | null` : emitTree(field.type);
+  const type = field.nullable ? `${emitTree(field.type, isInput)} | null` : emitTree(field.type, isInput);
   const own = field.name === 'content' && /base64/.test(field.description ?? '') ? 'AttachmentContent' : type;
   return `${comment(field.description, '  ')}  ${name}${field.required ? '' : '?'}: ${own};\n`;
 }
 
-function emitTree(tree: TypeTree): string {
+function emitTree(tree: TypeTree, isInput: boolean): string {
   switch (tree.kind) {
     case 'string':
       return tree.values === undefined ? 'string' : emitValues(tree.values, tree.isFixed ?? false);
@@ -125,14 +130,19 @@ function emitTree(tree: TypeTree): string {
     case 'any':
       return 'unknown';
     case 'list':
-      return /[ |]/.test(emitTree(tree.items)) ? `(${emitTree(tree.items)})[]` : `${emitTree(tree.items)}[]`;
+      return emitList(emitTree(tree.items, isInput), isInput);
     case 'map':
-      return `Record<string, ${emitTree(tree.values)}>`;
+      return `Record<string, ${emitTree(tree.values, isInput)}>`;
     case 'named':
       return tree.name;
     case 'union':
-      return [...new Set(tree.of.map(emitTree))].join(' | ');
+      return [...new Set(tree.of.map((one) => emitTree(one, isInput)))].join(' | ');
   }
+}
+
+function emitList(items: string, isInput: boolean): string {
+  const list = /[ |]/.test(items) ? `(${items})[]` : `${items}[]`;
+  return isInput ? `readonly ${list}` : list;
 }
 
 function emitValues(values: readonly string[], isFixed: boolean): string {

@@ -8,16 +8,21 @@ export type AttachmentContent = string | Bytes;
 /** A file to upload: text, bytes, a file or a stream. */
 export type FileContent = string | Bytes;
 
-type Part = Blob | string;
+/** A body whose size is known, and which is made anew for each try. A blob is one, and one is made while it is sent. */
+export type Streamed = { readonly size: number; stream(): ReadableStream<Uint8Array> };
+/** Bytes that can be read more than once. */
+type Source = Uint8Array | Blob;
 
 /** Bytes that are put into one part of a body. Multiples of 3 need no padding between parts. */
-const PART_BYTES = 3 * 256 * 1024;
+const PART_BYTES = 3 * 64 * 1024;
+/** Bodies from this size on are encoded while they are sent, where the runtime can send a stream. Others know their length. */
+const MIN_STREAMED_BYTES = 1024 * 1024;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const CODES = new TextEncoder().encode(ALPHABET);
 const PADDING = 61;
 
 /** What of an email this file knows. */
-type WithAttachments = { attachments?: { content?: AttachmentContent }[] };
+type WithAttachments = { attachments?: readonly { content?: AttachmentContent }[] };
 
 /** Returns the JSON of a body. */
 export function encodeJson(body: unknown): string {
@@ -28,11 +33,11 @@ export function encodeJson(body: unknown): string {
   }
 }
 
-/** Returns the JSON of a body with emails. It is a blob when it has attachments that have to be encoded. */
+/** Returns the JSON of a body with emails. Attachments that have to be encoded are held as they are, and encoded for each try. */
 export async function encodeEmails<T extends WithAttachments>(
   emails: readonly T[],
   toBody: (emails: readonly T[]) => unknown,
-): Promise<string | Blob> {
+): Promise<string | Streamed> {
   if (!isList(emails)) return encodeJson(toBody(emails));
   const contents: Bytes[] = [];
   // The mark of a content is a word that nobody can know, so that no text of an email is taken for it.
@@ -46,13 +51,65 @@ export async function encodeEmails<T extends WithAttachments>(
   );
   const json = encodeJson(toBody(marked));
   if (contents.length === 0) return json;
-  const [head = '', ...rest] = json.split(mark);
-  const parts: Part[] = [head];
-  for (const [index, content] of contents.entries()) {
-    for await (const bytes of inParts(content)) parts.push(new Blob([encodeBase64(bytes)]));
-    parts.push(rest[index] ?? '');
+  const parts: (string | Source)[] = [];
+  for (const [index, text] of json.split(mark).entries()) {
+    const content = contents[index];
+    parts.push(text);
+    if (content !== undefined) parts.push(await sourceOf(content));
   }
-  return new Blob(parts);
+  return bodyOf(parts);
+}
+
+async function bodyOf(parts: readonly (string | Source)[]): Promise<Streamed> {
+  const sizes = parts.map((part) =>
+    typeof part === 'string' ? part.length : 4 * Math.ceil(('size' in part ? part.size : part.length) / 3),
+  );
+  const size = sizes.reduce((sum, one) => sum + one, 0);
+  if (size >= MIN_STREAMED_BYTES && canSendStreams()) return { size, stream: () => streamOf(encoded(parts)) };
+  return new Blob(await collected(encoded(parts)));
+}
+
+/** Says whether requests may have streams: browsers send them over HTTP/2 alone, or not at all. */
+function canSendStreams(): boolean {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  return process?.versions?.node !== undefined;
+}
+
+async function* encoded(parts: readonly (string | Source)[]): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (const part of parts) {
+    if (typeof part === 'string') yield new TextEncoder().encode(part);
+    else for await (const bytes of inParts(part)) yield encodeBase64(bytes);
+  }
+}
+
+/** Makes a stream readable again by reading it to its end. */
+async function sourceOf(content: Bytes): Promise<Source> {
+  if (content instanceof Uint8Array || content instanceof Blob) return content;
+  if (content instanceof ArrayBuffer) return new Uint8Array(content);
+  return new Blob(await collected(inParts(content)));
+}
+
+/** A blob copies what it is made of, and may hold it elsewhere than the program does. */
+async function collected(chunks: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Blob[]> {
+  const blobs: Blob[] = [];
+  for await (const chunk of chunks) blobs.push(new Blob([chunk]));
+  return blobs;
+}
+
+function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        const { done, value } = await chunks.next();
+        if (done) stream.close();
+        else stream.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** Narrows lists that may not be changed, which `Array.isArray` does not. */
@@ -64,9 +121,7 @@ function isList<T>(value: readonly T[]): boolean {
 export async function encodeFile(file: FileContent): Promise<string | Blob> {
   if (typeof file === 'string' || file instanceof Blob) return file;
   if (!isBytes(file)) throw invalidArgument('A file is a string, bytes, a Blob or a stream.');
-  const parts: Blob[] = [];
-  for await (const bytes of inParts(file)) parts.push(new Blob([bytes]));
-  return new Blob(parts);
+  return new Blob(await collected(inParts(file)));
 }
 
 function isBytes(value: unknown): value is Bytes {
@@ -81,7 +136,7 @@ function isBytes(value: unknown): value is Bytes {
   );
 }
 
-/** Yields the bytes in parts of one length; the last one may be shorter. */
+/** Yields the bytes in parts of one length; the last one may be shorter. All parts are in one buffer, which the next part overwrites. */
 async function* inParts(content: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   try {
     yield* joined(content);
@@ -92,7 +147,7 @@ async function* inParts(content: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>>
 }
 
 async function* joined(content: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let part = new Uint8Array(PART_BYTES);
+  const part = new Uint8Array(PART_BYTES);
   let size = 0;
   for await (const chunk of chunksOf(content)) {
     if (!(chunk instanceof Uint8Array)) throw invalidArgument('A stream has to yield Uint8Arrays.');
@@ -103,7 +158,6 @@ async function* joined(content: Bytes): AsyncGenerator<Uint8Array<ArrayBuffer>> 
       size += taken;
       if (size < PART_BYTES) continue;
       yield part;
-      part = new Uint8Array(PART_BYTES);
       size = 0;
     }
   }

@@ -1,6 +1,6 @@
 /** Sends requests, repeats those that may be, and turns every answer that is none into an error. */
 import { errorOf, type Hide, invalidResponse, parseJson, readText } from './answers.ts';
-import { random } from './attachments.ts';
+import { random, type Streamed } from './attachments.ts';
 import { connectionError, cutOff, isUnsent } from './connection.ts';
 import { Download } from './download.ts';
 import { invalidArgument, PostriderError } from './errors.ts';
@@ -13,7 +13,7 @@ export type Segment = string | number;
 export type Path = { readonly texts: readonly string[]; readonly segments: readonly Segment[] };
 /** The query of a list, whose types have no index signature. */
 export type Query = object;
-type Body = string | Blob;
+type Body = string | Streamed;
 
 export type Request = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -31,7 +31,8 @@ export type Request = {
 /** What the tries of one call share. */
 type Prepared = {
   url: string;
-  init: { method: string; headers: Headers; body: Body | null };
+  init: { method: string; headers: Headers };
+  body: Body | undefined;
   tryMs: number;
   idempotencyKey: string | undefined;
   request: Request;
@@ -101,9 +102,9 @@ export class Transport {
     });
     if (body !== undefined) headers.set('content-type', request.contentType ?? 'application/json');
     if (idempotencyKey !== undefined) setKey(headers, idempotencyKey);
-    const size = body instanceof Blob ? body.size : (body?.length ?? 0);
-    const init = { method: request.method, headers, body: body ?? null };
-    return { url, init, tryMs: call.tryMs(size), idempotencyKey, request, call };
+    const size = typeof body === 'string' ? body.length : (body?.size ?? 0);
+    const init = { method: request.method, headers };
+    return { url, init, body, tryMs: call.tryMs(size), idempotencyKey, request, call };
   }
 
   async #tries(prepared: Prepared, retries: number): Promise<unknown> {
@@ -124,10 +125,10 @@ export class Transport {
   }
 
   /** Makes one try, and reads its answer to the end unless it is a stream. */
-  async #try({ url, init, tryMs, request, call }: Prepared): Promise<unknown> {
+  async #try({ url, init, body, tryMs, request, call }: Prepared): Promise<unknown> {
     const controller = new AbortController();
     const context = { request, call, tryMs, controller };
-    const work = this.#exchange(url, { ...init, signal: controller.signal }, context);
+    const work = this.#exchange(url, { ...init, ...bodyInit(body), signal: controller.signal }, context);
     try {
       return await call.within(tryMs, work);
     } catch (error) {
@@ -178,6 +179,13 @@ export class Transport {
 }
 
 type Exchange = { request: Request; call: Call; tryMs: number; controller: AbortController };
+
+/** Returns the body of one try. A stream can be read once. */
+function bodyInit(body: Body | undefined): RequestInit {
+  if (body === undefined || typeof body === 'string' || body instanceof Blob) return { body: body ?? null };
+  // The types of some runtimes lack `duplex`, without which a stream is refused.
+  return { body: body.stream(), duplex: 'half' } as RequestInit;
+}
 
 /**
  * Waits until the runtime has its connection back. Node takes it back after the callbacks that wait for an answer, so that a program

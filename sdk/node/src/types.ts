@@ -189,6 +189,8 @@ export interface Email {
   topicId: string | null;
   /** Broadcast that the email is part of. */
   broadcastId: string | null;
+  /** API key that sent it; null for people, broadcasts and early versions. */
+  apiKeyId: string | null;
   /** Placeholders that had neither a value nor a fallback and were rendered as empty text. */
   missingVariables: string[];
   /** Value of the Message-ID header field. */
@@ -1994,13 +1996,13 @@ export interface SendEmailBody {
   /** Sender, `a@b` or `Name <a@b>`, at a verified domain. */
   from: string;
   /** Up to 50 addresses. */
-  to: string | string[];
+  to: string | readonly string[];
   /** Up to 50 addresses. */
-  cc?: string | string[];
+  cc?: string | readonly string[];
   /** Up to 50 addresses, which the other recipients do not see. */
-  bcc?: string | string[];
+  bcc?: string | readonly string[];
   /** Addresses that receive replies. */
-  replyTo?: string | string[];
+  replyTo?: string | readonly string[];
   /** One line. Replaces the subject of the template. */
   subject: string;
   /** Required when `text` and `templateId` are absent. At most 2 MiB. */
@@ -2022,7 +2024,7 @@ export interface SendEmailBody {
    */
   headers?: Record<string, string>;
   /** Up to 10 files, 25 MiB in total. */
-  attachments?: SendEmailBodyAttachment[];
+  attachments?: readonly SendEmailBodyAttachment[];
   /** Your own labels, by which emails can be found: up to 10 pairs of strings of 1 to 256 characters. */
   tags?: Record<string, string>;
   /** ISO 8601 with an offset, at most a year ahead. An email with a time in the past is sent now. */
@@ -2043,7 +2045,7 @@ export interface SendEmailBody {
 
 export interface SendBatchBody {
   /** Up to 100 emails, each with the fields of POST /v1/emails. */
-  emails: SendEmailBody[];
+  emails: readonly SendEmailBody[];
 }
 
 export interface StartImportBody {
@@ -2097,6 +2099,8 @@ export interface ListEmailsQuery {
   messageId?: string;
   /** State of at least one recipient. */
   recipientStatus?: Known<'queued' | 'sent' | 'deferred' | 'held' | 'delivered' | 'bounced' | 'complained' | 'suppressed' | 'canceled'>;
+  /** Id of the API key that has sent the email, also of a revoked one. */
+  apiKeyId?: string;
 }
 
 export interface GetMetricsQuery {
@@ -2140,7 +2144,7 @@ export interface CreateTopicBody {
   defaultOptIn?: boolean;
 }
 
-export interface ListTopicsQuery extends Omit<ListEmailsQuery, 'status' | 'from' | 'to' | 'tag' | 'messageId' | 'recipientStatus'> {
+export interface ListTopicsQuery extends Pick<ListEmailsQuery, 'limit' | 'startingAfter' | 'endingBefore' | 'createdAfter' | 'createdBefore'> {
 }
 
 export interface UpdateTopicBody extends Partial<CreateTopicBody> {
@@ -2209,7 +2213,7 @@ export interface CountSegmentBody extends Pick<Segment, 'audienceId' | 'filter'>
 
 export interface TestBroadcastBody {
   /** Up to 10 addresses. Each gets an email of its own, and a repeated address gets one. */
-  to: string[];
+  to: readonly string[];
   /** Contact of the audience whose values fill in the merge tags. Without a contact, their fallbacks do. */
   contactId?: string | null;
 }
@@ -2227,7 +2231,7 @@ export interface CreateContactBody {
   /** True when the contact is unsubscribed from all marketing mail; default false. */
   unsubscribed?: boolean;
   /** Topics that are not named keep their choice, or the default of the topic. */
-  topics?: ContactTopic[];
+  topics?: readonly ContactTopic[];
   /** Your own fields, for segments and merge tags. At most 100 of them, 32 KiB of JSON together. */
   properties?: Record<string, string | number | boolean>;
   /**
@@ -2262,13 +2266,13 @@ export interface CreateMailboxBody extends Partial<Pick<Mailbox, 'kind' | 'displ
    */
   address: string;
   /** Addresses of the mailboxes whose owners use this one, if it is shared. */
-  members?: string[];
+  members?: readonly string[];
   /**
    * Further addresses whose mail arrives in this mailbox, at domains for which the rules of `address` hold.
    * `*@<domain>` stands for all addresses of a domain that nothing else receives for; one mailbox can have
    * it.
    */
-  aliases?: string[];
+  aliases?: readonly string[];
   /**
    * Password of 8 to 256 characters. Without one, the server makes one and shows it in this response alone.
    */
@@ -2276,7 +2280,7 @@ export interface CreateMailboxBody extends Partial<Pick<Mailbox, 'kind' | 'displ
   /** Maximum size of the stored messages, in bytes. */
   quotaBytes?: number;
   /** IMAP capabilities that this mailbox is not offered, for a mail program that has trouble with one. */
-  disabledCapabilities?: string[];
+  disabledCapabilities?: readonly string[];
 }
 
 export interface UpdateMailboxBody extends Omit<CreateMailboxBody, 'address' | 'kind' | 'password'> {
@@ -2489,7 +2493,7 @@ export interface SumDomainReportsQuery extends Pick<ListEmailsQuery, 'createdAft
 
 export interface CreateAppPasswordBody extends Partial<Pick<AppPassword, 'allowedIps' | 'expiresAt'>>, Pick<AppPassword, 'name'> {
   /** Protocols in which the password is valid; all of them unless they are given. */
-  protocols?: (Known<'imap' | 'pop3' | 'smtp' | 'sieve'>)[];
+  protocols?: readonly (Known<'imap' | 'pop3' | 'smtp' | 'sieve'>)[];
   /** Address of the member that the password of a shared mailbox is for. */
   member?: string;
 }
@@ -2553,11 +2557,11 @@ export interface EndMailboxSessionsBody {
 }
 
 export interface CreateSuppressionsBody {
-  suppressions: CreateSuppressionBody[];
+  suppressions: readonly CreateSuppressionBody[];
 }
 
 export interface DeleteSuppressionsBody {
-  emails: string[];
+  emails: readonly string[];
 }
 
 export interface ExportSuppressionsBody extends Pick<ListSuppressionsQuery, 'reason'> {
@@ -2659,7 +2663,7 @@ export interface CreateWebhookEndpointBody extends Partial<Pick<WebhookEndpoint,
   /** https URL to which events are posted, without user name and fragment, and not on a mail port. */
   url: string;
   /** Types of events that are posted. Repeated types are dropped. */
-  events: (Known<'email.queued' | 'email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.opened' | 'email.clicked' | 'email.delivery_delayed' | 'email.suppressed' | 'email.canceled' | 'email.held' | 'email.received' | 'domain.verified' | 'domain.failed' | 'contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'broadcast.sent' | 'broadcast.paused' | 'broadcast.failed' | 'approval.requested' | 'approval.approved' | 'approval.declined' | 'approval.expired' | 'approval.withdrawn'>)[];
+  events: readonly (Known<'email.queued' | 'email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.opened' | 'email.clicked' | 'email.delivery_delayed' | 'email.suppressed' | 'email.canceled' | 'email.held' | 'email.received' | 'domain.verified' | 'domain.failed' | 'contact.created' | 'contact.updated' | 'contact.deleted' | 'contact.unsubscribed' | 'suppression.added' | 'suppression.removed' | 'broadcast.sent' | 'broadcast.paused' | 'broadcast.failed' | 'approval.requested' | 'approval.approved' | 'approval.declined' | 'approval.expired' | 'approval.withdrawn'>)[];
   /** Text for your own use; null for none. */
   description?: string | null;
 }

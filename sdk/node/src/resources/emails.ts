@@ -1,4 +1,4 @@
-import { encodeEmails } from '../attachments.ts';
+import { encodeEmails, type Streamed } from '../attachments.ts';
 import type { Download } from '../download.ts';
 import type { CallOptions, SendOptions } from '../options.ts';
 import type { List } from '../pages.ts';
@@ -109,7 +109,11 @@ export class Emails extends Resource {
     return this.#sendOnce(path`/v1/emails/batch`, encode, options);
   }
 
-  #sendOnce<T>(path: Path, body: () => Promise<string | Blob>, options: SendOptions | undefined): Promise<T> {
+  #sendOnce<T>(
+    path: Path,
+    body: () => Promise<string | Streamed>,
+    options: SendOptions | undefined,
+  ): Promise<T> {
     return this._request({ method: 'POST', path, body, options, isKeyed: true, answer: 'json' });
   }
 }
