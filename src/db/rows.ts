@@ -132,6 +132,20 @@ function functionsOfConditions<Tables extends Described>() {
       );
       return (await readOn<{ count: number }, Schema>(tx, query, Object.values(where)))[0]?.count ?? 0;
     },
+    /** Counts rows up to one more than the maximum, so that the caller knows that there are more. */
+    async countRowsUpTo<Of extends Name>(
+      tx: Tx<Schema>,
+      table: Of,
+      { where, maximum }: { where: Where<Tables[Of]>; maximum: number },
+    ): Promise<number> {
+      const query = queryOf(
+        `count up to ${table} ${Object.keys(where)}`,
+        () =>
+          sql`SELECT count(*) AS count FROM (SELECT 1 FROM ${sql.table(table)} WHERE ${conditionOf(where)} LIMIT ${null})`,
+      );
+      const values = [...Object.values(where), maximum + 1];
+      return (await readOn<{ count: number }, Schema>(tx, query, values))[0]?.count ?? 0;
+    },
     /** Returns some columns of a row, or undefined when there is none. */
     async findColumns<Of extends Name, Column extends keyof Row<Tables[Of]> & string>(
       tx: Tx<Schema>,
@@ -213,6 +227,7 @@ export const {
   updateRows,
   deleteRows,
   countRows,
+  countRowsUpTo,
   findRow,
   findColumns,
   listRows,

@@ -1,5 +1,6 @@
 /** Registers the operator's routes that suspend, resume and delete tenants. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { TenantRow } from '../db/tenant-tables.ts';
 import { BROADCAST_TASKS } from '../ledger/run-store.ts';
@@ -9,6 +10,9 @@ import { findTenant } from '../tenants/store.ts';
 import { beginDeletion } from './delete.ts';
 import { countHoldings, type Holdings } from './holdings-store.ts';
 import { resumeTenant, suspendTenant } from './suspend.ts';
+
+/** `maximum` ends the counts: each is at most one more than it. */
+const holdingsQuery = Type.Object({ maximum: Type.Optional(Type.Integer({ minimum: 1 })) });
 
 /** The id or the name of a tenant. */
 type ByName = { Params: { tenant: string } };
@@ -33,11 +37,15 @@ export function registerTenantControl(server: FastifyInstance, app: ControlApp):
     app.wakeups.notify('logins');
     return shown;
   });
-  server.get<ByName>('/tenants/:tenant/holdings', async ({ params: { tenant } }): Promise<TenantHoldings> => {
-    const row = await findTenant(db.read, tenant);
-    const holdings = row ? await db.query(countHoldings, { tenantId: row.id }) : null;
-    return { isDeleted: row === undefined, holdings };
-  });
+  server.get<ByName & { Querystring: Static<typeof holdingsQuery> }>(
+    '/tenants/:tenant/holdings',
+    { schema: { querystring: holdingsQuery } },
+    async ({ params: { tenant }, query: { maximum } }): Promise<TenantHoldings> => {
+      const row = await findTenant(db.read, tenant);
+      const holdings = row ? await db.query(countHoldings, { tenantId: row.id, maximum }) : null;
+      return { isDeleted: row === undefined, holdings };
+    },
+  );
 }
 
 /** Shows a tenant once its new status is in effect: keys in memory are forgotten, and broadcasts ask for their rules again. */

@@ -151,7 +151,7 @@ export async function makeDirectory(workspace: Workspace, name: string): Promise
 
 /** Measures with a daemon on a directory that is used again. What it sends goes to the port; without one, nothing is on its way. */
 export async function measureOn(
-  { dataDir, dns }: Directory,
+  { dataDir, dns }: Pick<Directory, 'dataDir' | 'dns'>,
   measure: (daemon: DaemonProcess) => Promise<Measure>,
   smtpPort?: number,
 ): Promise<Measure> {

@@ -84,6 +84,8 @@ test('what a tenant owns is counted, goes in slices, and the names are free agai
     [body.isDeleted, body.holdings.messages, body.holdings.mailboxes, body.holdings.domains],
     [false, 40, 1, 2],
   );
+  const bounded = await ask('GET', `/tenants/${tenantId}/holdings?maximum=10`);
+  assert.deepEqual([bounded.body.holdings.messages, bounded.body.holdings.mailboxes], [11, 1]);
   await begin('default');
   assert.ok((await runSlices()) > 3);
   assert.deepEqual((await holdings()).body, { isDeleted: true, holdings: null });

@@ -2,6 +2,7 @@
 
 import type { TenantHoldings } from '../../tenant-control/admin-api.ts';
 import { path } from '../calls.ts';
+import { countText, MAX_COUNTED } from '../frame/counted.ts';
 import { Facts, Heading } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf } from '../page.ts';
@@ -17,10 +18,12 @@ export const tenantDeletePage = definePage({
   area: 'operator',
   path: '/tenants/:id/delete',
   async show(context) {
-    const { operator, formats, texts } = context;
+    const { operator, texts } = context;
     const { tenants } = texts;
     const { id, name, status } = await findShownTenant(context);
-    const { holdings } = await operator.get<TenantHoldings>(path`/tenants/${id}/holdings`);
+    const { holdings } = await operator.get<TenantHoldings>(path`/tenants/${id}/holdings`, {
+      maximum: MAX_COUNTED,
+    });
     const isGoing = status === 'deleting';
     const title = tenants.deleteTitle(name);
     return {
@@ -32,7 +35,7 @@ export const tenantDeletePage = definePage({
           </Heading>
           <p>{isGoing ? tenants.deleting : tenants.deleteText}</p>
           {holdings !== null && (
-            <Facts facts={OWNED.map((what) => [tenants.owned[what], formats.number(holdings[what])])} />
+            <Facts facts={OWNED.map((what) => [tenants.owned[what], countText(context, holdings[what])])} />
           )}
           {!isGoing && (
             <Form context={context} action="delete" submit={tenants.delete} isDangerous>

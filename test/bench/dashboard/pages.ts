@@ -1,4 +1,5 @@
 /** The pages that the benchmark opens: each page of the route table that has something to show, and the lists anywhere and by their filters. */
+import type { PageDefinition } from '../../../src/dashboard/page.ts';
 import { PAGES } from '../../../src/dashboard/pages.ts';
 import { routeOf } from '../../../src/dashboard/routes.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -7,44 +8,64 @@ import { ask } from '../daemon.ts';
 import { SENDER_DOMAIN } from '../message.ts';
 import { emailAt, LAST_YEAR_MS, suppressedAt } from '../million-rows.ts';
 import { type MillionStore, ROWS } from '../million-store.ts';
+import { logInMailbox, type Open, type Opened, type Person } from './person.ts';
 
-/** Kind of page, with a path that differs each time where it can. */
-export type PageKind = { name: string; path: () => string };
+/** Kind of page. Its path differs each time where it can. */
+export type PageKind = { name: string; open: () => Promise<Opened> };
 
-/** Ids of what the pages with parameters show. */
+/** Ids of what the pages with parameters show, and the owner of a mailbox. */
 type Samples = Record<
-  'template' | 'webhook' | 'route' | 'topic' | 'segment' | 'broadcast' | 'domain' | 'key',
+  | 'template'
+  | 'webhook'
+  | 'route'
+  | 'topic'
+  | 'segment'
+  | 'broadcast'
+  | 'domain'
+  | 'key'
+  | 'mailbox'
+  | 'contactImport'
+  | 'contactExport'
+  | 'suppressionImport',
   string
->;
+> & { openAsOwner: Open };
 
 type Made = { id: string };
+
+const PASSWORD = 'correct horse battery';
 
 /** Makes one of everything that a page shows and that the million has not. */
 async function makeSamples(daemon: DaemonProcess, { key, audienceId }: MillionStore): Promise<Samples> {
   const make = async (path: string, body: object) =>
     (await ask<Made>(daemon, ['POST', `/v1${path}`, key], body)).id;
+  const importFile = async (path: string) => (await sendFile(daemon, `/v1${path}`, key)).id;
   const first = async (path: string) =>
     (await ask<{ data: Made[] }>(daemon, ['GET', `/v1${path}`, key])).data[0]?.id ?? '';
   const html = '<p>Hello {{firstName|friend}}!</p><p><a href="{{{unsubscribe_url}}}">Unsubscribe</a></p>';
   const topic = await make('/topics', { name: 'News', defaultStatus: 'opt_out' }).catch(() =>
     first('/topics'),
   );
+  const address = `owner${Date.now()}@${SENDER_DOMAIN}`;
+  const mailbox = await make('/mailboxes', { address, password: PASSWORD });
+  const segment = await make('/segments', {
+    name: `Team ${Date.now()}`,
+    audienceId,
+    filter: { op: 'and', rules: [{ field: 'properties.plan', cmp: 'eq', value: 'team' }] },
+  });
   return {
     topic,
+    mailbox,
+    openAsOwner: await logInMailbox(daemon, { address, password: PASSWORD }),
+    contactImport: await importFile(`/audiences/${audienceId}/contacts/imports`),
+    contactExport: await make(`/audiences/${audienceId}/contacts/exports`, { segmentId: segment }),
+    suppressionImport: await importFile('/suppressions/imports'),
     template: await make('/templates', { name: `Welcome ${Date.now()}`, subject: 'Welcome', html }),
-    webhook: await make('/webhooks', {
-      url: 'https://shop.example/webhooks/mail',
-      events: ['email.delivered'],
-    }),
+    webhook: await makeWebhook(daemon, key),
     route: await make('/inbound/routes', {
       address: `support${Date.now()}@${SENDER_DOMAIN}`,
       destination: 'https://shop.example/inbound',
     }),
-    segment: await make('/segments', {
-      name: `Team ${Date.now()}`,
-      audienceId,
-      filter: { op: 'and', rules: [{ field: 'properties.plan', cmp: 'eq', value: 'team' }] },
-    }),
+    segment,
     broadcast: await make('/broadcasts', {
       audienceId,
       from: `news@${SENDER_DOMAIN}`,
@@ -56,27 +77,44 @@ async function makeSamples(daemon: DaemonProcess, { key, audienceId }: MillionSt
   };
 }
 
-/** Returns every page without an id, as it is when it is opened. */
-function pagesWithoutId(home: string): PageKind[] {
-  const routes = PAGES.filter(({ area }) => area !== 'public' && area !== 'mailbox').map(routeOf);
-  return routes
-    .map((route) => route.replace('/t/:tenant/:mode', home))
-    .filter((route) => !route.includes(':'))
-    .map((route) => ({ name: route.replace(home, ''), path: () => route }));
+/** Makes an endpoint that gets nothing: posts that fail would disturb what is measured beside the pages. */
+async function makeWebhook(daemon: DaemonProcess, key: string): Promise<string> {
+  const endpoint = { url: 'https://shop.example/webhooks/mail', events: ['email.delivered'] };
+  const { id } = await ask<Made>(daemon, ['POST', '/v1/webhooks', key], endpoint);
+  await ask(daemon, ['PATCH', `/v1/webhooks/${id}`, key], { status: 'disabled' });
+  return id;
 }
 
-/** Returns the kinds of pages, most of which read the million rows. `home` is the path of the overview of the tenant. */
+async function sendFile({ address }: DaemonProcess, path: string, key: string): Promise<Made> {
+  const response = await fetch(address + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'text/csv' },
+    body: `email\r\nnew${Date.now()}@rcpt.test\r\nnobody\r\n`,
+  });
+  if (!response.ok) throw new Error(`${path} was answered ${response.status} ${await response.text()}`);
+  return (await response.json()) as Made;
+}
+
+/** Returns the pages without an id of some areas, as they are when they are opened. */
+function pagesWithoutId(isMeasured: (page: PageDefinition) => boolean): string[] {
+  return PAGES.filter(isMeasured)
+    .map(routeOf)
+    .filter((route) => !route.replace('/t/:tenant/:mode', '').includes(':'));
+}
+
+/** Returns the kinds of pages, most of which read the million rows. */
 export async function listPageKinds(
   daemon: DaemonProcess,
   store: MillionStore,
-  home: string,
+  { path: home, open }: Person,
 ): Promise<PageKind[]> {
   const samples = await makeSamples(daemon, store);
   const at = (name: string, path: () => string): PageKind => ({
     name,
-    path: () => `${home}${path()}`,
+    open: () => open(`${home}${path()}`),
   });
   const page = (path: string) => at(path, () => path);
+  const operatorPage = (path: string): PageKind => ({ name: path, open: () => open(path) });
   const audience = `/audiences/${store.audienceId}`;
   const cursor = (prefix: 'em' | 'ct' | 'sup') =>
     `${Math.random() < 0.5 ? 'startingAfter' : 'endingBefore'}=${newId(prefix, anyTime(store))}`;
@@ -89,8 +127,15 @@ export async function listPageKinds(
     at(`${path}, ${name}`, () => `${path}?${query()}`);
   const found = (name: string, text: () => string) =>
     at(`search for ${name}`, () => `/search?${new URLSearchParams({ q: text() })}`);
+  const ofPerson = pagesWithoutId(({ area }) => area !== 'public' && area !== 'mailbox').map((route) =>
+    route.startsWith('/t/') ? page(route.replace('/t/:tenant/:mode', '')) : operatorPage(route),
+  );
+  const ofMailbox = pagesWithoutId(({ area }) => area === 'mailbox').map(
+    (path): PageKind => ({ name: path, open: () => samples.openAsOwner(path) }),
+  );
   return [
-    ...pagesWithoutId(home),
+    ...ofPerson,
+    ...ofMailbox,
     ...list('/emails', 'em'),
     filtered('/emails', 'from half of all', () => `from=${emailAt(0).from.address}`),
     filtered('/emails', 'delivered, nearly all', () => 'status=delivered'),
@@ -113,6 +158,11 @@ export async function listPageKinds(
     page(`/webhooks/${samples.webhook}/deliveries`),
     page(`/keys/${samples.key}`),
     page(`/routes/${samples.route}`),
+    page(`/mailboxes/${samples.mailbox}`),
+    page(`/mailboxes/${samples.mailbox}/imports`),
+    page(`/imports/${samples.contactImport}`),
+    page(`/exports/${samples.contactExport}`),
+    page(`/suppressions/imports/${samples.suppressionImport}`),
     page(`/broadcasts/${samples.broadcast}`),
     page(`/broadcasts/${samples.broadcast}/edit`),
     page(`/broadcasts/${samples.broadcast}/preview`),
@@ -147,10 +197,6 @@ export async function listPageKinds(
     operatorPage(`/operator/queue/change?tenant=${store.tenantId}`),
     operatorPage(`/operator/tenants/${store.tenantId}`),
   ];
-}
-
-function operatorPage(path: string): PageKind {
-  return { name: path, path: () => path };
 }
 
 function anyRow(): number {

@@ -5,9 +5,12 @@ import type { DaemonProcess } from '../../support/daemon.ts';
 
 export const OPERATOR = { email: 'olga@people.example', password: 'correct horse battery' };
 
+export type Opened = { bytes: number; ms: number };
+/** Opens a page, and returns its size in bytes and the milliseconds until its end. */
+export type Open = (path: string) => Promise<Opened>;
+
 export type Person = {
-  /** Opens a page, and returns its size in bytes and the milliseconds until its end. */
-  open(path: string): Promise<{ bytes: number; ms: number }>;
+  open: Open;
   cookie: string;
   /** Path of the overview of its tenant, such as `/t/shop/live`. */
   path: string;
@@ -29,9 +32,27 @@ export async function logInPerson(daemon: DaemonProcess, tenantId: string): Prom
   else await logIn(browser);
   const { status, url, html } = browser.page;
   if (status !== 200) throw new Error(`logging in was answered ${status} ${html}`);
-  const cookie = browser.cookie();
+  return { cookie: browser.cookie(), path: url, open: opener(port, browser.cookie()) };
+}
+
+/** Logs in the owner of a mailbox. */
+export async function logInMailbox(
+  daemon: DaemonProcess,
+  login: { address: string; password: string },
+): Promise<Open> {
+  const port = portOf(daemon);
+  const browser = browserAt(port);
+  await browser.open('/mailbox/login');
+  await browser.submit('login', login);
+  const { status, url, html } = browser.page;
+  if (url !== '/mailbox') throw new Error(`logging in to a mailbox was answered ${status} ${html}`);
+  return opener(port, browser.cookie());
+}
+
+/** Returns what opens pages with these cookies, on a connection of its own. */
+export function opener(port: number, cookie: string): Open {
   const agent = new Agent({ keepAlive: true });
-  return { cookie, path: url, open: (page) => open({ agent, port, cookie }, page) };
+  return (path) => open({ agent, port, cookie }, path);
 }
 
 async function enterByLink(daemon: DaemonProcess, browser: Browser, tenantId: string): Promise<void> {
@@ -50,7 +71,7 @@ export async function logIn(browser: Browser): Promise<void> {
 
 type Connection = { agent: Agent; port: number; cookie: string };
 
-function open({ agent, port, cookie }: Connection, path: string): Promise<{ bytes: number; ms: number }> {
+function open({ agent, port, cookie }: Connection, path: string): Promise<Opened> {
   const startedAt = performance.now();
   return new Promise((resolve, reject) => {
     const headers = { cookie, host: `localhost:${port}` };

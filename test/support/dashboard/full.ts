@@ -4,6 +4,9 @@
  */
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { NO_FILTERS } from '../../../src/mailboxes/filters/filters.ts';
+import { readFilters } from '../../../src/mailboxes/filters/read.ts';
+import type { Rule } from '../../../src/mailboxes/filters/schemas.ts';
 import { copiedId, copyRow } from '../resources/copy-row.ts';
 import type { Populated } from '../resources/populated.ts';
 import type { Ids } from '../resources/resource.ts';
@@ -68,6 +71,8 @@ export async function openFull(world: Populated): Promise<Visit[]> {
         database.prepare(`UPDATE ${table} SET ${set}`).run();
       }
     })();
+    // Every read would look for its pages in a log of a gigabyte.
+    database.pragma('wal_checkpoint(TRUNCATE)');
   } finally {
     database.close();
   }
@@ -139,7 +144,8 @@ function fillEmail(database: Database, id: string): void {
     .run(attempt, REPLY, recipient);
   copy('attempts', attempt, 999);
   const event = anyId(database, 'events', 'emailId = ?', id);
-  copy('events', event, 999);
+  // A daemon on this directory posts nothing to the endpoints, which do not exist.
+  copy('events', event, 999, () => ({ fannedOut: 1 }));
 }
 
 /** Gives the tenant and its people as much as they may have. */
@@ -177,16 +183,7 @@ function fillParts(database: Database, { mbx, ct, seg, brd }: Ids): void {
     "INSERT INTO mailboxAliases SELECT ?, 'd.example', id, tenantId FROM mailboxes WHERE id = ?",
   );
   for (let number = 0; number < 100; number++) alias.run(address(number), mbx);
-  const conditions = Array.from({ length: 20 }, () => ({
-    field: 'subject',
-    operator: 'contains',
-    value: 'v'.repeat(500),
-  }));
-  const rules = Array.from({ length: 100 }, () => ({
-    name: 'r'.repeat(100),
-    conditions,
-    fileInto: 'f'.repeat(200),
-  }));
+  const rules = longestRules();
   database
     .prepare("UPDATE mailboxFilters SET filters = json_set(filters, '$.rules', json(?))")
     .run(JSON.stringify(rules));
@@ -208,6 +205,22 @@ function fillParts(database: Database, { mbx, ct, seg, brd }: Ids): void {
     link.run(brd, number, `https://shop.example/${'l'.repeat(1_900)}${number}`);
     clicks.run(brd, number);
   }
+}
+
+/** Returns as many rules as a mailbox may have, one of them with as many conditions, which together become a script of nearly the largest size. */
+function longestRules(): Rule[] {
+  const condition = (value: string) => ({ field: 'subject', operator: 'contains', value }) as const;
+  const rules = Array.from({ length: 100 }, (_, index) => ({
+    name: 'r'.repeat(100),
+    conditions:
+      index === 0
+        ? Array.from({ length: 20 }, () => condition('v'.repeat(500)))
+        : [condition('v'.repeat(200))],
+    fileInto: 'f'.repeat(200),
+  }));
+  // Throws when the API would refuse them.
+  readFilters({ ...NO_FILTERS, rules });
+  return rules;
 }
 
 function fillSuppressions(database: Database, id: string): void {
