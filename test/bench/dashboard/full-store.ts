@@ -4,7 +4,7 @@ import { type Directory, startDns } from '../daemon.ts';
 import { runModule } from '../program.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Full, FullInput } from './full-program.ts';
-import type { PageKind } from './pages.ts';
+import { type PageKind, withoutIds } from './pages.ts';
 import { opener, portOf } from './person.ts';
 
 export type FullStore = Pick<Directory, 'dataDir' | 'dns'> & Full;
@@ -22,11 +22,6 @@ export async function fillFull(workspace: Workspace): Promise<FullStore> {
 export function listFullPages(daemon: DaemonProcess, { visits }: FullStore): PageKind[] {
   return visits.flatMap(({ cookie, paths }) => {
     const open = opener(portOf(daemon), cookie);
-    return paths.map((path) => ({ name: nameOf(path), open: () => open(path) }));
+    return paths.map((path) => ({ name: withoutIds(path), open: () => open(path) }));
   });
-}
-
-/** Returns a path without its ids and tokens. */
-function nameOf(path: string): string {
-  return path.replace(/_\w{26}/g, '').replace(/\/[\w-]{43}$/, '');
 }

@@ -4,7 +4,7 @@ import { PAGES } from '../../../src/dashboard/pages.ts';
 import { routeOf } from '../../../src/dashboard/routes.ts';
 import { newId } from '../../../src/system/ids.ts';
 import type { DaemonProcess } from '../../support/daemon.ts';
-import { ask } from '../daemon.ts';
+import { ask, HOSTNAME } from '../daemon.ts';
 import { SENDER_DOMAIN } from '../message.ts';
 import { emailAt, LAST_YEAR_MS, suppressedAt } from '../million-rows.ts';
 import { type MillionStore, ROWS } from '../million-store.ts';
@@ -45,7 +45,7 @@ async function makeSamples(daemon: DaemonProcess, { key, audienceId }: MillionSt
   const topic = await make('/topics', { name: 'News', defaultStatus: 'opt_out' }).catch(() =>
     first('/topics'),
   );
-  const address = `owner${Date.now()}@${SENDER_DOMAIN}`;
+  const address = `owner${Date.now()}@sandbox.${HOSTNAME}`;
   const mailbox = await make('/mailboxes', { address, password: PASSWORD });
   const segment = await make('/segments', {
     name: `Team ${Date.now()}`,
@@ -113,8 +113,8 @@ export async function listPageKinds(
     name,
     open: () => open(`${home}${path()}`),
   });
-  const page = (path: string) => at(path, () => path);
-  const operatorPage = (path: string): PageKind => ({ name: path, open: () => open(path) });
+  const page = (path: string) => at(withoutIds(path), () => path);
+  const operatorPage = (path: string): PageKind => ({ name: withoutIds(path), open: () => open(path) });
   const audience = `/audiences/${store.audienceId}`;
   const cursor = (prefix: 'em' | 'ct' | 'sup') =>
     `${Math.random() < 0.5 ? 'startingAfter' : 'endingBefore'}=${newId(prefix, anyTime(store))}`;
@@ -197,6 +197,11 @@ export async function listPageKinds(
     operatorPage(`/operator/queue/change?tenant=${store.tenantId}`),
     operatorPage(`/operator/tenants/${store.tenantId}`),
   ];
+}
+
+/** Returns a path without its ids and tokens, as pages are named. */
+export function withoutIds(path: string): string {
+  return path.replace(/_\w{26}/g, '').replace(/\/[\w-]{43}$/, '');
 }
 
 function anyRow(): number {
