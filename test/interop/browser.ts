@@ -6,14 +6,21 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const PROGRAM = '/usr/bin/chromium';
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Starts the browser. `https://<name>` leads to the port of this machine that `hosts` names, and no other name leads anywhere. */
-export function startBrowser(hosts: Readonly<Record<string, number>>): Promise<Browser> {
+/**
+ * Starts the browser. `https://<name>` leads to the port of this machine that `hosts` names, and no other name leads anywhere. With
+ * `keepsPages`, the back button shows a page as it was left, which Playwright turns off otherwise.
+ */
+export function startBrowser(
+  hosts: Readonly<Record<string, number>>,
+  { keepsPages = false }: { keepsPages?: boolean } = {},
+): Promise<Browser> {
   const known = Object.entries(hosts).map(([name, port]) => `MAP ${name}:443 127.0.0.1:${port}`);
   const rules = [...known, 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE localhost'].join(', ');
   return chromium.launch({
     executablePath: PROGRAM,
     // The sandbox of Chromium does not work for root, which these tests run as.
     args: ['--no-sandbox', `--host-resolver-rules=${rules}`],
+    ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
   });
 }
 

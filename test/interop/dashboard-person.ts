@@ -15,9 +15,9 @@ export type Dashboard = {
 };
 
 /** Starts both, and sets up the person by the link that the daemon makes. */
-export async function openDashboard(): Promise<Dashboard> {
+export async function openDashboard(options: { keepsPages?: boolean } = {}): Promise<Dashboard> {
   const daemon = await startDaemonProcess();
-  const browser = await startBrowser({});
+  const browser = await startBrowser({}, options);
   const first = await browser.newPage({ baseURL: daemon.address });
   const { url } = (await daemon.cli(['person', 'link'])) as { url: string };
   await first.goto(new URL(url).pathname);
@@ -30,8 +30,8 @@ export async function openDashboard(): Promise<Dashboard> {
   return {
     daemon,
     browser,
-    async openPage(options = {}) {
-      const context = await browser.newContext({ baseURL: daemon.address, ...options });
+    async openPage(window = {}) {
+      const context = await browser.newContext({ baseURL: daemon.address, ...window });
       const page = await context.newPage();
       await page.goto('/login');
       await enterLogin(page);
