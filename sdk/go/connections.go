@@ -34,8 +34,10 @@ func newPool() *pool {
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
 	p.transport = &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
+		// The context of a request does not end a dial, because another request that waits may use the connection. One that is given up when the
+		// server has it already would be more than the maximum.
+		DialContext: func(_ context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.Dial(network, address)
 			if err != nil {
 				return nil, err
 			}

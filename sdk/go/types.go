@@ -161,6 +161,8 @@ type Email struct {
 	TopicID *string `json:"topicId"`
 	// Broadcast that the email is part of.
 	BroadcastID *string `json:"broadcastId"`
+	// API key that sent it; null for people, broadcasts and early versions.
+	APIKeyID *string `json:"apiKeyId"`
 	// Placeholders that had neither a value nor a fallback and were rendered as empty text.
 	MissingVariables []string `json:"missingVariables"`
 	// Value of the Message-ID header field.
@@ -1991,6 +1993,8 @@ type ListEmailsQuery struct {
 	MessageID string `json:"messageId,omitempty"`
 	// State of at least one recipient.
 	RecipientStatus string `json:"recipientStatus,omitempty"`
+	// Id of the API key that has sent the email, also of a revoked one.
+	APIKeyID string `json:"apiKeyId,omitempty"`
 }
 
 // GetMetricsQuery is the query of Metrics.Get.
