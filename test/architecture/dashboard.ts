@@ -42,6 +42,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
     'Whoever has lost a password is not logged in.',
   ],
   [
+    'dashboard/people/mailbox-recovery-store.ts -> mailboxes/store.ts',
+    'A link is used up in the write that sets the new password.',
+  ],
+  [
     'dashboard/people/mailbox-recovery.ts -> mailboxes/store.ts',
     'Whoever has lost a password is not logged in.',
   ],

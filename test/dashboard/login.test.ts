@@ -36,6 +36,16 @@ test('the first link makes the operator, works once, and then there is none any 
   assert.equal(await makeSetUpLink(app, 'http://127.0.0.1:8025'), undefined);
 });
 
+test('the first link ends when somebody else becomes the operator meanwhile', async () => {
+  const fresh = await openTestApp();
+  const url = await makeSetUpLink(fresh.app, 'http://127.0.0.1:8025');
+  await logIn(fresh, { isOperator: true });
+  const browser = await openBrowser(fresh);
+  await browser.open(new URL(url ?? '').pathname);
+  assert.match(browser.page.html, /does not work any more/);
+  await fresh.close();
+});
+
 test('a link that nobody has used for half an hour does not work any more', async () => {
   const browser = await logIn(testApp);
   await browser.open('/t/default/live/team');

@@ -1,6 +1,6 @@
 /** The owner of a mailbox sets a forgotten password anew, by a link to an address elsewhere. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 import { noAccounts, type RunningAccounts } from '../../src/accounts/running-accounts.ts';
 import { createMailboxRecovery } from '../../src/dashboard/people/mailbox-recovery.ts';
 import { textsOf } from '../../src/dashboard/texts/texts.ts';
@@ -171,6 +171,27 @@ test('an address is confirmed by a link that works once, and then gets a link fo
   const line = audit.find(({ action }) => action.includes('reset'));
   assert.deepEqual([line?.tenantId, line?.target], [tenantId, '']);
   assert.doesNotMatch(JSON.stringify(audit), /elsewhere\.example/);
+});
+
+test('a link, what it does and the notice of it are one write, so that nothing ends a process between them', async () => {
+  const mailbox = await addConfirmed();
+  await ask(mailbox.address);
+  await recovery.settled();
+  await waitUntil(async () => (await lastMail()).to.endsWith('elsewhere.example'));
+  const token = (await lastMail()).link.split('/').at(-1) ?? '';
+  const commit = mock.method(app.db, 'commit', async () => {
+    throw new Error('the process was killed');
+  });
+  await assert.rejects(recovery.reset(token, NEW_PASSWORD, textsOf('en').recovery), /killed/);
+  commit.mock.restore();
+  assert.equal((await recovery.open(token))?.kind, 'reset', 'the link still works');
+  const commits = mock.method(app.db, 'commit');
+  const before = await countMails();
+  await recovery.reset(token, NEW_PASSWORD, textsOf('en').recovery);
+  assert.deepEqual([commits.mock.callCount(), (await countMails()) - before], [1, 1]);
+  commits.mock.restore();
+  assert.equal((await logInTo(mailbox.address, NEW_PASSWORD)).page.url, '/mailbox');
+  disconnected.splice(0);
 });
 
 test('links end after 30 minutes, and with a newer one', async () => {

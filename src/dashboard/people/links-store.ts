@@ -69,13 +69,17 @@ export function listOpenLinks(tx: Tx, { tenantId, now }: OpenLinks): Promise<Log
     .execute();
 }
 
-/** Returns the link with this token hash while it can be used: once, for a time, and while whoever has made it may make such a link. */
+/**
+ * Returns the link with this token hash while it can be used: once, for a time, and while whoever has made it may make such a link. Nobody sets up
+ * an installation that has an operator.
+ */
 export async function findOpenLink(
   tx: Tx,
   { tokenHash, now }: { tokenHash: string; now: number },
 ): Promise<LoginLinkRow | undefined> {
   const link = await findRow(tx, 'loginLinks', { tokenHash });
-  const isOpen = link && link.usedAt === null && link.expiresAt > now;
+  const isOver = link?.kind === 'set_up' && (await hasOperator(tx));
+  const isOpen = link && !isOver && link.usedAt === null && link.expiresAt > now;
   return isOpen && (await mayMake(tx, link)) ? link : undefined;
 }
 

@@ -8,6 +8,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { MailboxRecoveryRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, putRow, updateRows } from '../../db/rows.ts';
 import type { OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
+import { updateMailbox } from '../../mailboxes/store.ts';
 import { enqueue } from '../../queue/store.ts';
 import { notFound } from '../../system/errors.ts';
 
@@ -59,16 +60,46 @@ export const putRecoveryLink = defineWrite(
 );
 
 /**
- * Uses a link: an address that was not confirmed is confirmed by it.
+ * Uses a link up: an address that was not confirmed is confirmed by it.
  * @throws AppError not_found for a link that does not work any more
  */
-export const redeemRecoveryLink = defineWrite(
-  'people.redeemRecoveryLink',
-  async (tx, use: LinkUse): Promise<void> => {
-    const row = await findRecoveryByLink(tx, use);
-    if (!row) throw notFound('Link');
-    const set = { linkHash: null, linkExpiresAt: null, confirmedAt: row.confirmedAt ?? use.now };
-    await updateRows(tx, 'mailboxRecoveries', { set, where: { mailboxId: row.mailboxId } });
+async function redeem(tx: Tx, use: LinkUse): Promise<void> {
+  const row = await findRecoveryByLink(tx, use);
+  if (!row) throw notFound('Link');
+  const set = { linkHash: null, linkExpiresAt: null, confirmedAt: row.confirmedAt ?? use.now };
+  await updateRows(tx, 'mailboxRecoveries', { set, where: { mailboxId: row.mailboxId } });
+}
+
+/** A use of a link, with the mail that tells the mailbox of it. Nothing changes of which the mailbox is not told. */
+type ToldUse = LinkUse & { notice: OwnMail };
+
+/**
+ * Confirms the address of a link.
+ * @throws AppError not_found
+ */
+export const confirmByLink = defineWrite(
+  'people.confirmByRecoveryLink',
+  async (tx, { notice, ...use }: ToldUse): Promise<void> => {
+    await redeem(tx, use);
+    await queueMail(tx, notice);
+  },
+);
+
+type Reset = ToldUse & {
+  mailbox: Pick<MailboxRow, 'id' | 'tenantId'>;
+  password: Pick<MailboxRow, 'passwordHash' | 'scramVerifier'>;
+};
+
+/**
+ * Sets the new password of a link. A process that is killed before leaves the link as it is.
+ * @throws AppError not_found
+ */
+export const resetByLink = defineWrite(
+  'people.resetByRecoveryLink',
+  async (tx, { mailbox, password, notice, ...use }: Reset): Promise<void> => {
+    await redeem(tx, use);
+    await updateMailbox.run(tx, { ...mailbox, change: password, now: use.now });
+    await queueMail(tx, notice);
   },
 );
 
@@ -78,12 +109,6 @@ export const deleteRecovery = defineWrite(
   async (tx, { mailboxId }: { mailboxId: MailboxId }): Promise<void> => {
     await deleteRows(tx, 'mailboxRecoveries', { mailboxId });
   },
-);
-
-/** Queues a mail to the mailbox itself. */
-export const queueRecoveryNotice = defineWrite(
-  'people.queueRecoveryNotice',
-  (tx, { mail }: { mail: OwnMail }): Promise<void> => queueMail(tx, mail),
 );
 
 async function queueMail(tx: Tx, { blob, message, recipients }: OwnMail): Promise<void> {

@@ -11,7 +11,7 @@ import { isSandboxDomain } from '../../domains/sender.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { readAccount } from '../../mailboxes/address.ts';
 import { findAddressOwner } from '../../mailboxes/addresses/store.ts';
-import { changeMailbox } from '../../mailboxes/change.ts';
+import { derivePassword } from '../../mailboxes/passwords/derive.ts';
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { findMailboxByAddress, findMailboxById } from '../../mailboxes/store.ts';
 import { addressSite } from '../../system/address-block.ts';
@@ -21,13 +21,13 @@ import { findTenantStatus } from '../../tenants/store.ts';
 import { TranslatedRefusal } from '../texts/refusal.ts';
 import type { Texts } from '../texts/texts.ts';
 import {
+  confirmByLink,
   deleteRecovery,
   findRecovery,
   findRecoveryByLink,
   putRecovery,
   putRecoveryLink,
-  queueRecoveryNotice,
-  redeemRecoveryLink,
+  resetByLink,
 } from './mailbox-recovery-store.ts';
 import { buildLinkMail, buildNotice } from './recovery-mail.ts';
 import { hashToken } from './tokens.ts';
@@ -88,19 +88,13 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
     return { kind: recovery.confirmedAt === null ? 'confirm' : 'reset', mailbox, recovery };
   }
 
-  /** Uses a link of this kind up, and returns its mailbox. */
-  async function take(token: string, kind: OpenedLink['kind']): Promise<MailboxRow> {
+  /** Returns the mailbox of a link of this kind, and what the writes that use the link need. */
+  async function prepare(token: string, kind: OpenedLink['kind'], wordsOf: RecoveryTexts['changedMail']) {
     const opened = await open(token);
     if (opened?.kind !== kind) throw notFound('Link');
-    await db.commit(redeemRecoveryLink, { linkHash: hashToken(token) ?? '', now: clock.now() });
-    return opened.mailbox;
-  }
-
-  async function tell(mailbox: MailboxRow, wordsOf: RecoveryTexts['changedMail']): Promise<MailboxRow> {
-    const mail = await buildNotice(app, mailbox.address, wordsOf(mailbox.address));
-    await db.commit(queueRecoveryNotice, { mail });
-    app.wakeups.notify('queue');
-    return mailbox;
+    const { mailbox } = opened;
+    const notice = await buildNotice(app, mailbox.address, wordsOf(mailbox.address));
+    return { mailbox, use: { linkHash: hashToken(token) ?? '', now: clock.now(), notice } };
   }
 
   return {
@@ -129,15 +123,23 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
       await Promise.all(pending);
     },
     open,
-    confirm: async (token, texts) => tell(await take(token, 'confirm'), texts.confirmedMail),
+    async confirm(token, texts) {
+      const { mailbox, use } = await prepare(token, 'confirm', texts.confirmedMail);
+      await db.commit(confirmByLink, use);
+      app.wakeups.notify('queue');
+      return mailbox;
+    },
     async reset(token, password, texts) {
-      // A password that is refused leaves the link as it is.
+      // A password that is refused, or that cannot be hashed now, leaves the link as it is.
       const wanted = readPassword('password', password);
-      const mailbox = await take(token, 'reset');
-      const { id, tenantId } = mailbox;
-      await changeMailbox(app, tenantId, { id, change: { password: wanted } });
+      const { mailbox, use } = await prepare(token, 'reset', texts.changedMail);
+      const { id, tenantId, scramSalt: salt, scramVerifier } = mailbox;
+      const hasScram = scramVerifier !== null;
+      const derived = await derivePassword(wanted, { owner: tenantId, salt, hasScram });
+      await db.commit(resetByLink, { ...use, mailbox: { id, tenantId }, password: derived });
       await app.accounts.disconnect(id);
-      return tell(mailbox, texts.changedMail);
+      app.wakeups.notify('queue');
+      return mailbox;
     },
   };
 }
