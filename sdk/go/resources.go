@@ -565,6 +565,11 @@ func (s *MailboxesService) Delete(ctx context.Context, id string, options ...Cal
 	return callNone(ctx, s.client, newRequest("DELETE", "/v1/mailboxes/{id}", id), options)
 }
 
+// Remove the recovery address of a mailbox.
+func (s *MailboxesService) DeleteRecoveryAddress(ctx context.Context, id string, options ...CallOption) error {
+	return callNone(ctx, s.client, newRequest("DELETE", "/v1/mailboxes/{id}/recovery-address", id), options)
+}
+
 // End sessions of a mailbox.
 func (s *MailboxesService) EndSessions(ctx context.Context, id string, body *EndMailboxSessionsBody, options ...CallOption) (*EndedSessions, error) {
 	return call[EndedSessions](ctx, s.client, newRequest("POST", "/v1/mailboxes/{id}/sessions/end", id).with(body), options)
@@ -573,6 +578,11 @@ func (s *MailboxesService) EndSessions(ctx context.Context, id string, body *End
 // Retrieve a mailbox.
 func (s *MailboxesService) Get(ctx context.Context, id string, options ...CallOption) (*Mailbox, error) {
 	return call[Mailbox](ctx, s.client, newRequest("GET", "/v1/mailboxes/{id}", id), options)
+}
+
+// Retrieve the recovery address of a mailbox.
+func (s *MailboxesService) GetRecoveryAddress(ctx context.Context, id string, options ...CallOption) (*RecoveryAddress, error) {
+	return call[RecoveryAddress](ctx, s.client, newRequest("GET", "/v1/mailboxes/{id}/recovery-address", id), options)
 }
 
 // Retrieve the settings for mail programs.

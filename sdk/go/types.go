@@ -1538,6 +1538,16 @@ type MailboxSessions struct {
 	Data []MailboxSessionsData `json:"data"`
 }
 
+type RecoveryAddress struct {
+	Answer `json:"-"`
+	// The address; null when none is set.
+	Address *string `json:"address"`
+	// Time at which its reader has confirmed it; null before, when it gets no links for a new password.
+	ConfirmedAt *string `json:"confirmedAt"`
+	// Time at which the owner of the mailbox has set it; null when none is set.
+	CreatedAt *string `json:"createdAt"`
+}
+
 type InboundDelivery struct {
 	// The `X-Service-Delivery` of its posts.
 	ID      string `json:"id"`

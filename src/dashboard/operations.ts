@@ -2,7 +2,6 @@
 import './audit/store.ts';
 import './drafts/store.ts';
 import './people/links-store.ts';
-import './people/mailbox-recovery-store.ts';
 import './people/memberships-store.ts';
 import './people/openid-store.ts';
 import './people/passkeys-store.ts';

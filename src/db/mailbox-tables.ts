@@ -156,6 +156,22 @@ export const mailboxMembers = clusteredTable({
 });
 export type MailboxMemberRow = Row<typeof mailboxMembers>;
 
+/**
+ * Written by mailboxes/recovery/store.ts: the address outside to which the owner of a mailbox gets a link for a new password,
+ * with the last link that was mailed there.
+ */
+export const mailboxRecoveries = clusteredTable({
+  mailboxId: key(belongsTo('mailboxes', id('mbx'))),
+  address: text(),
+  createdAt: integer(),
+  /** Time at which its reader has confirmed the address; null before. Only a confirmed address gets links for a new password. */
+  confirmedAt: nullable(integer()),
+  /** SHA-256 hash of the token in the link, in hex; null when no link is open. */
+  linkHash: nullable(text()),
+  linkExpiresAt: nullable(integer()),
+}).indexedBy({ mailboxRecoveriesByLink: 'UNIQUE (linkHash)' });
+export type MailboxRecoveryRow = Row<typeof mailboxRecoveries>;
+
 /** Written by mailbox-imports/store.ts: an import of mail from another server. It is deleted 30 days after its end, and with its mailbox. */
 export const mailboxImports = table({
   id: key(id('mim')),

@@ -109,22 +109,6 @@ export const loginLinks = table({
 });
 export type LoginLinkRow = Row<typeof loginLinks>;
 
-/**
- * Written by dashboard/people/mailbox-recovery-store.ts: the address outside to which the owner of a mailbox gets a link for a new password,
- * with the last link that was mailed there.
- */
-export const mailboxRecoveries = clusteredTable({
-  mailboxId: key(belongsTo('mailboxes', id('mbx'))),
-  address: text(),
-  createdAt: integer(),
-  /** Time at which its reader has confirmed the address; null before. Only a confirmed address gets links for a new password. */
-  confirmedAt: nullable(integer()),
-  /** SHA-256 hash of the token in the link, in hex; null when no link is open. */
-  linkHash: nullable(text()),
-  linkExpiresAt: nullable(integer()),
-}).indexedBy({ mailboxRecoveriesByLink: 'UNIQUE (linkHash)' });
-export type MailboxRecoveryRow = Row<typeof mailboxRecoveries>;
-
 /** Written by dashboard/people/recovery-store.ts: codes that each replace one code of the authenticator. */
 export const recoveryCodes = clusteredTable({
   personId: key(belongsTo('people', id('per'))),

@@ -8,6 +8,7 @@ import { registerAppPasswordAdmin } from './app-passwords/admin-api.ts';
 import { registerAppPasswordsApi } from './app-passwords/api.ts';
 import { createDiscoveryApp } from './discovery/app.ts';
 import { registerOutboxAdmin } from './outbox-api.ts';
+import { registerRecoveryAddress } from './recovery/api.ts';
 import { registerRepairAdmin } from './repairs.ts';
 import { createMemorySweep } from './scripts/memory-store.ts';
 import { registerMailboxSessions } from './sessions-api.ts';
@@ -17,7 +18,13 @@ import { createRemovalKind } from './worker.ts';
 export const mailboxes = {
   name: 'mailboxes',
   ids: ['mbx', 'apw'],
-  routes: [registerMailboxesApi, registerMailboxSettings, registerMailboxSessions, registerAppPasswordsApi],
+  routes: [
+    registerMailboxesApi,
+    registerMailboxSettings,
+    registerMailboxSessions,
+    registerRecoveryAddress,
+    registerAppPasswordsApi,
+  ],
   // A mailbox belongs to the domain of its address, and its password sends from all its addresses.
   reach: {
     domain: [
@@ -25,6 +32,7 @@ export const mailboxes = {
       'getMailbox',
       'getMailboxSettings',
       'listMailboxSessions',
+      'getRecoveryAddress',
       'listAppPasswords',
       'getAppPassword',
     ],
@@ -33,6 +41,7 @@ export const mailboxes = {
       'updateMailbox',
       'deleteMailbox',
       'endMailboxSessions',
+      'deleteRecoveryAddress',
       'createAppPassword',
       'deleteAppPassword',
     ],

@@ -11,8 +11,6 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
     'passkeys',
     'recoveryCodes',
     'issuerSubjects',
-    // The address for a new password is asked for by nobody who is logged in, so no operation of the API serves it.
-    'mailboxRecoveries',
     // Memberships are listed with the names of their tenants.
     'tenants',
   ],
@@ -42,22 +40,14 @@ const REASONS: ReadonlyMap<string, string> = new Map([
     'Whoever has lost a password is not logged in.',
   ],
   [
-    'dashboard/people/mailbox-recovery-store.ts -> mailboxes/store.ts',
-    'A link is used up in the write that sets the new password.',
-  ],
-  [
     'dashboard/people/mailbox-recovery.ts -> mailboxes/store.ts',
     'Whoever has lost a password is not logged in.',
   ],
+  [
+    'dashboard/people/mailbox-recovery.ts -> mailboxes/recovery/store.ts',
+    'A link is mailed in the language of its reader, and works without a login.',
+  ],
   ['dashboard/people/mailbox-recovery.ts -> tenants/store.ts', 'A suspended tenant lets nobody in.'],
-  [
-    'dashboard/people/mailbox-recovery-store.ts -> blobs/store.ts',
-    'The link and the mail that carries it are stored in one transaction.',
-  ],
-  [
-    'dashboard/people/mailbox-recovery-store.ts -> queue/store.ts',
-    'The link and the mail that carries it are stored in one transaction.',
-  ],
 ]);
 
 const QUERY =

@@ -36,6 +36,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailboxes/addresses', 'An address is the name under which all others know a mailbox.'],
   ['mailboxes/app-passwords', 'Submission checks the app passwords of mailboxes.'],
   ['mailboxes/passwords', 'People log in to the dashboard with passwords as owners of mailboxes do.'],
+  ['mailboxes/recovery', 'The dashboard mails the links with which owners of mailboxes set new passwords.'],
   ['mailboxes/scripts', 'Sessions edit the scripts of mailboxes, and deliveries run them.'],
   ['queue/contents', 'Whoever sends stores a content first, and can read it later.'],
   ['queue/control', 'The dashboard shows the queue, and what the operator asks of it.'],

@@ -326,3 +326,19 @@ test('a mailbox of the sandbox, which sends nothing to the world, has no recover
   await browser.open('/mailbox/recovery');
   assert.match(browser.page.html, /does not allow it for this mailbox/);
 });
+
+test('an administrator of the tenant sees the address and removes it, and a viewer does neither', async () => {
+  const mailbox = await addConfirmed();
+  const page = `/t/default/live/mailboxes/${mailbox.id}`;
+  const viewer = await logIn(testApp, { role: 'viewer' });
+  assert.doesNotMatch((await viewer.open(page)).html, /elsewhere\.example/);
+  const admin = await logIn(testApp, { role: 'admin' });
+  assert.match((await admin.open(page)).html, /elsewhere\.example.*confirmed/s);
+  await admin.submit('removeRecovery');
+  assert.equal(admin.page.url, `${page}?said=deleted`);
+  assert.match(admin.page.html, /No recovery address is set/);
+  const mailed = await countMails();
+  await ask(mailbox.address);
+  await recovery.settled();
+  assert.equal(await countMails(), mailed, 'nobody gets a link any more');
+});

@@ -145,6 +145,8 @@ docs/mailboxes.md: Further addresses
   PATCH /mailboxes/mbx_ 200
 docs/mailboxes.md: App passwords
   POST /mailboxes/mbx_/app-passwords 201
+docs/mailboxes.md: Forgotten passwords
+  GET /mailboxes/mbx_/recovery-address 200
 docs/mailboxes.md: Sessions of mail programs
   POST /mailboxes/mbx_/sessions/end 200
 docs/mailboxes.md: Change, suspend and delete

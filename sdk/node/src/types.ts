@@ -1462,6 +1462,15 @@ export interface MailboxSessions {
   data: MailboxSessionsData[];
 }
 
+export interface RecoveryAddress {
+  /** The address; null when none is set. */
+  address: string | null;
+  /** Time at which its reader has confirmed it; null before, when it gets no links for a new password. */
+  confirmedAt: string | null;
+  /** Time at which the owner of the mailbox has set it; null when none is set. */
+  createdAt: string | null;
+}
+
 export interface InboundDelivery extends Omit<WebhookDelivery, 'id' | 'eventId' | 'eventType' | 'status'> {
   /** The `X-Service-Delivery` of its posts. */
   id: string;

@@ -1,9 +1,10 @@
 /** The address outside to which the owner of a mailbox gets a link for a new password. It is confirmed by a link before it counts. */
-import { Facts, Foreign, Heading, Status } from '../frame/elements.tsx';
-import { Disclosure, Field, Form } from '../frame/forms.tsx';
+import { Heading } from '../frame/elements.tsx';
+import { Field, Form } from '../frame/forms.tsx';
 import { CurrentPassword } from '../frame/passwords.tsx';
 import { type Contexts, definePage, fieldOf } from '../page.ts';
 import { requireOwnPassword } from '../people/mailbox-login.ts';
+import { type RecoveryAddress, RecoveryState, RemoveAddress } from '../receiving/recovery-address.tsx';
 
 type MailboxContext = Contexts['mailbox'];
 
@@ -14,9 +15,9 @@ export const mailboxRecoveryPage = definePage({
   path: '/recovery',
   menu: { group: 'mailbox', label: ({ recovery }) => recovery.title },
   async show(context) {
-    const { app, mailbox, texts } = context;
+    const { api, app, mailbox, texts } = context;
     const { recovery: words } = texts;
-    const recovery = await app.recovery.find(mailbox);
+    const { address, confirmedAt } = await api.get<RecoveryAddress>('/recovery-address');
     const isOffered = app.recovery.isOffered(mailbox);
     return {
       title: words.title,
@@ -25,26 +26,12 @@ export const mailboxRecoveryPage = definePage({
           <Heading title={words.title} />
           <p>{words.introduction}</p>
           {!isOffered && <p>{words.notOffered}</p>}
-          {recovery ? (
-            <Facts
-              facts={[
-                [words.address, <Foreign text={recovery.address} />],
-                [
-                  words.state,
-                  <Status tone={recovery.confirmedAt === null ? 'warning' : 'good'}>
-                    {recovery.confirmedAt === null ? words.unconfirmed : words.confirmed}
-                  </Status>,
-                ],
-              ]}
-            />
-          ) : (
-            <p>{words.none}</p>
-          )}
-          {recovery?.confirmedAt === null && <p>{words.waits}</p>}
+          <RecoveryState context={context} address={address} confirmedAt={confirmedAt} />
+          {address !== null && confirmedAt === null && <p>{words.waits}</p>}
           {isOffered && (
-            <NewAddress context={context} label={recovery ? words.otherAddress : words.address} />
+            <NewAddress context={context} label={address === null ? words.address : words.otherAddress} />
           )}
-          {recovery && <Remove context={context} />}
+          {address !== null && <RemoveAddress context={context} action="remove" text={words.removeText} />}
         </>
       ),
     };
@@ -61,8 +48,8 @@ export const mailboxRecoveryPage = definePage({
       },
     },
     remove: {
-      async run({ app, mailbox }) {
-        await app.recovery.remove(mailbox);
+      async run({ api }) {
+        await api.delete('/recovery-address');
         return { to: PAGE, said: 'deleted' };
       },
     },
@@ -85,19 +72,5 @@ function NewAddress({ context, label }: { context: MailboxContext; label: string
       />
       <CurrentPassword context={context} name="currentPassword" />
     </Form>
-  );
-}
-
-function Remove({ context }: { context: MailboxContext }) {
-  const { recovery, frame } = context.texts;
-  return (
-    <section aria-labelledby="remove">
-      <h2 id="remove">{recovery.remove}</h2>
-      <Disclosure label={recovery.remove} isOpen={context.failed?.action === 'remove'}>
-        <Form context={context} action="remove" submit={frame.delete} isDangerous>
-          <p>{recovery.removeText}</p>
-        </Form>
-      </Disclosure>
-    </section>
   );
 }

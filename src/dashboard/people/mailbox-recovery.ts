@@ -5,14 +5,21 @@
  */
 import type { RunningAccounts } from '../../accounts/running-accounts.ts';
 import type { App } from '../../app.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import type { MailboxRecoveryRow } from '../../db/people-tables.ts';
+import type { MailboxRecoveryRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { isSandboxDomain } from '../../domains/sender.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { readAccount } from '../../mailboxes/address.ts';
 import { findAddressOwner } from '../../mailboxes/addresses/store.ts';
 import { derivePassword } from '../../mailboxes/passwords/derive.ts';
 import { readPassword } from '../../mailboxes/passwords/password.ts';
+import {
+  confirmByLink,
+  findRecovery,
+  findRecoveryByLink,
+  putRecovery,
+  putRecoveryLink,
+  resetByLink,
+} from '../../mailboxes/recovery/store.ts';
 import { findMailboxByAddress, findMailboxById } from '../../mailboxes/store.ts';
 import { addressSite } from '../../system/address-block.ts';
 import { AppError, invalid, notFound } from '../../system/errors.ts';
@@ -20,15 +27,6 @@ import { createTokenBuckets } from '../../system/guards/token-buckets.ts';
 import { findTenantStatus } from '../../tenants/store.ts';
 import { TranslatedRefusal } from '../texts/refusal.ts';
 import type { Texts } from '../texts/texts.ts';
-import {
-  confirmByLink,
-  deleteRecovery,
-  findRecovery,
-  findRecoveryByLink,
-  putRecovery,
-  putRecoveryLink,
-  resetByLink,
-} from './mailbox-recovery-store.ts';
 import { buildLinkMail, buildNotice } from './recovery-mail.ts';
 import { hashToken } from './tokens.ts';
 
@@ -48,13 +46,11 @@ type OpenedLink = { kind: 'confirm' | 'reset'; mailbox: MailboxRow; recovery: Ma
 export type MailboxRecovery = {
   /** Returns true for a mailbox whose owner may set a new password by a link. */
   isOffered(mailbox: MailboxRow): boolean;
-  find(mailbox: MailboxRow): Promise<MailboxRecoveryRow | undefined>;
   /**
    * Sets the address of a mailbox, and mails the link that confirms it.
    * @throws AppError validation_error, invalid_state where it is not offered, rate_limited
    */
   set(mailbox: MailboxRow, address: string, texts: RecoveryTexts): Promise<void>;
-  remove(mailbox: MailboxRow): Promise<void>;
   /** Mails a link for a new password, if the mailbox has a confirmed address and the limits allow it. Nobody waits for it or learns of it. */
   ask(asked: { address: string; clientAddress: string }, texts: RecoveryTexts): void;
   /** Resolves when no request is under way: the daemon ends after the mail that it has promised. */
@@ -99,7 +95,6 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
 
   return {
     isOffered: (mailbox) => isOffered(app, mailbox),
-    find: ({ id }) => findRecovery(db.read, id),
     async set(mailbox, address, texts) {
       if (!isOffered(app, mailbox)) throw new TranslatedRefusal('invalid_state', texts.notOffered);
       const to = await readRecoveryAddress(app, mailbox, address);
@@ -109,7 +104,6 @@ export function createMailboxRecovery(app: RecoveryApp): MailboxRecovery {
       await db.commit(putRecovery, { ...row, ...link });
       app.wakeups.notify('queue');
     },
-    remove: ({ id }) => db.commit(deleteRecovery, { mailboxId: id }),
     ask(asked, texts) {
       const sending = mailNewPassword(app, limits, { ...asked, texts })
         .catch((error) => {

@@ -13,6 +13,7 @@ import { appPasswordActions, appPasswordSection } from './app-passwords.tsx';
 import { mailSessionActions, mailSessionSection } from './mail-sessions.tsx';
 import { mailSettings } from './mail-settings.tsx';
 import { type Mailbox, MailboxStatus, quotaOf } from './mailboxes.tsx';
+import { type RecoveryAddress, RecoveryState, RemoveAddress } from './recovery-address.tsx';
 import { Usage } from './usage.tsx';
 
 /** Lines of the fields with addresses. */
@@ -53,6 +54,7 @@ export const mailboxPage = definePage({
           <h2 id="app-passwords">{appPasswords.title}</h2>
           {await appPasswordSection(context, place)}
           {await mailSessionSection(context, place)}
+          {mayChange && mailbox.kind === 'personal' && (await recoverySection(context))}
           {await mailSettings(context, baseOf(context))}
           {mayChange && <Remove context={context} mailbox={mailbox} />}
         </>
@@ -85,6 +87,12 @@ export const mailboxPage = definePage({
         return { to: mailboxPageOf(context), said: 'passwordChanged' };
       },
     },
+    removeRecovery: {
+      async run(context) {
+        await context.api.delete(`${baseOf(context)}/recovery-address`);
+        return { to: mailboxPageOf(context), said: 'deleted' };
+      },
+    },
     suspend: { run: (context) => setStatus(context, 'suspended') },
     resume: { run: (context) => setStatus(context, 'active') },
     delete: {
@@ -99,6 +107,23 @@ export const mailboxPage = definePage({
 async function setStatus(context: TenantContext, status: 'active' | 'suspended') {
   await context.api.patch(baseOf(context), { status });
   return { to: mailboxPageOf(context), said: 'saved' as const };
+}
+
+/** The address outside that opens the mailbox. Its owner sets it, and whoever manages the mailbox removes it. */
+async function recoverySection(context: TenantContext) {
+  const { recovery } = context.texts;
+  const { address, confirmedAt } = await context.api.get<RecoveryAddress>(
+    `${baseOf(context)}/recovery-address`,
+  );
+  return (
+    <>
+      <h2>{recovery.title}</h2>
+      <RecoveryState context={context} address={address} confirmedAt={confirmedAt} />
+      {address !== null && (
+        <RemoveAddress context={context} action="removeRecovery" text={recovery.removeByManager} />
+      )}
+    </>
+  );
 }
 
 type Props = { context: TenantContext; mailbox: Mailbox };

@@ -19,6 +19,7 @@ import type {
   MailboxImport,
   MailboxSessions,
   MailSettings,
+  RecoveryAddress,
   UpdateMailboxBody,
 } from '../types.ts';
 
@@ -91,6 +92,11 @@ export class Mailboxes extends Resource {
     return this._delete(path`/v1/mailboxes/${id}`, options);
   }
 
+  /** Remove the recovery address of a mailbox. */
+  deleteRecoveryAddress(id: string, options?: CallOptions): Promise<void> {
+    return this._delete(path`/v1/mailboxes/${id}/recovery-address`, options);
+  }
+
   /** End sessions of a mailbox. */
   endSessions(id: string, body: EndMailboxSessionsBody, options?: CallOptions): Promise<EndedSessions> {
     return this._send('POST', path`/v1/mailboxes/${id}/sessions/end`, options, body);
@@ -99,6 +105,11 @@ export class Mailboxes extends Resource {
   /** Retrieve a mailbox. */
   get(id: string, options?: CallOptions): Promise<Mailbox> {
     return this._get(path`/v1/mailboxes/${id}`, options);
+  }
+
+  /** Retrieve the recovery address of a mailbox. */
+  getRecoveryAddress(id: string, options?: CallOptions): Promise<RecoveryAddress> {
+    return this._get(path`/v1/mailboxes/${id}/recovery-address`, options);
   }
 
   /** Retrieve the settings for mail programs. */

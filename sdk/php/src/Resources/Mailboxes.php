@@ -36,6 +36,12 @@ final readonly class Mailboxes
         $this->calls->delete('/mailboxes/{id}', [$id], $options);
     }
 
+    /** Remove the recovery address of a mailbox. */
+    public function deleteRecoveryAddress(string $id, array $options = []): void
+    {
+        $this->calls->delete('/mailboxes/{id}/recovery-address', [$id], $options);
+    }
+
     /**
      * End sessions of a mailbox.
      *
@@ -50,6 +56,12 @@ final readonly class Mailboxes
     public function get(string $id, array $options = []): Result
     {
         return $this->calls->get('/mailboxes/{id}', [$id], [], $options);
+    }
+
+    /** Retrieve the recovery address of a mailbox. */
+    public function getRecoveryAddress(string $id, array $options = []): Result
+    {
+        return $this->calls->get('/mailboxes/{id}/recovery-address', [$id], [], $options);
     }
 
     /** Retrieve the settings for mail programs. */

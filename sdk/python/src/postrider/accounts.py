@@ -146,6 +146,10 @@ class Mailboxes(Resource):
         """Delete a mailbox."""
         return self._delete(options, id)
 
+    def delete_recovery_address(self, id, /, *, options=None):
+        """Remove the recovery address of a mailbox."""
+        return self._delete(options, id, "recovery-address")
+
     def end_sessions(self, id, /, *, options=None, **fields):
         """End sessions of a mailbox."""
         return self._post(options, id, "sessions", "end", body=fields)
@@ -153,6 +157,10 @@ class Mailboxes(Resource):
     def get(self, id, /, *, options=None):
         """Retrieve a mailbox."""
         return self._get(options, id)
+
+    def get_recovery_address(self, id, /, *, options=None):
+        """Retrieve the recovery address of a mailbox."""
+        return self._get(options, id, "recovery-address")
 
     def get_settings(self, id, /, *, options=None):
         """Retrieve the settings for mail programs."""

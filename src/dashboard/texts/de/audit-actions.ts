@@ -72,6 +72,7 @@ export const auditActions: typeof english = {
   'tenant/mailboxes/:id change': 'Ein Postfach geändert',
   'tenant/mailboxes/:id password': 'Das Passwort eines Postfachs gesetzt',
   'tenant/mailboxes/:id suspend': 'Ein Postfach gesperrt',
+  'tenant/mailboxes/:id removeRecovery': 'Die Ersatzadresse eines Postfachs entfernt',
   'tenant/mailboxes/:id resume': 'Ein Postfach entsperrt',
   'tenant/mailboxes/:id delete': 'Ein Postfach gelöscht',
   'tenant/mailboxes/:id createAppPassword': 'Ein App-Passwort für ein Postfach angelegt',

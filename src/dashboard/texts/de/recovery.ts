@@ -19,6 +19,8 @@ export const recovery: typeof english = {
   set: 'Adresse setzen und den Link senden',
   remove: 'Adresse entfernen',
   removeText: 'Ein vergessenes Passwort kann dann nur neu setzen, wer Ihre Postfächer verwaltet.',
+  removeByManager:
+    'Links, die dorthin gingen, gelten nicht mehr. Der Inhaber kann eine andere Adresse setzen, wenn das Postfach es erlaubt.',
   forgot: 'Das Passwort eines Postfachs vergessen?',
   forgotTitle: 'Neues Passwort für ein Postfach',
   forgotText:

@@ -70,6 +70,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'tenant/mailboxes/:id change': 'Changed a mailbox',
   'tenant/mailboxes/:id password': 'Set the password of a mailbox',
   'tenant/mailboxes/:id suspend': 'Suspended a mailbox',
+  'tenant/mailboxes/:id removeRecovery': 'Removed the recovery address of a mailbox',
   'tenant/mailboxes/:id resume': 'Resumed a mailbox',
   'tenant/mailboxes/:id delete': 'Deleted a mailbox',
   'tenant/mailboxes/:id createAppPassword': 'Created an app password for a mailbox',

@@ -17,6 +17,8 @@ export const recovery = {
   set: 'Set the address and mail the link',
   remove: 'Remove the address',
   removeText: 'A forgotten password can then be set anew by whoever manages your mailboxes alone.',
+  removeByManager:
+    'Links that were mailed there do not work any more. The owner can set another address, unless the mailbox does not allow it.',
   forgot: 'Forgot the password of a mailbox?',
   forgotTitle: 'New password for a mailbox',
   forgotText:

@@ -3,14 +3,13 @@
  * table is here. A link is stored together with its mail, and using it is one write, so that it works once.
  */
 import { insertBlob } from '../../blobs/store.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { MailboxRecoveryRow, MailboxRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { MailboxRecoveryRow } from '../../db/people-tables.ts';
 import { deleteRows, findRow, putRow, updateRows } from '../../db/rows.ts';
-import type { OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
-import { updateMailbox } from '../../mailboxes/store.ts';
-import { enqueue } from '../../queue/store.ts';
+import type { BlobRow, MessageRow } from '../../db/tables.ts';
+import { enqueue, type NewRecipient } from '../../queue/store.ts';
 import { notFound } from '../../system/errors.ts';
+import { updateMailbox } from '../store.ts';
 
 type MailboxId = MailboxRow['id'];
 
@@ -18,6 +17,9 @@ type MailboxId = MailboxRow['id'];
 export function findRecovery(tx: Tx, mailboxId: MailboxId): Promise<MailboxRecoveryRow | undefined> {
   return findRow(tx, 'mailboxRecoveries', { mailboxId });
 }
+
+/** The rows of a mail that has a link, or tells what a link has done. */
+type Mail = { blob: BlobRow; message: MessageRow; recipients: readonly NewRecipient[] };
 
 type LinkUse = { linkHash: string; now: number };
 
@@ -31,11 +33,11 @@ export async function findRecoveryByLink(
 }
 
 /** A link with the mail that has it. */
-type MailedLink = { linkHash: string; linkExpiresAt: number; mail: OwnMail };
+type MailedLink = { linkHash: string; linkExpiresAt: number; mail: Mail };
 
 /** Stores an address that is not confirmed yet, in the place of another one, with the mail that asks for its confirmation. */
 export const putRecovery = defineWrite(
-  'people.putRecovery',
+  'mailboxes.putRecovery',
   async (
     tx,
     { mail, ...row }: MailedLink & Pick<MailboxRecoveryRow, 'mailboxId' | 'address' | 'createdAt'>,
@@ -47,7 +49,7 @@ export const putRecovery = defineWrite(
 
 /** Stores a link for a new password with its mail, unless the address has changed meanwhile. */
 export const putRecoveryLink = defineWrite(
-  'people.putRecoveryLink',
+  'mailboxes.putRecoveryLink',
   async (
     tx,
     { mailboxId, address, mail, ...link }: MailedLink & Pick<MailboxRecoveryRow, 'mailboxId' | 'address'>,
@@ -71,14 +73,14 @@ async function redeem(tx: Tx, use: LinkUse): Promise<void> {
 }
 
 /** A use of a link, with the mail that tells the mailbox of it. Nothing changes of which the mailbox is not told. */
-type ToldUse = LinkUse & { notice: OwnMail };
+type ToldUse = LinkUse & { notice: Mail };
 
 /**
  * Confirms the address of a link.
  * @throws AppError not_found
  */
 export const confirmByLink = defineWrite(
-  'people.confirmByRecoveryLink',
+  'mailboxes.confirmByRecoveryLink',
   async (tx, { notice, ...use }: ToldUse): Promise<void> => {
     await redeem(tx, use);
     await queueMail(tx, notice);
@@ -95,7 +97,7 @@ type Reset = ToldUse & {
  * @throws AppError not_found
  */
 export const resetByLink = defineWrite(
-  'people.resetByRecoveryLink',
+  'mailboxes.resetByRecoveryLink',
   async (tx, { mailbox, password, notice, ...use }: Reset): Promise<void> => {
     await redeem(tx, use);
     await updateMailbox.run(tx, { ...mailbox, change: password, now: use.now });
@@ -105,13 +107,13 @@ export const resetByLink = defineWrite(
 
 /** Removes the address of a mailbox. */
 export const deleteRecovery = defineWrite(
-  'people.deleteRecovery',
+  'mailboxes.deleteRecovery',
   async (tx, { mailboxId }: { mailboxId: MailboxId }): Promise<void> => {
     await deleteRows(tx, 'mailboxRecoveries', { mailboxId });
   },
 );
 
-async function queueMail(tx: Tx, { blob, message, recipients }: OwnMail): Promise<void> {
+async function queueMail(tx: Tx, { blob, message, recipients }: Mail): Promise<void> {
   await insertBlob(tx, blob);
   await enqueue(tx, message, recipients);
 }
