@@ -630,6 +630,8 @@ type Mailbox struct {
 	PasswordLogin bool `json:"passwordLogin"`
 	// False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.
 	PasswordRecovery bool `json:"passwordRecovery"`
+	// IANA name of the zone in which My mailbox shows times to the owner; null for UTC.
+	TimeZone *string `json:"timeZone"`
 	// Its further addresses, in alphabetical order.
 	Aliases []string `json:"aliases"`
 	// Mail programs may log in with the password of the mailbox by SCRAM-SHA-256. The verifier that this needs is easier to attack than the hash, should the database be stolen. By default it is true for a password that the server makes, and false for another.
@@ -1310,6 +1312,8 @@ type CreatedMailbox struct {
 	PasswordLogin bool `json:"passwordLogin"`
 	// False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.
 	PasswordRecovery bool `json:"passwordRecovery"`
+	// IANA name of the zone in which My mailbox shows times to the owner; null for UTC.
+	TimeZone *string `json:"timeZone"`
 	// Its further addresses, in alphabetical order.
 	Aliases []string `json:"aliases"`
 	// Mail programs may log in with the password of the mailbox by SCRAM-SHA-256. The verifier that this needs is easier to attack than the hash, should the database be stolen. By default it is true for a password that the server makes, and false for another.
@@ -1731,6 +1735,12 @@ type BroadcastRecipient struct {
 	OpenedAt *string `json:"openedAt"`
 	// Time of the first click by a person.
 	ClickedAt *string `json:"clickedAt"`
+}
+
+type WebhookReplayCount struct {
+	Answer `json:"-"`
+	// Number of deliveries; `maximum` means that many or more.
+	Count int64 `json:"count"`
 }
 
 type CreatedAppPassword struct {
@@ -2297,6 +2307,8 @@ type UpdateMailboxBody struct {
 	PasswordLogin *bool `json:"passwordLogin,omitempty"`
 	// False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.
 	PasswordRecovery *bool `json:"passwordRecovery,omitempty"`
+	// IANA name of the zone in which My mailbox shows times to the owner; null for UTC.
+	TimeZone Nullable[string] `json:"timeZone,omitempty"`
 	// Addresses of the mailboxes whose owners use this one, if it is shared.
 	Members *[]string `json:"members,omitempty"`
 	// Automatic reply, which a sender gets once in 7 days. Mailing lists, programs and spam get none, and neither does mail that does not name the address of the mailbox in To or Cc.
@@ -2795,6 +2807,16 @@ type ImportSuppressionsQuery struct {
 	Encoding string `json:"encoding,omitempty"`
 	// True imports nothing, and returns how the file would be read: its columns, its first rows, and warnings.
 	Preview *bool `json:"preview,omitempty"`
+}
+
+// CountWebhookReplayQuery is the query of Webhooks.CountReplay.
+type CountWebhookReplayQuery struct {
+	// Time in ISO 8601 with an offset; only deliveries created then or later.
+	Since string `json:"since,omitempty"`
+	// State of the deliveries; default both.
+	Status string `json:"status,omitempty"`
+	// Number at which counting stops.
+	Maximum int64 `json:"maximum,omitempty"`
 }
 
 // RotateWebhookSecretBody is the body of Webhooks.RotateSecret.

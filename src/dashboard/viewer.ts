@@ -7,9 +7,10 @@ import type { Role, SessionRow } from '../db/people-tables.ts';
 import type { Permission } from '../db/tenant-tables.ts';
 import { preferredLanguage } from '../http/pages/accept-language.ts';
 import { notFound } from '../system/errors.ts';
+import { isTimeZone } from '../system/time-zone.ts';
 import { callsOf } from './calls.ts';
 import { SAID } from './field-names.ts';
-import { formatsOf, isTimeZone } from './formats.ts';
+import { formatsOf } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
 import type { Area, BaseContext, Contexts, DashboardApp, Right } from './page.ts';
 import { browserOrigin, type Channel, cookieHeader, readCookie } from './people/cookie.ts';
@@ -194,7 +195,7 @@ async function mailboxContext(
   const session = sessionOf(asked, 'mailbox');
   const mailbox = await findMailboxOf(app, session);
   if (!mailbox) throw new LoginNeeded('mailbox');
-  const base = baseContext(app, asked);
+  const base = baseContext(app, asked, { language: null, timeZone: mailbox.timeZone });
   const api = callsOf(servers.api, {
     prefix: `/v1/mailboxes/${mailbox.id}`,
     clientAddress: base.clientAddress,

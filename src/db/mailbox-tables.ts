@@ -54,6 +54,8 @@ export const mailboxes = table({
   updatedAt: integer(),
   /** 1 when the owner may set a new password by a link to an address outside. */
   passwordRecovery: initially(1, flag()),
+  /** IANA name of the zone in which the owner sees times; null shows them in UTC. */
+  timeZone: nullable(text()),
 }).indexedBy({
   mailboxesByAddress: 'UNIQUE (address)',
   mailboxesByTenant: '(tenantId, id)',

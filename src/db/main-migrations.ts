@@ -9,6 +9,7 @@ import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
+import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
 import type { Migration } from './migrate.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -324,4 +325,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   SENT_FORMS,
   REPORT_SUMS,
   KEYS_OF_EMAILS,
+  ZONES_OF_MAILBOXES,
 ];

@@ -9,6 +9,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
 import { readAll } from '../http/json/read-fields.ts';
 import { invalid } from '../system/errors.ts';
+import { isTimeZone } from '../system/time-zone.ts';
 import { readAliases } from './address.ts';
 import { endSessionsOfGone, endSessionsOfMember } from './app-passwords/revoke.ts';
 import { listAppPasswordsOf } from './app-passwords/store.ts';
@@ -34,8 +35,9 @@ export async function changeMailbox(
   { id, change }: Wanted,
 ): Promise<MailboxRow> {
   const { displayName, aliases, quotaBytes, status, password, disabledCapabilities } = change;
-  const { passwordLogin, passwordRecovery } = change;
-  const { named, read, disabled } = readAll({
+  const { passwordLogin, passwordRecovery, timeZone } = change;
+  const { zone, named, read, disabled } = readAll({
+    zone: () => readTimeZone(timeZone),
     named: () => (aliases === undefined ? undefined : readAliases(app.config, aliases)),
     read: () => (password === undefined ? undefined : readPassword('password', password)),
     disabled: () =>
@@ -59,6 +61,7 @@ export async function changeMailbox(
       ...derived,
       ...(passwordLogin !== undefined && { passwordLogin: passwordLogin ? 1 : 0 }),
       ...(passwordRecovery !== undefined && { passwordRecovery: passwordRecovery ? 1 : 0 }),
+      ...(zone !== undefined && { timeZone: zone }),
       ...(disabled !== undefined && { disabledCapabilities: disabled }),
       ...(filters && { filters }),
     },
@@ -67,6 +70,12 @@ export async function changeMailbox(
   await endSessionsOfGone(app, used);
   if (before.status === 'active' && after.status === 'suspended') await endSessionsOfMember(app, after.id);
   return after;
+}
+
+/** Returns the time zone of a request. @throws AppError validation_error for one that this system does not know */
+function readTimeZone(name: MailboxChange['timeZone']): MailboxChange['timeZone'] {
+  if (typeof name !== 'string' || isTimeZone(name)) return name;
+  throw invalid('timeZone', '`timeZone` must be the name of a time zone, such as Europe/Berlin');
 }
 
 type Derived = Partial<Pick<MailboxRow, 'passwordHash' | 'scramVerifier'>>;

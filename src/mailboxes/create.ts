@@ -65,6 +65,7 @@ export async function createMailbox(
     ...derived,
     passwordLogin: passwordLogin ? 1 : 0,
     passwordRecovery: passwordRecovery ? 1 : 0,
+    timeZone: null,
     scramSalt,
     quotaBytes,
     status: 'active',

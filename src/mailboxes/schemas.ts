@@ -34,6 +34,9 @@ const settings = {
     description:
       'False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.',
   }),
+  timeZone: Type.Union([Type.String(), Type.Null()], {
+    description: 'IANA name of the zone in which My mailbox shows times to the owner; null for UTC.',
+  }),
   members: Type.Array(Type.String(), {
     maxItems: MAX_MEMBERS,
     description: 'Addresses of the mailboxes whose owners use this one, if it is shared.',
@@ -123,6 +126,7 @@ const shownFields = {
   displayName: settings.displayName,
   passwordLogin: settings.passwordLogin,
   passwordRecovery: settings.passwordRecovery,
+  timeZone: settings.timeZone,
   aliases: Type.Array(Type.String(), { description: 'Its further addresses, in alphabetical order.' }),
   scramLogin: settings.scramLogin,
   ...filterFields,
@@ -148,6 +152,7 @@ const SHOWN_EXAMPLE = {
   members: [],
   passwordLogin: true,
   passwordRecovery: true,
+  timeZone: 'Europe/Berlin',
   aliases: ['sales@shop.example'],
   scramLogin: true,
   ...NO_FILTERS,
@@ -177,6 +182,7 @@ export const createdMailboxSchema = Type.Object(
     examples: [
       {
         ...SHOWN_EXAMPLE,
+        timeZone: null,
         usedBytes: 0,
         messageCount: 0,
         lastLoginAt: null,
@@ -199,6 +205,7 @@ export function showMailbox(row: MailboxDetails): Static<typeof mailboxSchema> {
     displayName: row.displayName,
     passwordLogin: row.passwordLogin === 1,
     passwordRecovery: row.passwordRecovery === 1,
+    timeZone: row.timeZone,
     aliases: row.aliases,
     scramLogin: row.scramVerifier !== null,
     vacation: row.filters.vacation,

@@ -238,6 +238,7 @@ type MailboxChange = Partial<
     | 'scramVerifier'
     | 'passwordLogin'
     | 'passwordRecovery'
+    | 'timeZone'
     | 'quotaBytes'
     | 'disabledCapabilities'
   > & {

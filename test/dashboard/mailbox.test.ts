@@ -145,6 +145,25 @@ test('the owner ends sessions of other browsers, and logs out', async () => {
   assert.equal(await isIn(browser), false);
 });
 
+test('the owner chooses a time zone, in which all times are shown and read', async () => {
+  const { mailbox, browser } = await openMine();
+  assert.match(browser.page.html, /<time [^>]* UTC">/);
+  await browser.submit('zone', { timeZone: 'Mars/Olympus' });
+  assert.equal(browser.page.status, 422);
+  assert.match(browser.page.html, /must be the name of a time zone/);
+  await browser.submit('zone', { timeZone: 'Asia/Tokyo' });
+  assert.equal(browser.page.url, '/mailbox?said=saved', browser.page.html);
+  assert.match(browser.page.html, /<time [^>]* GMT\+9">.*<footer[^>]*>.*Asia\/Tokyo/s);
+  await browser.open('/mailbox/vacation');
+  await browser.submit('set', { text: 'Away', from: '2026-12-01T09:00' });
+  assert.equal((await shown(mailbox)).vacation.from, '2026-12-01T00:00:00.000Z');
+  assert.match((await browser.open('/mailbox/vacation')).html, /value="2026-12-01T09:00"/);
+  assert.doesNotMatch((await browser.open('/mailbox/security')).html, /UTC/);
+  await browser.open('/mailbox');
+  await browser.submit('zone', { timeZone: '' });
+  assert.equal((await shown(mailbox)).timeZone, null);
+});
+
 test('the owner sets an automatic reply, forwarding and app passwords', async () => {
   const { browser, mailbox } = await openMine();
   await browser.open('/mailbox/vacation');

@@ -53,6 +53,7 @@ test('a mailbox is created with a password that is shown once, and that opens it
     displayName: null,
     passwordLogin: true,
     passwordRecovery: true,
+    timeZone: null,
     aliases: [],
     scramLogin: true,
     vacation: null,

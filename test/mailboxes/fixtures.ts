@@ -26,6 +26,7 @@ export async function addMailbox(
     passwordHash: '',
     passwordLogin: 1,
     passwordRecovery: 1,
+    timeZone: null,
     scramVerifier: null,
     scramSalt: '00'.repeat(16),
     quotaBytes: 1_000_000,

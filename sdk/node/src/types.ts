@@ -640,6 +640,8 @@ export interface Mailbox {
    * elsewhere.
    */
   passwordRecovery: boolean;
+  /** IANA name of the zone in which My mailbox shows times to the owner; null for UTC. */
+  timeZone: string | null;
   /** Its further addresses, in alphabetical order. */
   aliases: string[];
   /**
@@ -1605,6 +1607,11 @@ export interface BroadcastRecipient {
   clickedAt: string | null;
 }
 
+export interface WebhookReplayCount {
+  /** Number of deliveries; `maximum` means that many or more. */
+  count: number;
+}
+
 export interface CreatedAppPassword extends AppPassword {
   /** The password. It is not shown again. Case, spaces and hyphens do not matter when it is entered. */
   password: string;
@@ -2292,7 +2299,7 @@ export interface CreateMailboxBody extends Partial<Pick<Mailbox, 'kind' | 'displ
   disabledCapabilities?: readonly string[];
 }
 
-export interface UpdateMailboxBody extends Omit<CreateMailboxBody, 'address' | 'kind' | 'password'> {
+export interface UpdateMailboxBody extends Omit<CreateMailboxBody, 'address' | 'kind' | 'password'>, Partial<Pick<Mailbox, 'timeZone'>> {
   /** Password of 8 to 256 characters. It is stored as a hash, and never shown again. */
   password?: string;
   /** A `suspended` mailbox takes no mail, so that senders try again later, and nobody may log in. */
@@ -2594,6 +2601,15 @@ export interface ImportSuppressionsQuery extends Pick<ImportContactsQuery, 'enco
    * null to leave the column out. It wins over the known headings.
    */
   mapping?: string;
+}
+
+export interface CountWebhookReplayQuery {
+  /** Time in ISO 8601 with an offset; only deliveries created then or later. */
+  since?: string;
+  /** State of the deliveries; default both. */
+  status?: Known<'failed' | 'skipped'>;
+  /** Number at which counting stops. */
+  maximum?: number;
 }
 
 export interface RotateWebhookSecretBody {

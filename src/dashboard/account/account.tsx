@@ -1,7 +1,7 @@
 /** The page of a person about itself: its name, language and zone, its password, its second factor, its tenants, and its sessions. */
 import { readPassword } from '../../mailboxes/passwords/password.ts';
 import { invalid, notFound } from '../../system/errors.ts';
-import { isTimeZone } from '../formats.ts';
+import { isTimeZone } from '../../system/time-zone.ts';
 import { Facts } from '../frame/elements.tsx';
 import { Field, Form, Select } from '../frame/forms.tsx';
 import { PasswordChange } from '../frame/passwords.tsx';

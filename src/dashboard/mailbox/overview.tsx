@@ -2,7 +2,8 @@
 import type { Static } from 'typebox';
 import type { mailboxSchema } from '../../mailboxes/schemas.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
-import { definePage } from '../page.ts';
+import { Field, Form } from '../frame/forms.tsx';
+import { definePage, fieldOf } from '../page.ts';
 import { mailSettings } from '../receiving/mail-settings.tsx';
 import { Usage } from '../receiving/usage.tsx';
 
@@ -44,8 +45,31 @@ export const mailboxOverviewPage = definePage({
             {myMailbox.managed} <a href="/mailbox/app-passwords">{texts.appPasswords.title}</a>
           </p>
           {await mailSettings(context, '')}
+          <section aria-labelledby="zone">
+            <h2 id="zone">{texts.account.timeZone}</h2>
+            <Form context={context} action="zone" submit={frame.save}>
+              <Field
+                context={context}
+                action="zone"
+                name="timeZone"
+                label={texts.account.timeZone}
+                value={mailbox.timeZone ?? ''}
+                help={texts.account.timeZoneHelp}
+              />
+            </Form>
+          </section>
         </>
       ),
     };
+  },
+  actions: {
+    zone: {
+      logs: ['timeZone'],
+      async run({ api }, form) {
+        const timeZone = fieldOf(form, 'timeZone').trim();
+        await api.patch('', { timeZone: timeZone === '' ? null : timeZone });
+        return { to: '/mailbox', said: 'saved' };
+      },
+    },
   },
 });

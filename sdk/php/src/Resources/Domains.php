@@ -58,7 +58,7 @@ final readonly class Domains
     }
 
     /**
-     * Sum the reports about a domain by day.
+     * Sum reports about a domain by day.
      *
      * @param array{createdAfter?: string, createdBefore?: string, type?: string} $query
      */

@@ -89,7 +89,7 @@ final readonly class Mailboxes
     /**
      * Update a mailbox.
      *
-     * @param array{displayName?: ?string, password?: string, passwordLogin?: bool, passwordRecovery?: bool, members?: list<string>, vacation?: ?array{from?: ?string, until?: ?string, subject?: ?string, text: string}, forwardTo?: list<string>, keepCopy?: bool, rules?: list<array{name?: string, match?: string, conditions: list<array{field: string, header?: string, operator?: string, value: string, not?: bool}>, fileInto?: string, markRead?: bool, star?: bool, forwardTo?: string, discard?: bool, stop?: bool}>, aliases?: list<string>, scramLogin?: bool, quotaBytes?: int, disabledCapabilities?: list<string>, status?: string} $body
+     * @param array{displayName?: ?string, password?: string, passwordLogin?: bool, passwordRecovery?: bool, timeZone?: ?string, members?: list<string>, vacation?: ?array{from?: ?string, until?: ?string, subject?: ?string, text: string}, forwardTo?: list<string>, keepCopy?: bool, rules?: list<array{name?: string, match?: string, conditions: list<array{field: string, header?: string, operator?: string, value: string, not?: bool}>, fileInto?: string, markRead?: bool, star?: bool, forwardTo?: string, discard?: bool, stop?: bool}>, aliases?: list<string>, scramLogin?: bool, quotaBytes?: int, disabledCapabilities?: list<string>, status?: string} $body
      */
     public function update(string $id, array $body, array $options = []): Result
     {

@@ -1943,6 +1943,17 @@ class Mailboxes:
 
         Deletes a mailbox with all its messages for good. Its addresses are free at once, and its mail programs are disconnected."""
         ...
+    async def delete_recovery_address(
+        self,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> None:
+        """Remove the recovery address of a mailbox.
+
+        Removes the address, if there is one. A link that was mailed there does not work any more. `passwordRecovery: false` of the mailbox forbids another one."""
+        ...
     async def end_sessions(
         self,
         id: str,
@@ -1967,6 +1978,17 @@ class Mailboxes:
         """Retrieve a mailbox.
 
         Returns the mailbox with this id."""
+        ...
+    async def get_recovery_address(
+        self,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.RecoveryAddress:
+        """Retrieve the recovery address of a mailbox.
+
+        Returns the address elsewhere to which the owner of the mailbox gets a link for a new password. The owner sets it in the dashboard."""
         ...
     async def get_settings(
         self,
@@ -2029,6 +2051,7 @@ class Mailboxes:
         password: str = ...,
         password_login: bool = ...,
         password_recovery: bool = ...,
+        time_zone: Optional[str] = ...,
         members: Sequence[str] = ...,
         vacation: Optional[types.MailboxVacationInput] = ...,
         forward_to: Sequence[str] = ...,
@@ -2052,6 +2075,8 @@ class Mailboxes:
         password_login: False when only app passwords open the mailbox.
 
         password_recovery: False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.
+
+        time_zone: IANA name of the zone in which My mailbox shows times to the owner; null for UTC.
 
         members: Addresses of the mailboxes whose owners use this one, if it is shared.
 
@@ -2732,6 +2757,26 @@ class Webhooks:
         created_after: Time in ISO 8601 with an offset; only items created then or later.
 
         created_before: Time in ISO 8601 with an offset; only items created before it."""
+        ...
+    async def count_replay(
+        self,
+        id: str,
+        /,
+        *,
+        since: Union[str, datetime] = ...,
+        status: Union[Literal["failed", "skipped"], str] = ...,
+        maximum: int = ...,
+        options: Optional[types.Options] = ...,
+    ) -> types.WebhookReplayCount:
+        """Count failed and skipped deliveries.
+
+        Returns how many deliveries would be posted again now, and posts none. The request is refused while the endpoint is disabled.
+
+        since: Time in ISO 8601 with an offset; only deliveries created then or later.
+
+        status: State of the deliveries; default both.
+
+        maximum: Number at which counting stops."""
         ...
     async def replay(
         self,

@@ -406,6 +406,8 @@ UpdateMailboxBody = TypedDict(
         "passwordLogin": NotRequired[bool],
         # False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere.
         "passwordRecovery": NotRequired[bool],
+        # IANA name of the zone in which My mailbox shows times to the owner; null for UTC.
+        "timeZone": NotRequired[Optional[str]],
         # Addresses of the mailboxes whose owners use this one, if it is shared.
         "members": NotRequired[Sequence[str]],
         # Automatic reply, which a sender gets once in 7 days. Mailing lists, programs and spam get none, and neither does mail that does not name the address of the mailbox in To or Cc.
@@ -1467,6 +1469,8 @@ class Mailbox(Object):
     """False when only app passwords open the mailbox."""
     password_recovery: bool
     """False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere."""
+    time_zone: Optional[str]
+    """IANA name of the zone in which My mailbox shows times to the owner; null for UTC."""
     aliases: List[str]
     """Its further addresses, in alphabetical order."""
     scram_login: bool
@@ -2072,6 +2076,8 @@ class CreatedMailbox(Object):
     """False when only app passwords open the mailbox."""
     password_recovery: bool
     """False when the owner of the mailbox may not set a forgotten password anew by a link to an address elsewhere."""
+    time_zone: Optional[str]
+    """IANA name of the zone in which My mailbox shows times to the owner; null for UTC."""
     aliases: List[str]
     """Its further addresses, in alphabetical order."""
     scram_login: bool
@@ -2276,6 +2282,14 @@ class MailboxSessions(Object):
     data: List[MailboxSessionsData]
     """The sessions, the newest first, at most 200."""
 
+class RecoveryAddress(Object):
+    address: Optional[str]
+    """The address; null when none is set."""
+    confirmed_at: Optional[str]
+    """Time at which its reader has confirmed it; null before, when it gets no links for a new password."""
+    created_at: Optional[str]
+    """Time at which the owner of the mailbox has set it; null when none is set."""
+
 class InboundDelivery(Object):
     id: str
     """The `X-Service-Delivery` of its posts."""
@@ -2440,6 +2454,10 @@ class BroadcastRecipient(Object):
     """Time of the first open by a person, who loaded the images."""
     clicked_at: Optional[str]
     """Time of the first click by a person."""
+
+class WebhookReplayCount(Object):
+    count: int
+    """Number of deliveries; `maximum` means that many or more."""
 
 class CreatedAppPassword(Object):
     id: str

@@ -152,6 +152,7 @@ export const auditActions: typeof english = {
   'operator/people invite': 'Einen Betreiber eingeladen',
   'operator/people withdraw': 'Die Einladung eines Betreibers zurückgezogen',
   'operator/people remove': 'Einen Betreiber entfernt',
+  'mailbox zone': 'Die Zeitzone des Postfachs gesetzt',
   'mailbox/vacation set': 'Die automatische Antwort gesetzt',
   'mailbox/vacation end': 'Die automatische Antwort beendet',
   'mailbox/forwarding set': 'Die Weiterleitung geändert',

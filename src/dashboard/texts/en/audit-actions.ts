@@ -150,6 +150,7 @@ export const auditActions: Readonly<Record<string, string>> = {
   'operator/people invite': 'Invited an operator',
   'operator/people withdraw': 'Withdrew the invitation of an operator',
   'operator/people remove': 'Removed an operator',
+  'mailbox zone': 'Set the time zone of the mailbox',
   'mailbox/vacation set': 'Set the automatic reply',
   'mailbox/vacation end': 'Ended the automatic reply',
   'mailbox/forwarding set': 'Changed the forwarding',
