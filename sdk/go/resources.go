@@ -907,6 +907,11 @@ func (s *WebhooksService) List(ctx context.Context, query *ListWebhookEndpointsQ
 	return list[WebhookEndpoint](ctx, s.client, newRequest("GET", "/v1/webhooks").ask(query), options)
 }
 
+// Count failed and skipped deliveries.
+func (s *WebhooksService) CountReplay(ctx context.Context, id string, query *CountWebhookReplayQuery, options ...CallOption) (*WebhookReplayCount, error) {
+	return call[WebhookReplayCount](ctx, s.client, newRequest("GET", "/v1/webhooks/{id}/replay", id).ask(query), options)
+}
+
 // Post failed and skipped deliveries again.
 func (s *WebhooksService) Replay(ctx context.Context, id string, body *ReplayWebhookDeliveriesBody, options ...CallOption) (*WebhookReplay, error) {
 	return call[WebhookReplay](ctx, s.client, newRequest("POST", "/v1/webhooks/{id}/replay", id).with(body), options)

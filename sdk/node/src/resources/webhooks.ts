@@ -3,6 +3,7 @@ import type { List } from '../pages.ts';
 import { Resource } from '../resource.ts';
 import { path, type Transport } from '../transport.ts';
 import type {
+  CountWebhookReplayQuery,
   CreateWebhookEndpointBody,
   ListWebhookDeliveriesQuery,
   ListWebhookEndpointsQuery,
@@ -15,6 +16,7 @@ import type {
   WebhookEndpoint,
   WebhookEndpointWithSecret,
   WebhookReplay,
+  WebhookReplayCount,
   WebhookTestResult,
 } from '../types.ts';
 import { sign, verify } from '../webhooks.ts';
@@ -66,6 +68,15 @@ export class Webhooks extends Resource {
   /** List webhook endpoints. */
   list(query?: ListWebhookEndpointsQuery, options?: CallOptions): List<WebhookEndpoint> {
     return this._list(path`/v1/webhooks`, options, query);
+  }
+
+  /** Count failed and skipped deliveries. */
+  countReplay(
+    id: string,
+    query?: CountWebhookReplayQuery,
+    options?: CallOptions,
+  ): Promise<WebhookReplayCount> {
+    return this._get(path`/v1/webhooks/${id}/replay`, options, query);
   }
 
   /** Post failed and skipped deliveries again. */

@@ -51,6 +51,16 @@ final readonly class Webhooks
     }
 
     /**
+     * Count failed and skipped deliveries.
+     *
+     * @param array{since?: string, status?: string, maximum?: int} $query
+     */
+    public function countReplay(string $id, array $query = [], array $options = []): Result
+    {
+        return $this->calls->get('/webhooks/{id}/replay', [$id], $query, $options);
+    }
+
+    /**
      * Post failed and skipped deliveries again.
      *
      * @param array{since: string, status?: string} $body

@@ -327,6 +327,10 @@ class Webhooks(Resource):
         """List webhook endpoints."""
         return self._page(options, query)
 
+    def count_replay(self, id, /, *, options=None, **query):
+        """Count failed and skipped deliveries."""
+        return self._get(options, id, "replay", query=query)
+
     def replay(self, id, /, *, options=None, **fields):
         """Post failed and skipped deliveries again."""
         return self._post(options, id, "replay", body=fields)
