@@ -41,8 +41,9 @@ class Server:
     The last answer is repeated.
     """
 
-    def __init__(self, *answers, port=0):
+    def __init__(self, *answers, port=0, tls=None):
         self.answers = list(answers)
+        self.tls = tls
         self.requests = []
         self.connections = 0
         self.open = 0
@@ -77,6 +78,8 @@ class Server:
 
     def _serve(self, sock):
         try:
+            if self.tls is not None:
+                sock = self.tls.wrap_socket(sock, server_side=True)
             file = sock.makefile("rb")
             while True:
                 request = read_request(file)

@@ -31,7 +31,7 @@ class Async(unittest.TestCase):
         async def work(server, client):
             started = time.monotonic()
             sent = await asyncio.gather(*[client.emails.send(**EMAIL) for _ in range(100)])
-            self.assertLess(time.monotonic() - started, 2)
+            self.assertLess(time.monotonic() - started, 4)
             self.assertEqual(len({email.idempotency_key for email in sent}), 100)
             self.assertLessEqual(server.connections, 20)
 
@@ -41,15 +41,15 @@ class Async(unittest.TestCase):
         async def work(server, client):
             for _ in range(3):
                 task = asyncio.create_task(client.emails.send(**EMAIL))
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.3)
                 task.cancel()
                 with self.assertRaises(asyncio.CancelledError):
                     await task
             with self.assertRaises(asyncio.TimeoutError):
                 await asyncio.wait_for(client.plan.get(), 0.1)
-            await asyncio.sleep(0.1)
             # The thread is free again and the connections are closed.
-            self.assertEqual((server.open, len(client._client._calls)), (0, 0))
+            self.assertTrue(server.wait_until_closed())
+            self.assertEqual(len(client._client._calls), 0)
 
         run(work, hang, max_threads=1)
 

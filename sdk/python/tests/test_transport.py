@@ -2,7 +2,11 @@ import io
 import json
 import os
 import pickle
+import shutil
 import socket
+import ssl
+import subprocess
+import tempfile
 import threading
 import time
 import traceback
@@ -342,31 +346,102 @@ class Connections(Case):
             again[0].__exit__()
 
 
+@unittest.skipUnless(shutil.which("openssl"), "needs openssl, which makes the certificate")
+class Tls(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.key, cls.certificate = os.path.join(cls.folder, "key.pem"), os.path.join(cls.folder, "certificate.pem")
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", cls.key, "-out", cls.certificate]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def serve(self, *answers):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        server = Server(*answers, tls=context)
+        return server, server.url.replace("http://127.0.0.1", "https://localhost")
+
+    def test_sends_streams_and_closing(self):
+        server, url = self.serve(SENT, SENT, (200, {}, b"x" * 300_000), hang)
+        with server, Client("svc_prd_live", url, ssl_context=ssl.create_default_context(cafile=self.certificate)) as client:
+            client.emails.send(**EMAIL)
+            client.emails.send(**EMAIL, attachments=[{"content": b"y" * 2_000_000}])
+            self.assertEqual(len(client.exports.get_file("exp_1").read()), 300_000)
+            self.assertEqual(server.connections, 1)
+            cancellation = Cancellation()
+            threading.Timer(0.2, cancellation.cancel).start()
+            self.fails("canceled", client.plan.get, options={"cancellation": cancellation})
+            self.assertTrue(server.wait_until_closed())
+
+    def test_a_certificate_that_is_not_trusted_is_not_tried_again(self):
+        server, url = self.serve(SENT)
+        with server, Client(KEY, url) as client:
+            error = self.fails("connection_error", client.emails.send, **EMAIL)
+            self.assertIsInstance(error.cause, ssl.SSLCertVerificationError)
+            self.assertEqual((server.connections, server.requests), (1, []))
+        server, url = self.serve(SENT)
+        with server, Client(KEY, url.replace("localhost", "127.0.0.1"), ssl_context=ssl.create_default_context(cafile=self.certificate)) as client:
+            self.fails("connection_error", client.emails.send, **EMAIL)
+
+    def test_a_handshake_without_an_answer(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            url = f"https://localhost:{listener.getsockname()[1]}"
+            with Client(KEY, url, timeout=0.2, max_retries=0) as client:
+                self.fails("timeout", client.plan.get)
+            with Client(KEY, url) as client:
+                threading.Timer(0.2, client.close).start()
+                started = time.monotonic()
+                self.fails("closed", client.plan.get)
+                self.assertLess(time.monotonic() - started, 2)
+
+
+class Interrupts(Case):
+    def test_an_interrupt_gives_the_connection_up(self):
+        def interrupt(_reader, _buffer):
+            raise KeyboardInterrupt
+
+        with Server((200, {}, {"id": "x" * 300_000})) as server, client_of(server) as client:
+            part = transport.Answer.read_part
+
+            def second(answer, size):
+                if answer._left < 300_000:
+                    with mock.patch.object(transport._Reader, "readinto", interrupt):
+                        return part(answer, size)
+                return part(answer, size)
+
+            with mock.patch.object(transport.Answer, "read_part", second), mock.patch.object(transport, "READ_BYTES", 100_000):
+                self.assertRaises(KeyboardInterrupt, client.plan.get)
+            self.assertEqual((len(client._calls), len(client._pool._open)), (0, 0))
+            self.assertEqual(len(client.plan.get().id), 300_000)
+
+
 class Time(Case):
     def test_timeout_of_a_try(self):
-        with Server(hang) as server, client_of(server, timeout=0.1) as client:
+        with Server(hang) as server, client_of(server, timeout=0.5) as client:
             started = time.monotonic()
             error = self.fails("timeout", client.plan.get)
             self.assertEqual((len(server.requests), error.status), (3, None))
-            self.assertLess(time.monotonic() - started, 2)
+            self.assertLess(time.monotonic() - started, 8)
             self.fails("timeout", client.plan.get, options={"timeout": 0.05})
 
     def test_slow_bytes_do_not_extend_a_try(self):
         def drip(sock, _request):
             for byte in answer_bytes(SENT):
                 sock.sendall(bytes([byte]))
-                time.sleep(0.02)
+                time.sleep(0.05)
 
-        with Server(drip) as server, client_of(server, timeout=0.2, max_retries=0) as client:
+        with Server(drip) as server, client_of(server, timeout=0.5, max_retries=0) as client:
             started = time.monotonic()
             self.fails("timeout", client.plan.get)
-            self.assertLess(time.monotonic() - started, 1)
+            self.assertLess(time.monotonic() - started, 2)
 
     def test_deadline_ends_the_whole_call(self):
         with Server(hang) as server, client_of(server, deadline=0.3, max_retries=100) as client:
             started = time.monotonic()
             self.fails("timeout", client.plan.get)
-            self.assertTrue(0.25 < time.monotonic() - started < 1)
+            self.assertTrue(0.25 < time.monotonic() - started < 3)
         with Server(problem(429, "rate_limited", {"Retry-After": "5"})) as server, client_of(server) as client:
             self.fails("rate_limited", client.plan.get, options={"deadline": 1})
             self.assertEqual(len(server.requests), 1)
@@ -375,17 +450,17 @@ class Time(Case):
         for answer in (hang, problem(429, "rate_limited", {"Retry-After": "20"})):
             with Server(answer) as server, client_of(server) as client:
                 cancellation = Cancellation()
-                threading.Timer(0.1, cancellation.cancel).start()
+                threading.Timer(0.5, cancellation.cancel).start()
                 started = time.monotonic()
                 error = self.fails("canceled", client.emails.send, **EMAIL, options={"cancellation": cancellation})
-                self.assertLess(time.monotonic() - started, 1)
+                self.assertLess(time.monotonic() - started, 5)
                 self.assertTrue(error.idempotency_key)
                 self.fails("canceled", client.emails.send, **EMAIL, options={"cancellation": cancellation})
                 self.assertEqual(len(server.requests), 1)
 
     def test_close_ends_calls_that_run(self):
         with Server(hang) as server, client_of(server) as client:
-            threading.Timer(0.1, client.close).start()
+            threading.Timer(0.3, client.close).start()
             self.fails("closed", client.plan.get)
             self.assertTrue(server.wait_until_closed())
 
@@ -447,8 +522,11 @@ class Answers(Case):
             self.assertEqual(len(server.requests), 1)
         with Server((200, {"Content-Length": str(2**40)}, b"x")) as server, client_of(server) as client:
             self.fails("invalid_response", client.plan.get)
-        with Server((200, {"Content-Encoding": "gzip"}, b"\x1f\x8b")) as server, client_of(server) as client:
+        # The body would be JSON, so that only the header says that it is none.
+        with Server((200, {"Content-Encoding": "gzip"}, b"{}")) as server, client_of(server) as client:
             self.fails("invalid_response", client.plan.get)
+            self.fails("invalid_response", client.exports.get_file, "exp_1")
+            self.assertEqual(len(server.requests), 2)
 
     def test_answer_before_the_body_was_read(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -223,6 +223,10 @@ class Answer:
             part = self._response.read1(size if self._left is None else min(size, self._left))
         except (OSError, http.client.HTTPException, ValueError) as error:
             failure = self._lost(error)
+        except BaseException:
+            # An interrupt from the keyboard leaves the answer half read, so its connection cannot be kept.
+            self.close()
+            raise
         else:
             if part:
                 if self._left is not None:
@@ -386,7 +390,6 @@ class Pool:
             idle, self._idle = self._idle, []
             busy = self._open.difference(idle)
         for connection in idle:
-            connection.shut_down()
             self._drop(connection)
         for connection in busy:
             connection.shut_down()

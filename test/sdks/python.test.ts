@@ -5,6 +5,7 @@ import { outdatedStubs, readPythonStubs } from '../../sdk/tools/types-python.ts'
 
 test('the stubs of the library for Python are current', async () => {
   const stubs = await readPythonStubs();
-  assert.deepEqual(outdatedStubs(stubs), []);
+  const remedy = 'run `node --import ./bin/typescript.ts sdk/tools/types-python.ts`';
+  assert.deepEqual(outdatedStubs(stubs), [], remedy);
   assert.deepEqual(outdatedStubs({ 'types.pyi': `${stubs['types.pyi']} ` }), ['types.pyi']);
 });
