@@ -196,6 +196,8 @@ class Repeats(Case):
         for value in ("-5", "soon", "Mon, 02 Jan 2006 15:04:05 GMT", "1.5", "²", "Mon, 99 Foo 2026 99:99:99 GMT"):
             with Server(problem(429, "rate_limited", {"Retry-After": value}), SENT) as server, client_of(server) as client:
                 client.emails.send(**EMAIL)
+            with Server(problem(429, "rate_limited", {"Retry-After": value})) as server, client_of(server, max_retries=0) as client:
+                self.assertIsNone(self.fails("rate_limited", client.plan.get).retry_after, value)
         # The date is compared with that of the answer, so that a clock that is wrong by minutes does not matter.
         dates = {"Date": "Mon, 02 Jan 2006 15:04:05 GMT", "Retry-After": "Mon, 02 Jan 2006 15:14:05 GMT"}
         with Server(problem(503, "unavailable", dates)) as server, client_of(server) as client:
