@@ -17,18 +17,16 @@ const TEST_MS = 2 * 60_000;
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const out = join(folder, '../../node_modules/.cache/sdk-node', process.version);
 
-/** Tests import the sources, as the compiler of types reads them, and run against what is published. */
+/** Tests import the client from its sources, as the compiler of types reads them, and run against what is published. */
 const published = {
   name: 'published',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\.\/src\// }, ({ path }) => ({
-      path: join(folder, 'dist', `${path.slice('../src/'.length, -'.ts'.length)}.js`),
-      external: true,
-    }));
+    const path = join(folder, 'dist/index.js');
+    onResolve({ filter: /^\.\.\/src\/index\.ts$/ }, () => ({ path, external: true }));
   },
 };
 
-build();
+await build();
 mkdirSync(out, { recursive: true });
 const named = process.argv.slice(2).map((path) => basename(path));
 const sources = readdirSync(join(folder, 'test')).filter(
