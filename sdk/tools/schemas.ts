@@ -203,9 +203,7 @@ class Reader {
       return union(schema.type.map((type) => this.#tree({ ...schema, type }, place)));
     switch (schema.type) {
       case 'string':
-        return schema.enum === undefined
-          ? { kind: 'string' }
-          : { kind: 'string', values: schema.enum.map(String) };
+        return stringOf(schema, place);
       case 'integer':
       case 'number':
       case 'boolean':
@@ -246,6 +244,15 @@ class Reader {
       if (!taken(name)) return name;
     }
   }
+}
+
+function stringOf(schema: Schema, { use }: Place): TypeTree {
+  if (schema.enum === undefined) return { kind: 'string' };
+  const values = schema.enum.map(String);
+  // Programs tell events apart by the one value of their type.
+  return use === 'event' && values.length === 1
+    ? { kind: 'string', values, isFixed: true }
+    : { kind: 'string', values };
 }
 
 /**

@@ -1705,7 +1705,7 @@ export interface EmailSentEvent {
    * repetitions by it.
    */
   id: string;
-  type: Known<'email.sent'>;
+  type: 'email.sent';
   /** When the event happened, in ISO 8601 and UTC. */
   createdAt: string;
   mode: Known<'live' | 'test'>;
@@ -1730,12 +1730,12 @@ export interface EmailHeldEventData extends EmailSentEventData {
 }
 
 export interface EmailHeldEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.held'>;
+  type: 'email.held';
   data: EmailHeldEventData;
 }
 
 export interface EmailQueuedEvent extends Omit<EmailSentEvent, 'type'> {
-  type: Known<'email.queued'>;
+  type: 'email.queued';
 }
 
 export interface EmailOpenedEventDataOpen {
@@ -1753,7 +1753,7 @@ export interface EmailOpenedEventData extends EmailSentEventData {
 }
 
 export interface EmailOpenedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.opened'>;
+  type: 'email.opened';
   data: EmailOpenedEventData;
 }
 
@@ -1778,7 +1778,7 @@ export interface EmailBouncedEventData extends EmailSentEventData {
 }
 
 export interface EmailBouncedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.bounced'>;
+  type: 'email.bounced';
   data: EmailBouncedEventData;
 }
 
@@ -1794,7 +1794,7 @@ export interface EmailClickedEventData extends EmailSentEventData {
 }
 
 export interface EmailClickedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.clicked'>;
+  type: 'email.clicked';
   data: EmailClickedEventData;
 }
 
@@ -1806,12 +1806,12 @@ export interface DomainFailedEventData {
 }
 
 export interface DomainFailedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'domain.failed'>;
+  type: 'domain.failed';
   data: DomainFailedEventData;
 }
 
 export interface EmailCanceledEvent extends Omit<EmailSentEvent, 'type'> {
-  type: Known<'email.canceled'>;
+  type: 'email.canceled';
 }
 
 export interface EmailReceivedEventDataAuth {
@@ -1847,12 +1847,12 @@ export interface EmailReceivedEventData {
 }
 
 export interface EmailReceivedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.received'>;
+  type: 'email.received';
   data: EmailReceivedEventData;
 }
 
 export interface BroadcastSentEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'broadcast.sent'>;
+  type: 'broadcast.sent';
   data: BroadcastSummary;
 }
 
@@ -1871,25 +1871,25 @@ export interface EmailDeliveredEventData extends EmailSentEventData {
 }
 
 export interface EmailDeliveredEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.delivered'>;
+  type: 'email.delivered';
   data: EmailDeliveredEventData;
 }
 
 export interface DomainVerifiedEvent extends Omit<DomainFailedEvent, 'type'> {
-  type: Known<'domain.verified'>;
+  type: 'domain.verified';
 }
 
 export interface ContactCreatedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'contact.created'>;
+  type: 'contact.created';
   data: Contact;
 }
 
 export interface ContactUpdatedEvent extends Omit<ContactCreatedEvent, 'type'> {
-  type: Known<'contact.updated'>;
+  type: 'contact.updated';
 }
 
 export interface ContactDeletedEvent extends Omit<ContactCreatedEvent, 'type'> {
-  type: Known<'contact.deleted'>;
+  type: 'contact.deleted';
 }
 
 export interface EmailComplainedEventDataComplaint extends Pick<EmailBouncedEventDataBounce, 'class' | 'advice'> {
@@ -1906,54 +1906,54 @@ export interface EmailComplainedEventData extends EmailSentEventData {
 }
 
 export interface EmailComplainedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.complained'>;
+  type: 'email.complained';
   data: EmailComplainedEventData;
 }
 
 export interface EmailSuppressedEvent extends Omit<EmailSentEvent, 'type'> {
-  type: Known<'email.suppressed'>;
+  type: 'email.suppressed';
 }
 
 export interface BroadcastPausedEvent extends Omit<BroadcastSentEvent, 'type'> {
-  type: Known<'broadcast.paused'>;
+  type: 'broadcast.paused';
 }
 
 export interface BroadcastFailedEvent extends Omit<BroadcastSentEvent, 'type'> {
-  type: Known<'broadcast.failed'>;
+  type: 'broadcast.failed';
 }
 
 export interface ApprovalExpiredEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'approval.expired'>;
+  type: 'approval.expired';
   data: Approval;
 }
 
 export interface SuppressionAddedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'suppression.added'>;
+  type: 'suppression.added';
   data: Suppression;
 }
 
 export interface ApprovalApprovedEvent extends Omit<ApprovalExpiredEvent, 'type'> {
-  type: Known<'approval.approved'>;
+  type: 'approval.approved';
 }
 
 export interface ApprovalDeclinedEvent extends Omit<ApprovalExpiredEvent, 'type'> {
-  type: Known<'approval.declined'>;
+  type: 'approval.declined';
 }
 
 export interface ApprovalRequestedEvent extends Omit<ApprovalExpiredEvent, 'type'> {
-  type: Known<'approval.requested'>;
+  type: 'approval.requested';
 }
 
 export interface ApprovalWithdrawnEvent extends Omit<ApprovalExpiredEvent, 'type'> {
-  type: Known<'approval.withdrawn'>;
+  type: 'approval.withdrawn';
 }
 
 export interface SuppressionRemovedEvent extends Omit<SuppressionAddedEvent, 'type'> {
-  type: Known<'suppression.removed'>;
+  type: 'suppression.removed';
 }
 
 export interface ContactUnsubscribedEvent extends Omit<ContactCreatedEvent, 'type'> {
-  type: Known<'contact.unsubscribed'>;
+  type: 'contact.unsubscribed';
 }
 
 export interface EmailDeliveryDelayedEventDataDelay extends Pick<EmailBouncedEventDataBounce, 'class' | 'advice'> {
@@ -1971,7 +1971,7 @@ export interface EmailDeliveryDelayedEventData extends EmailSentEventData {
 }
 
 export interface EmailDeliveryDelayedEvent extends Omit<EmailSentEvent, 'type' | 'data'> {
-  type: Known<'email.delivery_delayed'>;
+  type: 'email.delivery_delayed';
   data: EmailDeliveryDelayedEventData;
 }
 

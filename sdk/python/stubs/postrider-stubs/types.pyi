@@ -2624,7 +2624,7 @@ class EmailSentEventData(Object):
 class EmailSentEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.sent"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2660,7 +2660,7 @@ class EmailHeldEventData(Object):
 class EmailHeldEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.held"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2671,7 +2671,7 @@ class EmailHeldEvent(Object):
 class EmailQueuedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.queued"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2709,7 +2709,7 @@ class EmailOpenedEventData(Object):
 class EmailOpenedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.opened"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2753,7 +2753,7 @@ class EmailBouncedEventData(Object):
 class EmailBouncedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.bounced"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2793,7 +2793,7 @@ class EmailClickedEventData(Object):
 class EmailClickedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.clicked"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2810,7 +2810,7 @@ class DomainFailedEventData(Object):
 class DomainFailedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["domain.failed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2821,7 +2821,7 @@ class DomainFailedEvent(Object):
 class EmailCanceledEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.canceled"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2860,7 +2860,7 @@ class EmailReceivedEventData(Object):
 class EmailReceivedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.received"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2871,7 +2871,7 @@ class EmailReceivedEvent(Object):
 class BroadcastSentEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["broadcast.sent"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2909,7 +2909,7 @@ class EmailDeliveredEventData(Object):
 class EmailDeliveredEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.delivered"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2920,7 +2920,7 @@ class EmailDeliveredEvent(Object):
 class DomainVerifiedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["domain.verified"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2931,7 +2931,7 @@ class DomainVerifiedEvent(Object):
 class ContactCreatedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["contact.created"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2942,7 +2942,7 @@ class ContactCreatedEvent(Object):
 class ContactUpdatedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["contact.updated"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2953,7 +2953,7 @@ class ContactUpdatedEvent(Object):
 class ContactDeletedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["contact.deleted"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -2994,7 +2994,7 @@ class EmailComplainedEventData(Object):
 class EmailComplainedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.complained"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3005,7 +3005,7 @@ class EmailComplainedEvent(Object):
 class EmailSuppressedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.suppressed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3016,7 +3016,7 @@ class EmailSuppressedEvent(Object):
 class BroadcastPausedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["broadcast.paused"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3027,7 +3027,7 @@ class BroadcastPausedEvent(Object):
 class BroadcastFailedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["broadcast.failed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3038,7 +3038,7 @@ class BroadcastFailedEvent(Object):
 class ApprovalExpiredEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["approval.expired"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3049,7 +3049,7 @@ class ApprovalExpiredEvent(Object):
 class SuppressionAddedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["suppression.added"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3060,7 +3060,7 @@ class SuppressionAddedEvent(Object):
 class ApprovalApprovedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["approval.approved"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3071,7 +3071,7 @@ class ApprovalApprovedEvent(Object):
 class ApprovalDeclinedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["approval.declined"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3082,7 +3082,7 @@ class ApprovalDeclinedEvent(Object):
 class ApprovalRequestedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["approval.requested"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3093,7 +3093,7 @@ class ApprovalRequestedEvent(Object):
 class ApprovalWithdrawnEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["approval.withdrawn"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3104,7 +3104,7 @@ class ApprovalWithdrawnEvent(Object):
 class SuppressionRemovedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["suppression.removed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3115,7 +3115,7 @@ class SuppressionRemovedEvent(Object):
 class ContactUnsubscribedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["contact.unsubscribed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
@@ -3157,7 +3157,7 @@ class EmailDeliveryDelayedEventData(Object):
 class EmailDeliveryDelayedEvent(Object):
     id: str
     """Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it."""
-    type: str
+    type: Literal["email.delivery_delayed"]
     created_at: str
     """When the event happened, in ISO 8601 and UTC."""
     mode: str
