@@ -74,9 +74,6 @@ func (c *Client) Close() error {
 // String names the address of the daemon, and never the key.
 func (c *Client) String() string { return "postrider.Client(" + c.base + ")" }
 
-// GoString is the same as String, so that %#v does not print what is inside.
-func (c *Client) GoString() string { return c.String() }
-
 func checkKey(key string) *Error {
 	if key == "" {
 		return invalidArgument("key", "an API key is required: pass it, or set SERVICE_API_KEY")
