@@ -19,7 +19,7 @@ func TestAStreamIsReadAsItArrives(t *testing.T) {
 			<-next
 		}
 	})
-	client := newTestClient(t, server.URL, WithDeadline(300*time.Millisecond))
+	client := newTestClient(t, server.URL, WithDeadline(time.Second))
 	stream, err := client.Exports.GetFile(context.Background(), "exp_1")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestAStreamIsReadAsItArrives(t *testing.T) {
 		t.Errorf("%q, %v", part[:count], err)
 	}
 	// The deadline of a call ends with the head of a stream.
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(1100 * time.Millisecond)
 	close(next)
 	if rest, err := io.ReadAll(stream); err != nil || string(rest) != "second" {
 		t.Errorf("%q, %v", rest, err)
@@ -46,7 +46,7 @@ func TestAStreamThatStopsMeetsTheTimeOfATry(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
-	client := newTestClient(t, server.URL, WithTimeout(100*time.Millisecond))
+	client := newTestClient(t, server.URL, WithTimeout(500*time.Millisecond))
 	stream, err := client.Emails.GetRaw(context.Background(), "em_1", nil)
 	if err != nil {
 		t.Fatal(err)
