@@ -124,7 +124,7 @@ class AsyncPage(Object):
 
 
 class AsyncList:
-    """A list that was not asked for yet: ``await`` gives its first page, and ``async for`` the items of all pages."""
+    """A list: ``await`` gives its first page, and ``async for`` the items of all pages."""
 
     def __init__(self, client: AsyncClient, request: Request, options: Optional[Mapping[str, Any]]) -> None:
         self._client = client

@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, List, Optional
 from .errors import invalid_argument
 
 PART_BYTES = 3 * 64 * 1024
-"""Bytes of a file that are read and encoded at once; a multiple of 3, so that the base64 of the parts can be joined."""
+"""Bytes that are encoded at once; a multiple of 3, so that the base64 of the parts can be joined."""
 
 MAX_INLINE_CHARACTERS = 64 * 1024
 """Contents in base64 that are longer do not pass through the JSON encoder, which would copy them twice."""
@@ -58,7 +58,7 @@ def time_text(value: Any) -> Optional[str]:
 
 
 def _with_marks(body: Any, mark: str, contents: List[Parts]) -> Any:
-    """A copy of the body that has the mark where a content belongs. The caller's objects stay as they are."""
+    """A copy of the body that has the mark where a content belongs."""
     if not isinstance(body, dict):
         return body
     if isinstance(body.get("emails"), (list, tuple)):

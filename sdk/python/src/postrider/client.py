@@ -42,7 +42,7 @@ class Client(Resources):
         # The name is deleted, so that the traceback of a refusal does not have the key among its variables.
         del api_key
         if not isinstance(self._key.value, str) or not re.fullmatch(r"[\x21-\x7e]+", self._key.value):
-            raise invalid_argument("the API key is missing or has characters that no key has: pass it, or set SERVICE_API_KEY", "api_key")
+            raise invalid_argument("the API key is missing or malformed: pass it, or set SERVICE_API_KEY", "api_key")
         if isinstance(max_retries, bool) or not isinstance(max_retries, int) or max_retries < 0:
             raise invalid_argument("`max_retries` must be a whole number from 0", "max_retries")
         self._max_retries = max_retries

@@ -64,7 +64,7 @@ class Address:
             url, host, port = urlsplit(""), "", None
         if url.scheme not in ("http", "https") or not host or re.search(r"[\s\x00-\x1f\x7f]", base_url):
             raise invalid_argument(
-                "the address of the daemon is missing or no http or https URL: pass `base_url`, or set SERVICE_BASE_URL", "base_url"
+                "the address is missing or no http or https URL: pass `base_url`, or set SERVICE_BASE_URL", "base_url"
             )
         if url.query or url.fragment or url.username is not None:
             raise invalid_argument("the address of the daemon may have a path, and no query, fragment or user", "base_url")

@@ -66,7 +66,7 @@ class Cancellation:
 
 
 class Call:
-    """A call that runs: what ends it, and the connection to cut when it must end at once."""
+    """A call that runs, and the connection to cut when it must end at once."""
 
     __slots__ = ("_connection", "_event", "_lock", "cancellation", "deadline", "reason")
 
@@ -111,7 +111,7 @@ class Call:
 
 
 class Failure(Exception):
-    """A try that failed. ``acted`` is ``no`` when the request surely did nothing, and ``maybe`` when it may be repeated if that is harmless."""
+    """A try that failed. ``acted``: ``no`` when it surely did nothing, ``maybe`` when a harmless one may be repeated, else ``yes``."""
 
     def __init__(self, error: PostriderError, acted: str, stale: bool = False) -> None:
         super().__init__()
@@ -395,7 +395,7 @@ class Pool:
             connection.shut_down()
 
     def start_in_child(self) -> None:
-        """Forget the connections of the parent. Only the child's copies are closed, which the parent does not notice."""
+        """Close the child's copies of the connections, which the parent does not notice."""
         # Another thread of the parent may have held the lock when the process was forked.
         self._lock = threading.Lock()
         connections, self._open, self._idle = self._open, set(), []
