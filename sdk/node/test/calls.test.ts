@@ -60,8 +60,8 @@ test('close ends a stream that nobody reads', async () => {
   const client = server.client();
   const file = await client.exports.getFile('exp_1');
   client.close();
-  await assert.rejects(file.text(), { type: 'closed' });
   while (server.openConnections() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await assert.rejects(file.text(), { type: 'closed' });
 });
 
 test('a call whose signal has fired sends nothing, and a signal that outlives calls keeps none of them', async () => {
