@@ -227,6 +227,9 @@ test('an endpoint that a key of one domain makes has that domain, whatever the r
     }
 });
 
+/** Operations that only read, which a key must be allowed to write for, because they show what is private to a person. */
+const PRIVATE = ['getRecoveryAddress'];
+
 test('a reading key of one domain is answered the same about another domain', async () => {
   const key = await world.testApp.newKey({
     mode: 'live',
@@ -241,8 +244,9 @@ test('a reading key of one domain is answered the same about another domain', as
         { method: 'GET', url: pathOf(operation, family) },
         'live',
       );
-    assert.equal((await ask(away)).statusCode, 404, operation.name);
-    assert.equal((await ask(home)).statusCode, 200, operation.name);
+    const [foreign, own] = PRIVATE.includes(operation.name) ? [403, 403] : [404, 200];
+    assert.equal((await ask(away)).statusCode, foreign, operation.name);
+    assert.equal((await ask(home)).statusCode, own, operation.name);
   }
 });
 

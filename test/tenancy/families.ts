@@ -40,7 +40,7 @@ export const BOUND = [
 /** Adds a verified domain with all its resources. */
 export async function addFamily(world: Populated, domain: string): Promise<Family> {
   const { owner, testApp } = world;
-  const { tenantId, keys: whole } = owner;
+  const { tenantId, testKeyId, keys: whole } = owner;
   const { app } = testApp;
   const dom = newId('dom', app.clock.now());
   await addDomain(testApp, {
@@ -49,7 +49,7 @@ export async function addFamily(world: Populated, domain: string): Promise<Famil
   });
   const ids: Record<Prefix, string> = { ...owner.ids, dom };
   const key = await testApp.newKey({ mode: 'live', domainId: dom });
-  const party = { tenantId, keys: whole, ids: ids as Ids, domain };
+  const party = { tenantId, testKeyId, keys: whole, ids: ids as Ids, domain };
   const post = (url: string, body: object) => world.wanted(party, { mode: 'live' }).post(url, body);
   /** Resources that this domain needs in another form than the rows of all resources have. */
   const own: Partial<Record<Prefix, () => Promise<string>>> = {

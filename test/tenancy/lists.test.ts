@@ -39,8 +39,8 @@ before(async () => {
 after(() => world.close());
 
 /** Returns the values with which a filter of a list finds something of the party. */
-function filterOf(listed: string | undefined, name: string, { ids }: Party): readonly string[] {
-  const values = ROWS.find(({ prefix }) => prefix === listed)?.filters?.[name]?.({ ids });
+function filterOf(listed: string | undefined, name: string, party: Party): readonly string[] {
+  const values = ROWS.find(({ prefix }) => prefix === listed)?.filters?.[name]?.(party);
   if (values === undefined) throw new Error(`what does \`${name}\` of the list of ${listed} find?`);
   return values;
 }

@@ -25,6 +25,8 @@ export type Party = {
   keys: Readonly<Record<Mode, string>>;
   /** Id of one resource of each kind, which was created with the test key. */
   ids: Ids;
+  /** Id of its test key. */
+  testKeyId: string;
   /** Domain of its senders and addresses, where it is not that of all tenants of these tests. */
   domain?: string;
 };
@@ -146,14 +148,22 @@ export async function openPopulated(
     if (special) return (await special(request)).id;
     return (await request.post(fillPath(path ?? '', request.ids), body?.(request) ?? {})).id;
   };
+  /** Returns the id of a party's test key, before it has another one. */
+  const keyIdOf = async (party: Pick<Party, 'keys'>): Promise<string> => {
+    const listed = await ask(party, { method: 'GET', url: '/v1/api-keys' });
+    const [key] = listed.json<{ data: Made[] }>().data;
+    assert.ok(key, 'the tenant has no key');
+    return key.id;
+  };
   const addParty: Populated['addParty'] = async (name, prefixes) => {
     const { tenantId, testKey, liveKey } = await testApp.addTenant(name);
     const ids: Partial<Record<Prefix, string>> = {};
-    const party = { tenantId, keys: { test: testKey, live: liveKey }, ids: ids as Ids };
+    const keys = { test: testKey, live: liveKey };
+    const party = { tenantId, keys, ids: ids as Ids, testKeyId: await keyIdOf({ keys }) };
     for (const prefix of prefixes) ids[prefix] = await make(party, prefix);
     return party;
   };
-  const settle = async (member: Pick<Party, 'tenantId' | 'keys'>): Promise<Party> => {
+  const settle = async (member: Omit<Party, 'ids'>): Promise<Party> => {
     const ids: Partial<Record<Prefix, string>> = {};
     const party = { ...member, ids: ids as Ids };
     ids.dom = await addVerifiedDomain(party, ask, dns);
@@ -165,6 +175,7 @@ export async function openPopulated(
     return party;
   };
   const { tenantId, testKey, liveKey } = testApp;
+  const keys = { test: testKey, live: liveKey };
   return {
     ...{
       testApp,
@@ -175,7 +186,7 @@ export async function openPopulated(
       runJobs,
       operations: operationsOf((await testApp.openServer()).openApi()),
     },
-    owner: await settle({ tenantId, keys: { test: testKey, live: liveKey } }),
+    owner: await settle({ tenantId, keys, testKeyId: await keyIdOf({ keys }) }),
     stranger: await settle(await addParty('stranger', [])),
     close: () => testApp.close(),
   };

@@ -70,7 +70,10 @@ export type Wanted = {
 };
 
 /** The tenant that owns what a filter finds. */
-export type Owner = Pick<Wanted, 'ids'>;
+export type Owner = Pick<Wanted, 'ids'> & {
+  /** Id of the key that made what belongs to it. */
+  testKeyId: string;
+};
 
 export type Resource = {
   /** Nouns before its id in a path, or the first noun of the path and the noun, as in `mailboxes/imports`. */

@@ -248,6 +248,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       to: () => ['bob@rcpt.example'],
       tag: () => ['kind:greeting'],
       messageId: ({ ids }) => [`${ids.em}@${DOMAIN}`],
+      apiKeyId: ({ testKeyId }) => [testKeyId],
     },
     named: {
       body: (name, { domain }) => ({
@@ -363,6 +364,7 @@ const RESOURCES: Readonly<Record<Prefix, Resource>> = {
       rules: [{ conditions: [], fileInto: 'All' }],
       quotaBytes: 5_000_000_000,
       status: 'suspended',
+      timeZone: 'Europe/Berlin',
       disabledCapabilities: ['BINARY', 'IDLE'],
     }),
     linked: ['members', 'password', 'scramLogin'],
