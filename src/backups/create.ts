@@ -75,10 +75,11 @@ export async function createBackup(app: BackupApp, folder: string): Promise<Made
   const staging = join(folder, `${partialPrefix(installation.id)}${name}`);
   await mkdir(staging, { mode: 0o700 });
   try {
-    const isPlain = app.config.backup.recipients.length === 0;
-    const made = await (isPlain
+    // A reload changes the settings while a backup is made, which takes minutes: it has the keys that it began with.
+    const recipients = [...app.config.backup.recipients];
+    const made = await (recipients.length === 0
       ? makePlain(app, folder, staging)
-      : makeEncrypted(app, { folder, name, staging }));
+      : makeEncrypted(app, { folder, name, staging, recipients }));
     const facts = { ...made, tookMs: Math.round(app.clock.elapsed() - elapsed) };
     await flushDirectory(staging);
     writeFacts(staging, facts);
@@ -111,9 +112,14 @@ async function makePlain(app: BackupApp, folder: string, staging: string): Promi
  */
 async function makeEncrypted(
   app: BackupApp,
-  { folder, name, staging }: { folder: string; name: string; staging: string },
+  {
+    folder,
+    name,
+    staging,
+    recipients,
+  }: { folder: string; name: string; staging: string; recipients: string[] },
 ): Promise<BackupFacts> {
-  const { dataDir, backup } = app.config;
+  const { dataDir } = app.config;
   await using scratch = await openScratchFolder(dataDir);
   await requireSpace(app, dataDir, await databaseBytes(dataDir));
   const facts = await app.blobs.holds.during(() => fill(app, folder, scratch.path));
@@ -124,13 +130,12 @@ async function makeEncrypted(
     from: scratch.path,
     name,
     to: join(staging, ARCHIVE_FILE),
-    recipients: backup.recipients,
+    recipients,
   };
   const sha256 = await encryptBackup(app.clock, archive);
   const sums = await SumsWriter.open(staging);
   try {
     sums.add({ sha256, path: ARCHIVE_FILE });
-    const recipients = [...backup.recipients];
     return { ...facts, format: ENCRYPTED_FORMAT, recipients, sums: await sums.finish() };
   } finally {
     await sums.close();

@@ -24,6 +24,8 @@ export type PackJob = {
 
 /** Packs and encrypts a backup, and returns the SHA-256 of the archive, which is on disk then. */
 export async function packEncrypted({ from, name, to, recipients }: PackJob): Promise<string> {
+  // age would write an archive that nobody can open.
+  if (recipients.length === 0) throw new Error('an encrypted backup needs a recipient');
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
   const { readable, controller } = createTarPacker();

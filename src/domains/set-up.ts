@@ -16,7 +16,7 @@ export function setupLogPath(dataDir: string): string {
 /** Returns true while a set-up is at work. `now` is in Unix milliseconds. */
 export function isBeingSetUp(dataDir: string, now: number): boolean {
   const log = statSync(setupLogPath(dataDir), { throwIfNoEntry: false });
-  return log !== undefined && now - log.mtimeMs < SET_UP_MS;
+  return log !== undefined && Math.abs(now - log.mtimeMs) < SET_UP_MS;
 }
 
 /** Time after which a running set-up marks its log, in milliseconds. */
@@ -26,5 +26,6 @@ export const SET_UP_MARK_MS = 20_000;
 export function isSetUpRunning(dataDir: string, now: number): boolean {
   const log = statSync(setupLogPath(dataDir), { throwIfNoEntry: false });
   // A busy machine may be late with one mark.
-  return log !== undefined && now - log.mtimeMs < 3 * SET_UP_MARK_MS;
+  // The clock may have been set back since.
+  return log !== undefined && Math.abs(now - log.mtimeMs) < 3 * SET_UP_MARK_MS;
 }

@@ -24,7 +24,8 @@ export async function requireTemplateUnplanned(tx: Tx, changer: Changer, id: str
 }
 
 /**
- * Checks that the caller may change a segment: mail of the caller needs no approval, or nobody has planned a broadcast to the segment.
+ * Checks that the caller may change a segment: mail of the caller needs no approval, or no broadcast to the segment can
+ * start without another look at it.
  * @throws AppError restricted_api_key
  */
 export function requireSegmentUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {
@@ -32,8 +33,8 @@ export function requireSegmentUnplanned(tx: Tx, changer: Changer, id: string): P
 }
 
 /**
- * Checks that the caller may change a topic: mail of the caller needs no approval, or nobody has planned a broadcast that names the topic. Its readers
- * see the topic's name and description, and its default decides who gets the broadcast.
+ * Checks that the caller may change a topic: mail of the caller needs no approval, or no broadcast that names the topic can start without another
+ * look at it. Its readers see the topic's name and description, and its default decides who gets the broadcast.
  * @throws AppError restricted_api_key
  */
 export function requireTopicUnplanned(tx: Tx, changer: Changer, id: string): Promise<void> {

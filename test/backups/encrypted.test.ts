@@ -134,6 +134,18 @@ test('an encrypted backup that fails leaves nothing, and the next one succeeds',
   await createBackup(backupApp, folder);
 });
 
+test('a backup keeps the recipients that it began with, also when a reload takes them away', async (t) => {
+  const { backupApp, folder } = await openEncrypting(t);
+  const settings = { ...backupApp.config.backup };
+  const { recipients } = settings;
+  const crashPoint = () => {
+    settings.recipients = [];
+  };
+  const config = { ...backupApp.config, backup: settings };
+  const { facts } = await createBackup({ ...backupApp, config, crashPoint }, folder);
+  assert.deepEqual(facts.recipients, recipients);
+});
+
 test('an error of the thread that encrypts is the error of the backup', async (t) => {
   const { backupApp, folder, dataDir } = await openEncrypting(t);
   const backup = { ...backupApp.config.backup, recipients: ['age1nobody'] };

@@ -112,6 +112,15 @@ test('the chart has all reports of the days that were chosen, however many pages
   assert.deepEqual(await sums('&since=2027-01-01'), []);
 });
 
+test('reports that begin in the future do not push others out of the sums', async () => {
+  const { id: domainId } = await addDomain(testApp, { name: 'future.example' });
+  const beginAt = clock.now() - DAY_MS;
+  await addReport(domainId, { passed: 1, failed: 0, beginAt, details: DMARC });
+  await addReport(domainId, { passed: 1, failed: 0, beginAt: beginAt + 9 * DAY_MS, details: DMARC });
+  const { body } = await testApp.request('GET', `/v1/domains/${domainId}/reports/days`);
+  assert.equal(body.data.length, 1);
+});
+
 test('sums are larger than what SQLite adds as integers, and read an index alone', async () => {
   const { id: domainId } = await addDomain(testApp, { name: 'huge.example' });
   for (let count = 0; count < 3; count++)
@@ -119,7 +128,9 @@ test('sums are larger than what SQLite adds as integers, and read an index alone
   const { status, body } = await testApp.request('GET', `/v1/domains/${domainId}/reports/days`);
   assert.equal(status, 200);
   assert.equal(body.data[0].passed, 3 * 2 ** 62);
-  const [plan] = await explain((tx) => sumReports.run(tx, { domainId: 'dom_1', type: 'dmarc' }));
+  const [plan] = await explain((tx) =>
+    sumReports.run(tx, { domainId: 'dom_1', type: 'dmarc', before: DAY_MS }),
+  );
   assert.match(plan ?? '', /COVERING INDEX receivedReportsByDomain/);
 });
 

@@ -4,7 +4,6 @@
  */
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import { ONCE_FIELD } from '../field-names.ts';
 import { VERSION_HEADER } from '../version-header.ts';
 import { content, isOtherVersion, pageVersion, say, showContent } from './content.ts';
 import { endDraft } from './drafts.ts';
@@ -55,21 +54,12 @@ async function post(form: HTMLFormElement, data: FormData): Promise<boolean> {
   const isPage = answer.querySelector('#content') !== null && reason === undefined;
   if (isPage) showContent(answer);
   else {
-    // A reason is about the form as it was sent; sent again on purpose, it is another one.
-    renewKey(form, answer);
     say(form, reason ?? content().dataset['broken'], {
       takesFocus: true,
       offersReload: isOtherVersion(version),
     });
   }
   return false;
-}
-
-/** Gives a form the key of another one, because keys belong to no form in particular. */
-function renewKey(form: HTMLFormElement, answer: Document): void {
-  const find = (part: ParentNode) => part.querySelector<HTMLInputElement>(`input[name="${ONCE_FIELD}"]`);
-  const [own, other] = [find(form), find(answer)];
-  if (own && other) own.value = other.value;
 }
 
 /** Opens a page, also when it is this one. */

@@ -94,7 +94,7 @@ export function listReports(
   return readPage(page, (slice) => inSlice(query, 'id', slice).execute());
 }
 
-/** Maximum number of rows of a sum, the newest days first. Reports are kept for fewer days, but say themselves when they begin. */
+/** Maximum number of rows of a sum, the newest days first: 400 days with reports of both types. Our own limit. */
 const MAX_SUMS = 800;
 
 /** Reports of one type that begin on a day. */
@@ -110,12 +110,15 @@ export type ReportSum = {
 /** The ids of the reports, from `from` and before `until`. */
 type IdRange = Pick<PageRequest, 'from' | 'until'>;
 
-/** Sums the reports about a domain by type and day, the oldest day first. It reads an index alone. */
+/**
+ * Sums the reports about a domain by type and day, the oldest day first. Reporters say themselves when a report begins: those that begin at
+ * `before` or later, in Unix milliseconds, are left out, because they would push others out of the sums. It reads an index alone.
+ */
 export const sumReports = defineRead(
   'inbound.sumReports',
   async (
     tx,
-    { domainId, type, from = '', until }: Omit<OfDomain, 'tenantId'> & IdRange,
+    { domainId, type, before, from = '', until }: Omit<OfDomain, 'tenantId'> & IdRange & { before: number },
   ): Promise<ReportSum[]> => {
     const dayAt = sql<number>`beginAt - beginAt % ${sql.lit(DAY_MS)}`;
     // Reporters choose the numbers, whose sum may be larger than SQLite adds as integers.
@@ -125,6 +128,7 @@ export const sumReports = defineRead(
       .select(['type', dayAt.as('dayAt'), total('passed'), total('failed')])
       .select(({ fn }) => fn.countAll<number>().as('reports'))
       .where('domainId', '=', domainId)
+      .where('beginAt', '<', before)
       .where('id', '>=', from as ReceivedReportRow['id']);
     if (until !== undefined) found = found.where('id', '<', until as ReceivedReportRow['id']);
     if (type !== undefined) found = found.where('type', '=', type);

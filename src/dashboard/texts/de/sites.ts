@@ -40,7 +40,6 @@ export const sites: typeof english = {
   traceText:
     'Jeder Versuch an einem Ziel, während er geschieht: Verbindungen, Befehle, Antworten und Ergebnisse, das Neueste zuerst. Gezeigt wird nur, was von jetzt an gesagt wird. Der Inhalt von E-Mails wird nicht gezeigt.',
   traceSite: 'Ziel: einer seiner Hosts oder eine Domain, deren E-Mails dort aufgeschoben wurden',
-  traceNow: 'Zusehen',
   traceState: 'Was auf das Ziel wartet',
   lines: 'Neueste Zeilen',
   noLines: 'Seit dem Laden der Seite wurde nichts gesagt.',
@@ -61,6 +60,6 @@ export const sites: typeof english = {
   changeMail: 'Ihre E-Mails ändern',
   frequentReplies: 'Häufigste letzte Antworten',
   reply: 'Antwort',
-  noReplies: 'Keine E-Mail an diese Domain wurde aufgeschoben.',
+  noReplies: 'Von den ersten 1.000 wartenden Empfängern wurde keiner aufgeschoben.',
   actionsOnDomain: 'Aktionen, die für diese E-Mails gelten',
 };

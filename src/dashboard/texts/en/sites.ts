@@ -38,7 +38,6 @@ export const sites = {
   traceText:
     'Each attempt at a site while it happens: connections, commands, replies and outcomes, the newest first. Only what is said from now on is shown. The content of mail is not.',
   traceSite: 'Site: one of its hosts, or a domain whose mail was deferred there',
-  traceNow: 'Watch',
   traceState: 'What waits for it',
   lines: 'Newest lines',
   noLines: 'Nothing has been said since the page was loaded.',
@@ -59,6 +58,6 @@ export const sites = {
   changeMail: 'Change its mail',
   frequentReplies: 'Most frequent last replies',
   reply: 'Reply',
-  noReplies: 'No mail for this domain has been deferred.',
+  noReplies: 'None of the first 1,000 recipients that wait has been deferred.',
   actionsOnDomain: 'Actions in force for this mail',
 };
