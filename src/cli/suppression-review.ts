@@ -1,11 +1,12 @@
 /** `postrider suppression review`: suppressions that bounces have made, and would not make now. */
 import type { Command } from 'commander';
 import type { SuppressionReview } from '../queue/suppression-review/admin-api.ts';
-import { withControl } from './context.ts';
+import { readAllPages, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
+type Reviewed = SuppressionReview['suppressions'][number];
 type Options = { tenant?: string; remove?: string; removeAll?: true };
 
 /** Adds the command to those of suppressions. */
@@ -22,9 +23,10 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
       withControl(command, terminal, async (control, { show }) => {
         if (remove !== undefined && removeAll) throw new UsageError('give --remove or --remove-all');
         if (remove === undefined && !removeAll) {
-          const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-          const review = await control.request<SuppressionReview>('GET', `/suppressions/review${query}`);
-          show(review, () => table(review));
+          const query = tenant === undefined ? {} : { tenant };
+          const list = { request: 'GET /suppressions/review', name: 'suppressions', query } as const;
+          const suppressions = await readAllPages<Reviewed>(control, list);
+          show({ suppressions }, () => table(suppressions));
           return;
         }
         const body = { ...(tenant !== undefined && { tenant }), ...(remove !== undefined && { id: remove }) };
@@ -34,7 +36,7 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
     );
 }
 
-function table({ suppressions }: SuppressionReview): string {
+function table(suppressions: readonly Reviewed[]): string {
   const rows = suppressions.map(
     ({ id, tenantId, email, createdAt, reason, class: class_, row, diagnostic }) => [
       ...[id, tenantId, email, createdAt, reason === 'row' ? 'would not suppress' : 'no evidence is stored'],

@@ -132,7 +132,7 @@ function answerAgain({ answer }: SentFormRow): Answer {
   if (answer === null)
     throw new AppError(
       'invalid_state',
-      'This form was sent before, and the daemon ended while it ran: check whether it has had its effect, and send it again if it has not',
+      'This form was sent before, and how it ended is not known: check whether it has had its effect, and send it again if it has not',
     );
   const { to, said } = JSON.parse(answer) as Partial<Extract<Answer, { to: string }>>;
   if (to === undefined)

@@ -139,8 +139,8 @@ export const ownRefusals: readonly Translation[] = [
     'Es sind zu viele Live-Ansichten offen; schließen Sie einige.',
   ],
   [
-    'This form was sent before, and the daemon ended while it ran: check whether it has had its effect, and send it again if it has not',
-    'Dieses Formular wurde schon gesendet, und der Dienst endete, während es ausgeführt wurde: Prüfen Sie, ob es gewirkt hat, und senden Sie es sonst noch einmal.',
+    'This form was sent before, and how it ended is not known: check whether it has had its effect, and send it again if it has not',
+    'Dieses Formular wurde schon gesendet, und wie es ausging, ist nicht bekannt: Prüfen Sie, ob es gewirkt hat, und senden Sie es sonst noch einmal.',
   ],
   [
     'This form was sent before, and has had its effect; what it showed is not shown again',
