@@ -16,9 +16,16 @@ const MAX_CODE_BYTES = 100_000;
 const CODE = join(folder, 'dist/index.js');
 
 test('the version that requests name is that of the package', () => {
-  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
-  assert.equal(VERSION, version);
+  assert.equal(VERSION, readPackage().version);
 });
+
+test('everybody may install it: the registry keeps packages of a scope private by default', () => {
+  assert.equal(readPackage().publishConfig?.access, 'public');
+});
+
+function readPackage(): { version: string; publishConfig?: { access?: string } } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
 
 test('the code is small, and uses no module of Node and no Buffer', () => {
   const { size } = statSync(CODE);
