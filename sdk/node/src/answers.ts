@@ -13,7 +13,7 @@ const HTTP_DATE = /^[A-Z][a-z]+, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d
 export type Hide = (text: string) => string;
 
 /** Reads a body as text. One that is larger than the limit is an `invalid_response`. */
-export async function readText(response: Response): Promise<string> {
+export async function readText(response: Response, hide: Hide): Promise<string> {
   if (response.body === null) return '';
   const announced = Number(response.headers.get('content-length') ?? Number.NaN);
   const isPlain = (response.headers.get('content-encoding') ?? 'identity') === 'identity';
@@ -28,48 +28,58 @@ export async function readText(response: Response): Promise<string> {
     size += value.length;
     if (size > MAX_JSON_BYTES) {
       reader.cancel().catch(() => undefined);
-      throw invalidResponse(response, `The answer has more than ${MAX_JSON_BYTES / 1024 / 1024} MiB.`);
+      throw invalidResponse(response, `The answer has more than ${MAX_JSON_BYTES / 1024 / 1024} MiB.`, hide);
     }
     text += decoder.decode(value, { stream: true });
   }
 }
 
-export function parseJson(response: Response, text: string, hide: Hide): unknown {
+/** Returns the object of a body. A page has a list in it, because a program that took another answer for an empty page would miss items. */
+export function parseJson(response: Response, text: string, isPage: boolean, hide: Hide): object {
+  const value = parsed(text);
+  const kind = isPage ? 'page of a list' : 'JSON object';
+  if (!isObject(value) || (isPage && !Array.isArray((value as { data?: unknown }).data)))
+    throw invalidResponse(response, `The answer is no ${kind}${quoted(text, hide)}`, hide);
+  return value;
+}
+
+/** Returns the value of JSON, or nothing. The error of the parser would quote the text, in which the server may have repeated the key. */
+function parsed(text: string, change?: (name: string, value: unknown) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, change);
   } catch {
-    // The error of the parser quotes the text, in which the server may have repeated the key.
-    throw invalidResponse(response, `The answer is not JSON${quoted(text, hide)}`, hide);
+    return undefined;
   }
 }
 
-export function invalidResponse(response: Response, message: string, hide?: Hide): PostriderError {
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function invalidResponse(response: Response, message: string, hide: Hide): PostriderError {
   return new PostriderError({ type: 'invalid_response', message, ...aboutAnswer(response, hide) });
 }
 
 /** Returns the error of an answer with a status of 4xx or 5xx. */
 export function errorOf(response: Response, text: string, hide: Hide): PostriderError {
-  const problem = problemOf(text);
+  const problem = problemOf(text, hide);
   const about = aboutAnswer(response, hide);
   if (problem === undefined) {
     const message = `The server answered ${response.status}${quoted(text, hide)}`;
     return new PostriderError({ type: 'http_error', message, ...about });
   }
   const { type, message, param, issues, details, requestId } = problem;
-  const fields = { type, message: hide(message), param, issues, details };
+  const fields = { type, message, param, issues, details };
   return new PostriderError({ ...about, ...fields, requestId: about.requestId ?? requestId });
 }
 
-function problemOf(text: string): ProblemError | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: ProblemError };
-    return typeof error?.type === 'string' && typeof error.message === 'string' ? error : undefined;
-  } catch {
-    return undefined;
-  }
+function problemOf(text: string, hide: Hide): ProblemError | undefined {
+  const value = parsed(text, (_, one) => (typeof one === 'string' ? hide(one) : one));
+  const { error } = (value ?? {}) as { error?: ProblemError };
+  return typeof error?.type === 'string' && typeof error.message === 'string' ? error : undefined;
 }
 
-export function aboutAnswer(response: Response, hide: Hide = (text) => text) {
+export function aboutAnswer(response: Response, hide: Hide) {
   const headers: Record<string, string> = {};
   response.headers.forEach((value, name) => {
     headers[name] = hide(value);

@@ -1,3 +1,4 @@
+import type { Hide } from './answers.ts';
 import { read } from './attachments.ts';
 import { cutOff } from './connection.ts';
 import { PostriderError } from './errors.ts';
@@ -9,6 +10,7 @@ type Context = {
   partMs: number;
   controller: AbortController;
   release: () => void;
+  hide: Hide;
 };
 
 /**
@@ -54,7 +56,7 @@ export class Download implements AsyncIterable<Uint8Array> {
 }
 
 /** Returns the stream of a body, which fails when a part takes too long, the connection ends, or the call is ended. */
-function watched(response: Response, { call, partMs, controller, release }: Context) {
+function watched(response: Response, { call, partMs, controller, release, hide }: Context) {
   const reader = response.body?.getReader();
   call.onEnd((error) => controller.abort(error));
   return new ReadableStream<Uint8Array>(
@@ -69,7 +71,7 @@ function watched(response: Response, { call, partMs, controller, release }: Cont
         } catch (error) {
           release();
           controller.abort(error);
-          stream.error(error instanceof PostriderError ? error : cutOff(response, error));
+          stream.error(error instanceof PostriderError ? error : cutOff(response, error, hide));
         }
       },
       async cancel(reason) {

@@ -22,7 +22,10 @@ export abstract class Resource {
   }
 
   protected _list<T>(path: Path, options?: CallOptions, query?: Query): List<T> {
-    return new List<T>((page) => this._get(path, options, page), query);
+    return new List<T>(
+      (page) => this._request({ method: 'GET', path, query: page, options, answer: 'page' }),
+      query,
+    );
   }
 
   protected _stream(path: Path, options?: CallOptions, query?: Query): Promise<Download> {

@@ -25,7 +25,7 @@ export type Request = {
   options?: SendOptions | CallOptions | undefined;
   /** True for sends, which have an idempotency key and are repeated like a GET. */
   isKeyed?: boolean;
-  answer: 'json' | 'none' | 'stream';
+  answer: 'json' | 'page' | 'none' | 'stream';
 };
 
 /** What the tries of one call share. */
@@ -114,8 +114,8 @@ export class Transport {
       } catch (error) {
         const { request, call } = prepared;
         if (!(error instanceof PostriderError) || call.error !== undefined) throw error;
-        // An earlier try has deleted it.
-        if (request.method === 'DELETE' && repeat > 0 && error.status === 404) return undefined;
+        // An earlier try has deleted it. Any other 404 is of something before the server.
+        if (request.method === 'DELETE' && repeat > 0 && error.type === 'not_found') return undefined;
         const pause = pauseMs(repeat + 1, error.retryAfter);
         const isLate = (error.retryAfter ?? 0) > MAX_RETRY_AFTER || pause >= call.leftMs;
         if (repeat >= retries || isLate || !mayRepeat(error, request)) throw error;
@@ -144,19 +144,19 @@ export class Transport {
     if (request.answer === 'stream') {
       call.liftDeadline();
       const release = () => this.#release(call);
-      return new Download(response, { call, partMs: tryMs, controller, release });
+      return new Download(response, { call, partMs: tryMs, controller, release, hide: this.#hide });
     }
-    const text = await readBody(response);
+    const text = await this.#readBody(response);
     await returned();
     if (request.answer === 'none') return undefined;
-    return parseJson(response, text, this.#hide);
+    return parseJson(response, text, request.answer === 'page', this.#hide);
   }
 
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     try {
       return await this.#settings.fetch(url, { ...init, redirect: 'manual' });
     } catch (cause) {
-      throw connectionError(cause);
+      throw connectionError(cause, this.#hide);
     }
   }
 
@@ -171,10 +171,21 @@ export class Transport {
         this.#hide,
       );
     }
-    // The status says enough when the body does not arrive.
-    const text = await readText(response).catch(() => '');
+    const text = await this.#readBody(response).catch((error: PostriderError) => {
+      // The status says enough when the body is too large. One that is cut off is a lost answer.
+      if (error.type === 'invalid_response') return '';
+      throw error;
+    });
     await returned();
     return errorOf(response, text, this.#hide);
+  }
+
+  async #readBody(response: Response): Promise<string> {
+    try {
+      return await readText(response, this.#hide);
+    } catch (cause) {
+      throw cause instanceof PostriderError ? cause : cutOff(response, cause, this.#hide);
+    }
   }
 }
 
@@ -194,14 +205,6 @@ function bodyInit(body: Body | undefined): RequestInit {
 function returned(): Promise<void> | undefined {
   const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void };
   return setImmediate && new Promise((resolve) => setImmediate(resolve));
-}
-
-async function readBody(response: Response): Promise<string> {
-  try {
-    return await readText(response);
-  } catch (cause) {
-    throw cause instanceof PostriderError ? cause : cutOff(response, cause);
-  }
 }
 
 function mayRepeat(error: PostriderError, request: Request): boolean {

@@ -72,7 +72,8 @@ function signedBytes(time: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function importKey(secret: string, use: 'sign' | 'verify'): Promise<CryptoKey> {
-  if (typeof secret !== 'string' || secret === '') throw invalidArgument('The secret is an empty string.');
+  if (typeof secret !== 'string' || secret === '')
+    throw (use === 'verify' ? invalidSignature : invalidArgument)('The secret is empty, or no string.');
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   return crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, [use]);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { Postrider, PostriderError } from '../src/index.ts';
 import { EMAIL, json, KEY, serve } from './server.ts';
 
@@ -159,21 +160,32 @@ test('the error of a lost send has the key with which the program asks again', a
 });
 
 test('the key is in no message, dump or text of a client and its errors', async () => {
+  const large = gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1));
   await using server = await serve((request, response) => {
     const said = `You sent ${request.headers.authorization}`;
     response.setHeader('x-seen', said);
-    if (request.url?.endsWith('json')) json(response, { error: { type: 'not_found', message: said } }, 404);
-    else response.writeHead(request.url?.endsWith('ok') ? 200 : 404).end(`<p>${said}</p>`);
+    const issues = [{ path: said, message: said }];
+    const answers: Record<string, () => unknown> = {
+      json: () => json(response, { error: { type: 'not_found', message: said, issues } }, 404),
+      ok: () => response.end(`<p>${said}</p>`),
+      html: () => response.writeHead(404).end(`<p>${said}</p>`),
+      cut: () => response.writeHead(200, { 'content-length': 1000 }).write('a', () => response.destroy()),
+      large: () => response.writeHead(200, { 'content-encoding': 'gzip' }).end(large),
+      foreign: () => response.socket?.end(`${said} by another protocol\r\n\r\n`),
+    };
+    answers[request.url?.split('/')[3] ?? '']?.();
   });
   const client = server.client({ maxRetries: 0 });
-  const errors = await Promise.all(['json', 'ok', 'html'].map((id) => errorOf(client.topics.get(id))));
+  const ids = ['json', 'ok', 'html', 'cut', 'large', 'foreign'];
+  const errors = await Promise.all(ids.map((id) => errorOf(client.topics.get(id))));
+  const download = await client.emails.getRaw('cut').then((file) => errorOf(file.text()));
   const refused = await errorOf(
     new Postrider({ key: KEY, baseUrl: 'http://127.0.0.1:1', maxRetries: 0 }).topics.get('a'),
   );
   const bad = await errorOf(
     Promise.resolve().then(() => new Postrider({ key: `${KEY}\n`, baseUrl: 'http://localhost' })),
   );
-  for (const value of [client, client.emails, ...errors, refused, bad]) {
+  for (const value of [client, client.emails, ...errors, download, refused, bad]) {
     const texts = [
       inspect(value, { depth: 20, showHidden: true, getters: true }),
       JSON.stringify(value),
@@ -183,6 +195,33 @@ test('the key is in no message, dump or text of a client and its errors', async 
     assert.ok(!texts.join('\n').includes('secret'), texts.join('\n'));
   }
   assert.match(errors[0]?.message ?? '', /^You sent Bearer …$/);
+  const types = ['not_found', 'invalid_response', 'http_error'];
+  const lost = 'connection_error';
+  assert.deepEqual(
+    errors.map(({ type }) => type),
+    [...types, lost, 'invalid_response', lost],
+  );
+});
+
+test('an answer that is no object, and a page without a list, are no answers', async () => {
+  let body = '';
+  await using server = await serve((_, response) => response.end(body));
+  const client = server.client();
+  for (body of ['null', '[]', '"ok"', '1', '{"error":null}'])
+    await assert.rejects(Promise.resolve(client.topics.list()), { type: 'invalid_response', status: 200 });
+  for (body of ['null', '[]', '"ok"', '1'])
+    await assert.rejects(client.topics.get('top_1'), { type: 'invalid_response', status: 200 });
+});
+
+test('a 401 that the runtime keeps back is one, and is not repeated', async () => {
+  let asked = 0;
+  const keepsBack = async () => {
+    asked += 1;
+    throw new TypeError('fetch failed', { cause: new Error('expected non-null body source') });
+  };
+  const client = new Postrider({ key: KEY, baseUrl: 'http://localhost', fetch: keepsBack });
+  const { type, status, idempotencyKey } = await errorOf(client.emails.send(EMAIL));
+  assert.deepEqual([type, status, typeof idempotencyKey, asked], ['http_error', 401, 'string', 1]);
 });
 
 test('an error names what the system said', async () => {
@@ -199,7 +238,7 @@ test('half characters and names beyond ASCII harm nothing', async () => {
   const bodies: string[] = [];
   await using server = await serve((_, response, body) => {
     bodies.push(body.toString());
-    json(response, { id: 'x' });
+    json(response, { id: 'x', data: [] });
   });
   const client = server.client();
   assert.equal((await errorOf(client.topics.get('top_\ud800'))).type, 'invalid_argument');
