@@ -1,6 +1,9 @@
 /** The cases of sdk/contract/wire.json, as sdk/README.md describes them. */
 
-export type Answer = { status: number; headers?: Record<string, string>; body?: unknown } | { fault: Fault };
+export type Answer = { status: number; headers?: Record<string, string>; body?: unknown } | Misbehaviour;
+
+/** A fault; the status is that of `cut-body`, whose head arrives whole. */
+export type Misbehaviour = { fault: Fault; status?: number };
 
 export type Fault = 'close' | 'cut-head' | 'cut-body' | 'hang' | 'hang-body' | 'drip' | 'huge' | 'gzip-bomb';
 

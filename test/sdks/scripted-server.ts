@@ -4,12 +4,18 @@
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { freePort, listenOnLoopback } from '../support/loopback.ts';
-import type { Answer, Fault, SeenRequest, WireCase } from './cases.ts';
+import type { Answer, Fault, Misbehaviour, SeenRequest, WireCase } from './cases.ts';
 import { compareRequests } from './compare.ts';
 
 const DRIP_MS = 100;
@@ -109,11 +115,11 @@ async function serve(running: Running, { request, response, connection }: Served
   const { answers } = running.wire;
   const answer = answers[Math.min(place, answers.length - 1)];
   if (!answer) return send(response, 500, { problem: 'The case has no answer.' });
-  if ('fault' in answer) await misbehave(answer.fault, response);
+  if ('fault' in answer) await FAULTS[answer.fault](response, answer.status);
   else reply(response, answer);
 }
 
-function reply(response: ServerResponse, answer: Exclude<Answer, { fault: Fault }>): void {
+function reply(response: ServerResponse, answer: Exclude<Answer, Misbehaviour>): void {
   const { status, headers = {}, body } = answer;
   const isText = typeof body === 'string' || body === undefined;
   const shown = isText ? {} : { 'content-type': 'application/json' };
@@ -121,13 +127,13 @@ function reply(response: ServerResponse, answer: Exclude<Answer, { fault: Fault 
   response.end(isText ? body : JSON.stringify(body));
 }
 
-const FAULTS: Record<Fault, (response: ServerResponse) => void | Promise<void>> = {
+const FAULTS: Record<Fault, (response: ServerResponse, status?: number) => void | Promise<void>> = {
   close: (response) => void response.socket?.destroy(),
   'cut-head': (response) => writeAndClose(response, 'HTTP/1.1 200 OK\r\nContent-Ty'),
-  'cut-body': (response) =>
+  'cut-body': (response, status = 200) =>
     writeAndClose(
       response,
-      `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${CUT_LENGTH}\r\n\r\n{"id":"em_`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${CUT_LENGTH}\r\n\r\n{"id":"em_`,
     ),
   hang: () => {},
   'hang-body': (response) => {
@@ -146,10 +152,6 @@ const FAULTS: Record<Fault, (response: ServerResponse) => void | Promise<void>> 
 };
 
 let bomb: Buffer | undefined;
-
-async function misbehave(fault: Fault, response: ServerResponse): Promise<void> {
-  await FAULTS[fault](response);
-}
 
 function writeAndClose({ socket }: ServerResponse, text: string): void {
   socket?.write(text, () => socket.destroy());
