@@ -23,10 +23,17 @@ final class Answers
         if ($status === 204) {
             return null;
         }
-        $value = json_decode($exchange->body(), true);
+        $body = $exchange->body();
+        $value = json_decode($body, true);
         if ($status >= 200 && $status < 300) {
-            return is_array($value) ? $value : throw self::wrong($exchange, 'invalid_response', 'The answer is no JSON object');
+            // PHP reads `[]` and `{}` alike.
+            $isObject = is_array($value) && $body[strspn($body, " \t\r\n")] === '{';
+            if (!$isObject) {
+                throw self::wrong($exchange, 'invalid_response', 'The answer is no JSON object');
+            }
+            return !$request->isPage || Page::isPage($value) ? $value : throw self::wrong($exchange, 'invalid_response', 'The answer is no list');
         }
+        $value = $exchange->withoutKey($value);
         $error = is_array($value) ? $value['error'] ?? null : null;
         if ($status >= 400 && is_array($error) && is_string($error['type'] ?? null)) {
             throw self::ours($exchange, $error);
@@ -48,7 +55,7 @@ final class Answers
             is_array($error['issues'] ?? null) ? $error['issues'] : [],
             is_array($error['details'] ?? null) ? $error['details'] : [],
             $headers['x-request-id'] ?? (is_string($error['requestId'] ?? null) ? $error['requestId'] : null),
-            Retries::readRetryAfter($headers['retry-after'] ?? null),
+            Retries::readRetryAfter($headers),
             $headers,
         );
     }
@@ -56,13 +63,13 @@ final class Answers
     private static function wrong(Exchange $exchange, string $type, string $reason): PostriderError
     {
         $headers = $exchange->headers();
-        $body = self::beginning($exchange->body());
+        $body = self::beginning($exchange->withoutKey($exchange->body()));
         return new PostriderError(
             $type,
             $body === '' ? "$reason." : "$reason: $body",
             $exchange->status(),
             requestId: $headers['x-request-id'] ?? null,
-            retryAfter: Retries::readRetryAfter($headers['retry-after'] ?? null),
+            retryAfter: Retries::readRetryAfter($headers),
             headers: $headers,
         );
     }

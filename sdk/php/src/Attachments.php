@@ -9,7 +9,7 @@ namespace Postrider;
  */
 final class Attachments
 {
-    /** Bytes that are encoded at a time; a multiple of 3, so that the parts can be joined. */
+    /** Bytes that are read at a time. */
     private const SLICE_BYTES = 48 * 1024;
 
     /**
@@ -82,12 +82,18 @@ final class Attachments
             $whole .= base64_encode($content->bytes);
             return;
         }
+        $rest = '';
         while (!feof($content)) {
             $slice = stream_get_contents($content, self::SLICE_BYTES);
-            if ($slice === false) {
-                throw new PostriderError('invalid_argument', 'The file of an attachment cannot be read.');
+            if ($slice === false || ($slice === '' && !feof($content))) {
+                throw new PostriderError('invalid_argument', 'The file of an attachment cannot be read to its end.');
             }
-            $whole .= base64_encode($slice);
+            // Only parts of a multiple of 3 bytes can be joined, and a pipe may give any number.
+            $rest .= $slice;
+            $length = strlen($rest) - strlen($rest) % 3;
+            $whole .= base64_encode(substr($rest, 0, $length));
+            $rest = substr($rest, $length);
         }
+        $whole .= base64_encode($rest);
     }
 }

@@ -81,7 +81,8 @@ final readonly class Calls
      */
     public function page(string $path, array $segments, array $query, array $options): Page
     {
-        $answer = $this->json(Repeat::Always, 'GET', $path, $segments, null, $query, $options) ?? [];
+        $request = new Request('GET', Request::target($path, $segments, $query), Repeat::Always, isPage: true);
+        $answer = $this->transport->json($request, Options::read($options)) ?? [];
         return new Page($answer, $query, fn (array $next) => $this->page($path, $segments, $next, $options));
     }
 

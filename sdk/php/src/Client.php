@@ -40,7 +40,7 @@ final readonly class Client
      * @param string|null $key API key; by default the environment variable `SERVICE_API_KEY`
      * @param string|null $baseUrl address of the daemon, such as `https://mail.example.com`; by default `SERVICE_BASE_URL`
      * @param int $maxRetries number of tries after the first
-     * @param float|null $timeout seconds that a try may take; by default 30, and one more for each 100 kB of the body
+     * @param float|null $timeout seconds that a try may take, and one more for each 100 kB of the body; by default 30
      * @param float|null $deadline seconds that a whole call may take; by default 120, or more for large bodies
      * @throws PostriderError `invalid_argument`, or `insecure_base_url` for a live key over plain HTTP to another machine
      */
@@ -54,7 +54,7 @@ final readonly class Client
         $key ??= self::environment('SERVICE_API_KEY', 'an API key');
         $baseUrl ??= self::environment('SERVICE_BASE_URL', 'the address of a daemon');
         $address = Address::read($baseUrl, $key);
-        $this->transport = new Transport($address, $key, $maxRetries, $timeout, $deadline);
+        $this->transport = new Transport($address, new \SensitiveParameterValue($key), $maxRetries, $timeout, $deadline);
         $calls = new Calls($this->transport);
         $this->apiKeys = new Resources\ApiKeys($calls);
         $this->approvals = new Resources\Approvals($calls);

@@ -14,23 +14,18 @@ final class Exchange
     /** Longest wait within curl, so that a clock that was asked to wait for long is asked again. */
     private const MAX_SELECT_SECONDS = 1.0;
 
-    private int $status = 0;
-    /** @var array<string, string> */
-    private array $headers = [];
-    private bool $hasHead = false;
+    private readonly Received $received;
     private bool $isDone = false;
-    private string $buffer = '';
 
     public function __construct(
         private ?\CurlMultiHandle $multi,
-        private readonly \CurlHandle $handle,
+        private ?\CurlHandle $handle,
         private readonly Limits $limits,
+        private readonly \SensitiveParameterValue $key,
     ) {
-        curl_setopt($handle, CURLOPT_HEADERFUNCTION, $this->takeHeader(...));
-        curl_setopt($handle, CURLOPT_WRITEFUNCTION, function (\CurlHandle $_, string $bytes): int {
-            $this->buffer .= $bytes;
-            return strlen($bytes);
-        });
+        $this->received = new Received();
+        curl_setopt($handle, CURLOPT_HEADERFUNCTION, $this->received->takeHeader(...));
+        curl_setopt($handle, CURLOPT_WRITEFUNCTION, $this->received->takeBytes(...));
         curl_multi_add_handle($multi, $handle);
     }
 
@@ -41,24 +36,34 @@ final class Exchange
 
     public function status(): int
     {
-        return $this->status;
+        return $this->received->status;
     }
 
     /** @return array<string, string> names in lower case */
     public function headers(): array
     {
-        return $this->headers;
+        return $this->withoutKey($this->received->headers);
     }
 
     public function body(): string
     {
-        return $this->buffer;
+        return $this->received->buffer;
+    }
+
+    /** Returns a value with nothing of the key in its texts, because an answer may show the headers of its request. */
+    public function withoutKey(mixed $value): mixed
+    {
+        return match (true) {
+            is_string($value) => str_replace($this->key->getValue(), '[key]', $value),
+            is_array($value) => array_map($this->withoutKey(...), $value),
+            default => $value,
+        };
     }
 
     /** @throws PostriderError */
     public function readHead(): void
     {
-        while (!$this->hasHead && !$this->isDone) {
+        while (!$this->received->hasHead && !$this->isDone) {
             $this->step();
         }
     }
@@ -72,9 +77,9 @@ final class Exchange
     {
         while (!$this->isDone) {
             $this->step();
-            if (strlen($this->buffer) > $maxBytes) {
+            if (strlen($this->received->buffer) > $maxBytes) {
                 $this->end();
-                throw new PostriderError('invalid_response', "The answer has more than $maxBytes bytes.", $this->status, headers: $this->headers);
+                throw new PostriderError('invalid_response', "The answer has more than $maxBytes bytes.", $this->status(), headers: $this->headers());
             }
         }
         $this->end();
@@ -88,11 +93,11 @@ final class Exchange
     public function nextPart(): ?string
     {
         $this->limits->nextPart();
-        while ($this->buffer === '' && !$this->isDone) {
+        while ($this->received->buffer === '' && !$this->isDone) {
             $this->step();
         }
-        $part = $this->buffer;
-        $this->buffer = '';
+        $part = $this->received->buffer;
+        $this->received->buffer = '';
         if ($part === '') {
             $this->end();
             return null;
@@ -107,6 +112,7 @@ final class Exchange
         if ($this->multi !== null) {
             curl_multi_remove_handle($this->multi, $this->handle);
             $this->multi = null;
+            $this->handle = null;
         }
     }
 
@@ -123,35 +129,19 @@ final class Exchange
         if ($message !== false) {
             $this->isDone = true;
             $this->check($message['result']);
-        } elseif ($running > 0 && $this->buffer === '') {
+        } elseif ($running > 0 && $this->received->buffer === '') {
             curl_multi_select($this->multi, $wait);
         }
     }
 
     private function check(int $result): void
     {
-        if ($result === CURLE_OK && $this->hasHead) {
+        if ($result === CURLE_OK && $this->received->hasHead) {
             return;
         }
         $this->end();
         $text = $result === CURLE_OK ? 'The answer has no head.' : curl_strerror($result) ?? 'curl has failed.';
         $failure = new CurlFailure($text, $result);
         throw new PostriderError('connection_error', "The connection to the daemon has failed: $text", previous: $failure);
-    }
-
-    private function takeHeader(\CurlHandle $_, string $line): int
-    {
-        $text = trim($line);
-        if (preg_match('#^HTTP/[\d.]+ (\d{3})#', $text, $found) === 1) {
-            // An answer such as 103 may come before the one that counts.
-            $this->status = (int) $found[1];
-            $this->headers = [];
-        } elseif ($text === '') {
-            $this->hasHead = $this->status >= 200;
-        } elseif (str_contains($text, ':')) {
-            [$name, $value] = explode(':', $text, 2);
-            $this->headers[strtolower($name)] = trim($value);
-        }
-        return strlen($line);
     }
 }

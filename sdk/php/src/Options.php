@@ -11,7 +11,7 @@ final readonly class Options
 
     private function __construct(
         public ?string $idempotencyKey,
-        /** Seconds that a try may take. */
+        /** Seconds that a try may take, and one more for each 100 kB of the body. */
         public ?float $timeout,
         /** Seconds that the whole call may take. */
         public ?float $deadline,

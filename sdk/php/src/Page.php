@@ -29,6 +29,22 @@ final readonly class Page implements \IteratorAggregate
         $this->nextCursor = $answer['nextCursor'] ?? null;
     }
 
+    /**
+     * Says whether an answer has the fields of a page: a list of something else would look like an empty one.
+     *
+     * @internal
+     * @param array<array-key, mixed> $answer
+     */
+    public static function isPage(array $answer): bool
+    {
+        $data = $answer['data'] ?? null;
+        return is_array($data)
+            && array_is_list($data)
+            && array_filter($data, is_array(...)) === $data
+            && is_bool($answer['hasMore'] ?? false)
+            && is_string($answer['nextCursor'] ?? '');
+    }
+
     /** Returns the next page in the direction of the list, or null when there is none. */
     public function next(): ?self
     {

@@ -20,6 +20,7 @@ final readonly class Request
         public string $mediaType = 'application/json',
         public ?string $idempotencyKey = null,
         public bool $isStream = false,
+        public bool $isPage = false,
     ) {
     }
 

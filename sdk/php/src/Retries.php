@@ -45,22 +45,27 @@ final class Retries
     }
 
     /**
-     * Returns the seconds of a header `Retry-After`, a number or a date; null when it says nothing.
+     * Returns the seconds of `Retry-After`, a number or a date; null when it says nothing. A date is compared with the clock of the daemon.
+     *
+     * @param array<string, string> $headers names in lower case
      */
-    public static function readRetryAfter(?string $header): ?float
+    public static function readRetryAfter(array $headers): ?float
     {
+        $header = $headers['retry-after'] ?? null;
         if ($header === null) {
             return null;
         }
         if (preg_match('/^\d+\z/', $header) === 1) {
             return (float) $header;
         }
-        $time = strtotime($header);
-        // Texts that begin with a sign are relative times for PHP.
-        if ($time === false || preg_match('/^[A-Z][a-z]{2}, /', $header) !== 1) {
-            return null;
-        }
-        $seconds = $time - time();
+        $seconds = (self::readDate($header) ?? 0) - (self::readDate($headers['date'] ?? '') ?? time());
         return $seconds > 0 ? (float) $seconds : null;
+    }
+
+    private static function readDate(string $header): ?int
+    {
+        // PHP reads many other texts as times, such as `-5`.
+        $time = preg_match('/^[A-Z][a-z]{2}, /', $header) === 1 ? strtotime($header) : false;
+        return $time === false ? null : $time;
     }
 }

@@ -53,11 +53,14 @@ final class Stream implements \IteratorAggregate
      * Writes everything to an open file.
      *
      * @param resource $file
+     * @throws PostriderError as iterating does, and `invalid_argument` when the file does not take everything
      */
     public function copyTo(mixed $file): void
     {
         foreach ($this as $part) {
-            fwrite($file, $part);
+            if (@fwrite($file, $part) !== strlen($part)) {
+                throw new PostriderError('invalid_argument', 'The file does not take the whole answer.');
+            }
         }
     }
 }

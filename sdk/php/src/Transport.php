@@ -24,7 +24,7 @@ final class Transport
 
     public function __construct(
         private readonly string $baseUrl,
-        #[\SensitiveParameter] private readonly string $key,
+        private readonly \SensitiveParameterValue $key,
         private readonly int $maxRetries,
         private readonly ?float $timeout,
         private readonly ?float $deadline,
@@ -81,23 +81,37 @@ final class Transport
      */
     private function repeat(Request $request, Options $options, \Closure $read): mixed
     {
+        try {
+            return $this->tries($request, $options, $read);
+        } catch (PostriderError $error) {
+            throw $request->idempotencyKey === null ? $error : $error->withIdempotencyKey($request->idempotencyKey);
+        }
+    }
+
+    /**
+     * @template T
+     * @param \Closure(Exchange): T $read
+     * @return T
+     */
+    private function tries(Request $request, Options $options, \Closure $read): mixed
+    {
         if ($this->isClosed) {
             throw new PostriderError('closed', 'The client is closed.');
         }
         $allowance = strlen($request->body ?? '') / self::BYTES_PER_SECOND;
-        $perTry = $options->timeout ?? $this->timeout ?? self::SECONDS_PER_TRY + $allowance;
+        $perTry = ($options->timeout ?? $this->timeout ?? self::SECONDS_PER_TRY) + $allowance;
         $whole = $options->deadline ?? $this->deadline ?? max(self::DEADLINE_SECONDS, 2 * $perTry);
         $limits = new Limits(self::now() + $whole, $perTry, $options->isCanceled);
         for ($try = 0; ; $try++) {
             try {
                 return $read($this->exchange($request, $limits));
             } catch (PostriderError $error) {
-                if ($try > 0 && $request->method === 'DELETE' && $error->status === 404) {
+                if ($try > 0 && $request->method === 'DELETE' && $error->type === 'not_found') {
                     return null;
                 }
                 $pause = $try < $this->maxRetries ? Retries::pause($request, $error, $try) : null;
                 if ($pause === null || self::now() + $pause >= $limits->endsAt) {
-                    throw $request->idempotencyKey === null ? $error : $error->withIdempotencyKey($request->idempotencyKey);
+                    throw $error;
                 }
                 $limits->sleep($pause);
             }
@@ -108,7 +122,7 @@ final class Transport
     {
         $handle = curl_init();
         $headers = [
-            "Authorization: Bearer $this->key",
+            "Authorization: Bearer {$this->key->getValue()}",
             'User-Agent: postrider-php/' . Client::VERSION,
             'Accept-Encoding: identity',
             'Accept: */*',
@@ -130,18 +144,24 @@ final class Transport
             CURLOPT_HTTP_VERSION => CURL_HTTP_VERSION_1_1,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
             CURLOPT_FOLLOWLOCATION => false,
+            // The head of a proxy's answer to CONNECT is none of the daemon's.
+            CURLOPT_SUPPRESS_CONNECT_HEADERS => true,
             CURLOPT_PATH_AS_IS => true,
             CURLOPT_NOSIGNAL => true,
             CURLOPT_MAXAGE_CONN => self::MAX_IDLE_SECONDS,
             // curl itself repeats a request whose kept connection has died, whatever its method is.
             CURLOPT_FRESH_CONNECT => $request->repeat === Repeat::Unsent,
         ]);
+        if (strncasecmp($this->baseUrl, 'http:', 5) === 0) {
+            // A proxy of the environment would read the key, also that of a daemon on this machine.
+            curl_setopt($handle, CURLOPT_PROXY, '');
+        }
         if ($request->body !== null) {
             curl_setopt($handle, CURLOPT_POSTFIELDS, $request->body);
         }
         // A stream may still be read while other calls are made.
         $multi = $request->isStream ? curl_multi_init() : ($this->multi ??= curl_multi_init());
-        return new Exchange($multi, $handle, $limits->nextTry());
+        return new Exchange($multi, $handle, $limits->nextTry(), $this->key);
     }
 
     private static function now(): float

@@ -25,6 +25,10 @@ final class Webhooks
         int $tolerance = self::TOLERANCE,
         ?int $now = null,
     ): Result {
+        if ($secret === '') {
+            // Everybody can sign with it, and a variable that is not set is read as one.
+            throw self::refused('there is no secret to check it with');
+        }
         $time = null;
         $signatures = [];
         foreach (explode(',', $header) as $part) {

@@ -23,7 +23,16 @@ final class Contract
     /** @return array<int, mixed> */
     public static function read(string $folder, string $name): array
     {
-        return json_decode(file_get_contents("$folder/$name"), true, flags: JSON_THROW_ON_ERROR);
+        return self::arrays(json_decode(file_get_contents("$folder/$name"), flags: JSON_THROW_ON_ERROR));
+    }
+
+    /** Objects become arrays, except empty ones, which would look like empty lists. */
+    private static function arrays(mixed $value): mixed
+    {
+        if ($value instanceof stdClass && (array) $value === []) {
+            return $value;
+        }
+        return is_scalar($value) || $value === null ? $value : array_map(self::arrays(...), (array) $value);
     }
 
     public function calls(Client $client, string $hostname): void
@@ -85,7 +94,7 @@ final class Contract
     /** @param array<string, mixed> $case */
     private function wireCase(array $case, string $baseUrl): void
     {
-        $settings = $case['client'] ?? [];
+        $settings = (array) ($case['client'] ?? []);
         $make = static fn () => new Client(
             $settings['key'] ?? 'svc_dev_contract',
             $settings['baseUrl'] ?? $baseUrl . ($settings['pathBefore'] ?? ''),
@@ -138,7 +147,7 @@ final class Contract
      */
     private function expect(Client $client, array $step): ?array
     {
-        $options = self::options($step['options'] ?? []);
+        $options = self::options((array) ($step['options'] ?? []));
         $call = fn () => $this->call($client, $step['call'], $step['args'], $options);
         if (isset($step['error'])) {
             // A stream may fail only when it is read.
@@ -191,7 +200,7 @@ final class Contract
         [$operation] = array_values(array_filter($this->operations, static fn (array $one) => $one['call'] === $call));
         // Options come last, after what was left out before them.
         $most = substr_count($operation['path'], '{') + (int) isset($operation['body']) + (int) isset($operation['query']);
-        $own = array_map(self::bytes(...), $args);
+        $own = array_map(static fn (mixed $value) => $value instanceof stdClass ? [] : self::bytes($value), $args);
         while (count($own) < $most) {
             $own[] = [];
         }
@@ -220,13 +229,16 @@ final class Contract
 
     private static function contains(mixed $value, mixed $expected): bool
     {
+        if ($expected instanceof stdClass) {
+            return is_array($value);
+        }
         if (!is_array($expected)) {
             return $value === $expected || (is_numeric($value) && is_numeric($expected) && $value == $expected);
         }
         if (isset($expected['$any'])) {
             return gettype($value) === $expected['$any'];
         }
-        if (!is_array($value) || (array_is_list($expected) && $expected !== [] && count($value) !== count($expected))) {
+        if (!is_array($value) || (array_is_list($expected) && count($value) !== count($expected))) {
             return false;
         }
         foreach ($expected as $name => $item) {

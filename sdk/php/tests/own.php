@@ -53,9 +53,10 @@ function ownTests(Suite $suite, array $operations): void
         same('closed', failure(fn () => $client->topics->get('top_1'))->type, 'The type');
     });
 
-    $suite->test('the first example of the README is examples/send.php', function (): void {
+    $suite->test('the first example of the README is examples/send.php, for Composer', function (): void {
         $readme = file_get_contents(__DIR__ . '/../README.md');
         $example = file_get_contents(__DIR__ . '/../examples/send.php');
+        $example = str_replace('/../autoload.php', '/vendor/autoload.php', $example);
         check(str_contains($readme, "```php\n$example```"), 'They differ.');
     });
 
@@ -108,11 +109,18 @@ function daemonTests(Suite $suite, Client $client, string $key, string $hostname
         same(hash('sha256', stream_get_contents($file)), hash_final($hash), 'The hash');
     });
 
-    $suite->test('examples/send.php sends an email', function () use ($key): void {
+    $suite->test('the first example of the README sends an email, in a project of Composer', function () use ($key): void {
+        preg_match('/```php\n(.*?)```/s', file_get_contents(__DIR__ . '/../README.md'), $found);
+        $folder = sys_get_temp_dir() . '/postrider-' . bin2hex(random_bytes(8));
+        mkdir("$folder/vendor", recursive: true);
+        file_put_contents("$folder/first.php", $found[1]);
+        file_put_contents("$folder/vendor/autoload.php", '<?php require ' . var_export(dirname(__DIR__) . '/autoload.php', true) . ';');
         $environment = ['SERVICE_API_KEY' => $key, 'SERVICE_BASE_URL' => getenv('CONTRACT_BASE_URL'), ...getenv()];
-        $process = proc_open([PHP_BINARY, __DIR__ . '/../examples/send.php'], [1 => ['pipe', 'w']], $pipes, null, $environment);
+        $process = proc_open([PHP_BINARY, "$folder/first.php"], [1 => ['pipe', 'w']], $pipes, null, $environment);
         $output = stream_get_contents($pipes[1]);
         proc_close($process);
+        array_map(unlink(...), ["$folder/first.php", "$folder/vendor/autoload.php"]);
+        array_map(rmdir(...), ["$folder/vendor", $folder]);
         check(preg_match('/^em_\w+ is queued$/', $output) === 1, "It printed $output");
     });
 
