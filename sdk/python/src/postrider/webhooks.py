@@ -72,7 +72,7 @@ def _digest(moment: str, raw: bytes, secret: str) -> str:
     import hmac
 
     if not isinstance(secret, str) or not secret:
-        raise invalid_argument("the secret is empty or no string", "secret")
+        raise _invalid("The secret is empty or no string.")
     return hmac.new(secret.encode("utf-8", "surrogatepass"), moment.encode() + b"." + raw, hashlib.sha256).hexdigest()
 
 
