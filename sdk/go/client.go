@@ -25,11 +25,13 @@ type Client struct {
 	hide      func(string) string
 	pool      *pool
 	closed    atomic.Bool
+	// done is closed together with the client, which wakes the calls that pause.
+	done chan struct{}
 }
 
 // New makes a client. An empty key stands for the environment variable SERVICE_API_KEY.
 func New(key string, options ...Option) (*Client, error) {
-	client := &Client{settings: settings{maxRetries: 2}}
+	client := &Client{settings: settings{maxRetries: 2}, done: make(chan struct{})}
 	for _, option := range options {
 		option(&client.settings)
 	}
@@ -62,7 +64,9 @@ func New(key string, options ...Option) (*Client, error) {
 
 // Close ends all connections, also those in use. Calls after it fail with the type "closed". It always returns nil.
 func (c *Client) Close() error {
-	c.closed.Store(true)
+	if !c.closed.Swap(true) {
+		close(c.done)
+	}
 	if c.pool != nil {
 		c.pool.close()
 	} else if idle, ok := c.settings.transport.(interface{ CloseIdleConnections() }); ok {

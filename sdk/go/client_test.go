@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -233,5 +235,56 @@ func TestIdempotencyKeysThatAreRefused(t *testing.T) {
 	_, err := client.Topics.Get(context.Background(), "top_1", IdempotencyKey("a"))
 	if problem := compareError(map[string]any{"type": ErrorInvalidArgument}, err); problem != "" {
 		t.Error(problem)
+	}
+}
+
+func TestAKeyForThisMachineGoesThroughNoProxy(t *testing.T) {
+	// net/http reads the environment once in a process, so that the proxy has to be there from its beginning.
+	const proxy = "http://proxy.test:3128"
+	if os.Getenv("http_proxy") != proxy {
+		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		child.Env = append(os.Environ(), "http_proxy="+proxy, "HTTP_PROXY=", "no_proxy=", "NO_PROXY=", "REQUEST_METHOD=")
+		if output, err := child.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+		return
+	}
+	for address, wanted := range map[string]string{
+		"http://postrider.localhost:8025": "", "http://localhost": "", "http://127.8.0.1:8025": "", "http://[::1]": "", "http://mail.example.com": proxy,
+	} {
+		request, _ := http.NewRequest("GET", address, nil)
+		found, err := newPool().transport.Proxy(request)
+		if got := fmt.Sprint(found); err != nil || got != wanted && (wanted != "" || found != nil) {
+			t.Errorf("%s goes through %s (%v)", address, got, err)
+		}
+	}
+}
+
+func TestATryHasMoreTimeForALargeBodyAlsoWithATimeoutOfTheCaller(t *testing.T) {
+	client := newTestClient(t, "http://127.0.0.1:1", WithTimeout(5*time.Second))
+	large := &request{method: "POST", path: "/v1/emails", body: &body{size: 250_000}}
+	for wanted, options := range map[time.Duration][]CallOption{7 * time.Second: nil, 3 * time.Second: {Timeout(time.Second)}} {
+		run, failure := client.newRun(context.Background(), large, options)
+		if failure != nil || run.timeout != wanted {
+			t.Errorf("%v instead of %v (%v)", run.timeout, wanted, failure)
+		}
+	}
+}
+
+func TestAnAnswerOfAnotherServerIsNoPageAndNoObject(t *testing.T) {
+	body := ""
+	server := newServer(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, body) })
+	client := newTestClient(t, server.URL)
+	for _, body = range []string{`{"status":"ok"}`, `{"data":null}`, `{"data":{}}`, `null`, `[]`, `"ok"`} {
+		_, err := client.Topics.List(context.Background(), nil).Page()
+		if problem := compareError(map[string]any{"type": ErrorInvalidResponse, "status": 200.0}, err); problem != "" {
+			t.Errorf("%s: %s", body, problem)
+		}
+	}
+	for _, body = range []string{`null`, `[]`, `"ok"`} {
+		_, err := client.Topics.Get(context.Background(), "top_1")
+		if problem := compareError(map[string]any{"type": ErrorInvalidResponse, "status": 200.0}, err); problem != "" {
+			t.Errorf("%s: %s", body, problem)
+		}
 	}
 }

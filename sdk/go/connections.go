@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -33,7 +34,7 @@ func newPool() *pool {
 	p := &pool{open: map[*pooledConn]struct{}{}}
 	dialer := &net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}
 	p.transport = &http.Transport{
-		Proxy: http.ProxyFromEnvironment,
+		Proxy: proxyFor,
 		// The context of a request does not end a dial, because another request that waits may use the connection. One that is given up when the
 		// server has it already would be more than the maximum.
 		DialContext: func(_ context.Context, network, address string) (net.Conn, error) {
@@ -51,6 +52,15 @@ func newPool() *pool {
 		IdleConnTimeout:     idleConnectionTimeout,
 	}
 	return p
+}
+
+// proxyFor is the proxy of the environment, and none for this machine: a live key may go there in the clear, and so must not go through another one.
+// net/http knows localhost, but not the names below it.
+func proxyFor(request *http.Request) (*url.URL, error) {
+	if isLoopback(request.URL.Hostname()) {
+		return nil, nil
+	}
+	return http.ProxyFromEnvironment(request)
 }
 
 func (p *pool) add(conn net.Conn) (net.Conn, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -269,5 +270,64 @@ func TestAPostOnAKeptConnectionThatDiedIsNotRepeated(t *testing.T) {
 	_, err := client.Topics.Create(context.Background(), &CreateTopicBody{Name: "News"})
 	if problem := compareError(map[string]any{"type": ErrorConnection}, err); problem != "" || requests.Load() != 2 {
 		t.Errorf("%s, %d requests", problem, requests.Load())
+	}
+}
+
+// roundTripper is a transport of a caller, which does not tell when it has a connection.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+func TestAForeignTransportRepeatsAPostOnlyWhenItSurelyDidNotConnect(t *testing.T) {
+	for wanted, problem := range map[int]error{
+		1: io.ErrUnexpectedEOF,
+		3: &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")},
+	} {
+		tries := 0
+		client := newTestClient(t, "http://127.0.0.1:1", WithTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+			tries++
+			return nil, problem
+		})))
+		_, err := client.Topics.Create(context.Background(), &CreateTopicBody{Name: "News"})
+		if wrong := compareError(map[string]any{"type": ErrorConnection}, err); wrong != "" || tries != wanted {
+			t.Errorf("%s, %d tries after %v", wrong, tries, problem)
+		}
+	}
+}
+
+func TestCloseEndsACallInItsPause(t *testing.T) {
+	var tries atomic.Int64
+	server := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		tries.Add(1)
+		w.Header().Set("Retry-After", "2")
+		answerJSON(w, 503, `{"error":{"type":"unavailable","message":"Busy.","requestId":"req_1"}}`)
+	})
+	for _, options := range [][]Option{nil, {WithTransport(&http.Transport{})}} {
+		tries.Store(0)
+		client := newTestClient(t, server.URL, options...)
+		time.AfterFunc(100*time.Millisecond, func() { client.Close() })
+		started := time.Now()
+		_, err := client.Emails.Send(context.Background(), &anEmail, IdempotencyKey("order-1"))
+		if problem := compareError(map[string]any{"type": ErrorClosed, "idempotencyKey": "order-1"}, err); problem != "" {
+			t.Error(problem)
+		}
+		if took := time.Since(started); took > time.Second || tries.Load() != 1 {
+			t.Errorf("%d tries in %v", tries.Load(), took)
+		}
+	}
+}
+
+func TestNothingIsSentAfterCloseAlsoWithoutAPause(t *testing.T) {
+	var client *Client
+	tries := 0
+	client = newTestClient(t, "http://127.0.0.1:1", WithTransport(roundTripper(func(request *http.Request) (*http.Response, error) {
+		tries++
+		httptrace.ContextClientTrace(request.Context()).GotConn(httptrace.GotConnInfo{Reused: true})
+		client.closed.Store(tries == 1)
+		return nil, io.ErrUnexpectedEOF
+	})))
+	_, err := client.Plan.Get(context.Background())
+	if problem := compareError(map[string]any{"type": ErrorClosed}, err); problem != "" || tries != 1 {
+		t.Errorf("%s, %d tries", problem, tries)
 	}
 }

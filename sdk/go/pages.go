@@ -3,6 +3,7 @@ package postrider
 import (
 	"context"
 	"encoding/json"
+	"errors"
 )
 
 // Page is one page of a list, with the newest item first.
@@ -23,6 +24,9 @@ func (p *Page[T]) UnmarshalJSON(text []byte) error {
 	}
 	if err := json.Unmarshal(text, &page); err != nil {
 		return err
+	}
+	if page.Data == nil {
+		return errors.New("the page has no list")
 	}
 	p.Data, p.HasMore = make([]T, len(page.Data)), page.HasMore
 	if page.NextCursor != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,12 +19,22 @@ const (
 	maxSeconds = 10 * 365 * 24 * 3600
 )
 
-// mayRepeat is true when an operation may be tried again after this failure. Without a connection, nothing was sent.
-func mayRepeat(rule repeatRule, failure *Error, isConnected bool) bool {
+// isUnsent is true when a failed try surely sent nothing. The transport of a caller may not tell when it has a connection, so its error has to say that
+// there was none.
+func (c *Client) isUnsent(try *attempt, failure *Error) bool {
+	if c.pool != nil {
+		return !try.connected.Load()
+	}
+	var problem *net.OpError
+	return errors.As(failure.Cause, &problem) && problem.Op == "dial"
+}
+
+// mayRepeat is true when an operation may be tried again after this failure.
+func mayRepeat(rule repeatRule, failure *Error, isUnsent bool) bool {
 	isLost := failure.Type == ErrorConnection || failure.Type == ErrorTimeout
 	switch {
 	case isLost:
-		return !isConnected || rule != repeatUnsent
+		return isUnsent || rule != repeatUnsent
 	case failure.Status == http.StatusTooManyRequests:
 		return failure.Type == "rate_limited"
 	case failure.Status == http.StatusServiceUnavailable && failure.Type == "unavailable":
@@ -81,14 +93,16 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// sleep waits, and returns false when the context ended before.
-func sleep(ctx context.Context, pause time.Duration) bool {
+// sleep waits, and returns false when the context ended or the client was closed before.
+func sleep(ctx context.Context, closed <-chan struct{}, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
 	case <-ctx.Done():
+		return false
+	case <-closed:
 		return false
 	}
 }

@@ -88,6 +88,9 @@ func (c *Client) do(ctx context.Context, request *request, options []CallOption,
 	isReplaced := false
 	for repeats := 0; ; {
 		try := &attempt{}
+		if c.closed.Load() {
+			return r, nil, r.lost(try, nil)
+		}
 		answer, failure := r.try(try)
 		isRepeated := repeats > 0 || isReplaced
 		if failure != nil && isRepeated && request.method == http.MethodDelete && failure.Status == http.StatusNotFound && failure.Type == "not_found" {
@@ -97,7 +100,7 @@ func (c *Client) do(ctx context.Context, request *request, options []CallOption,
 			return r, answer, nil
 		}
 		failure.IdempotencyKey = r.key
-		if !mayRepeat(request.repeat, failure, try.connected.Load()) || r.ctx.Err() != nil {
+		if !mayRepeat(request.repeat, failure, c.isUnsent(try, failure)) || r.ctx.Err() != nil {
 			return r, nil, failure
 		}
 		// A kept connection that the server has closed says nothing about the server.
@@ -110,7 +113,7 @@ func (c *Client) do(ctx context.Context, request *request, options []CallOption,
 		if repeats > c.settings.maxRetries || failure.RetryAfter > maxRetryAfter || time.Until(r.deadline) <= pause {
 			return r, nil, failure
 		}
-		if !sleep(r.ctx, pause) {
+		if !sleep(r.ctx, c.done, pause) {
 			return r, nil, r.lost(try, r.ctx.Err())
 		}
 	}
@@ -141,8 +144,9 @@ func (c *Client) newRun(ctx context.Context, request *request, options []CallOpt
 	}
 	r := &run{client: c, ctx: ctx, request: request, url: parsed, key: key, timeout: settings.timeout}
 	if r.timeout <= 0 {
-		r.timeout = firstTimeout + time.Duration(request.body.length()/bytesPerSecond)*time.Second
+		r.timeout = firstTimeout
 	}
+	r.timeout += time.Duration(request.body.length()/bytesPerSecond) * time.Second
 	if settings.deadline <= 0 {
 		settings.deadline = maxDuration(defaultDeadline, 2*r.timeout)
 	}
