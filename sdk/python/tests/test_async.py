@@ -7,7 +7,7 @@ import unittest
 from .support import KEY, SENT, Server, answer_bytes, problem
 from .test_transport import EMAIL, hang
 
-from postrider import AsyncClient, PostriderError
+from postrider import AsyncClient, Cancellation, PostriderError
 
 
 def run(work, *answers, **options):
@@ -52,6 +52,35 @@ class Async(unittest.TestCase):
             self.assertEqual(len(client._client._calls), 0)
 
         run(work, hang, max_threads=1)
+
+    def test_a_task_that_is_canceled_leaves_the_cancellation_of_the_caller_alone(self):
+        async def work(server, client):
+            cancellation = Cancellation()
+            options = {"cancellation": cancellation}
+            tasks = [asyncio.create_task(client.plan.get(options=options)) for _ in range(2)]
+            await asyncio.sleep(0.3)
+            tasks[0].cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await tasks[0]
+            await asyncio.sleep(0.1)
+            self.assertEqual((cancellation.canceled, tasks[1].done()), (False, False))
+            cancellation.cancel()
+            with self.assertRaises(PostriderError) as caught:
+                await tasks[1]
+            self.assertEqual(caught.exception.type, "canceled")
+            self.assertEqual(len(cancellation._calls), 0)
+
+        run(work, hang)
+
+    def test_the_deadline_includes_the_wait_for_a_thread(self):
+        async def work(server, client):
+            started = time.monotonic()
+            results = await asyncio.gather(*[client.plan.get() for _ in range(4)], return_exceptions=True)
+            self.assertEqual([error.type for error in results], ["timeout"] * 4)
+            self.assertLess(time.monotonic() - started, 1.5)
+            self.assertLessEqual(len(server.requests), 2)
+
+        run(work, hang, max_threads=1, deadline=0.5)
 
     def test_errors(self):
         async def work(server, client):

@@ -124,6 +124,11 @@ class Surface(unittest.TestCase):
         if known is not None:
             self.assertEqual({name.split(".")[0] for name in loaded} - set(known), {"postrider"})
 
+    def test_an_installed_package_has_less_than_100_kb(self):
+        files = [*SOURCES.glob("*.py"), SOURCES / "py.typed", HERE.parent / "README.md", HERE.parent / "LICENSE"]
+        # The rest of the metadata, which the installer writes, is 2,798 bytes with pip.
+        self.assertLess(sum(file.stat().st_size for file in files) + 2_800, 100_000)
+
     def test_version_is_that_of_the_metadata(self):
         for file in (HERE.parent / "pyproject.toml", HERE.parent / "stubs" / "pyproject.toml"):
             self.assertIn(f'\nversion = "{postrider.__version__}"\n', file.read_text("utf-8"))

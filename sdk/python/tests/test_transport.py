@@ -186,6 +186,20 @@ class Repeats(Case):
             self.assertEqual(self.fails("not_found", client.topics.delete, "top_1").status, 404)
             self.assertEqual(len(server.requests), 3)
 
+    def test_a_404_of_a_proxy_is_no_sign_of_an_earlier_delete(self):
+        with Server((502, {}, b"<html>"), (404, {}, b"<html>")) as server, client_of(server) as client:
+            self.assertEqual(self.fails("http_error", client.topics.delete, "top_1").status, 404)
+
+    def test_an_error_that_is_cut_off_is_a_lost_answer(self):
+        def cut_error(sock, _request):
+            sock.sendall(b'HTTP/1.1 404 x\r\nContent-Length: 100\r\n\r\n{"error":')
+
+        with Server(cut_error) as server, client_of(server) as client:
+            self.assertEqual(self.fails("connection_error", client.plan.get).status, 404)
+            self.assertEqual(len(server.requests), 3)
+            self.fails("connection_error", client.domains.create, name="x.test")
+            self.assertEqual(len(server.requests), 4)
+
     def test_retry_after(self):
         with Server(problem(429, "rate_limited", {"Retry-After": "1"}), SENT) as server, client_of(server) as client:
             client.emails.send(**EMAIL)
@@ -397,6 +411,33 @@ class Tls(Case):
                 started = time.monotonic()
                 self.fails("closed", client.plan.get)
                 self.assertLess(time.monotonic() - started, 2)
+
+
+    def test_an_interim_answer_is_not_the_answer(self):
+        def hints(sock, request):
+            early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+            sock.sendall(early + early + answer_bytes((200, {}, {"id": request.target})))
+            return True
+
+        with Server(hints) as server, client_of(server) as client:
+            for name in ("em_1", "em_2"):
+                self.assertEqual(client.emails.get(name).id, f"/v1/emails/{name}")
+            self.assertEqual(server.connections, 1)
+
+    def test_an_address_that_never_answers_leaves_time_for_the_next(self):
+        with socket.create_server(("127.0.0.1", 0), backlog=0) as silent, Server(SENT) as server, client_of(server, timeout=5) as client:
+            # A listener whose queue is full answers to no further connection.
+            waiting = [socket.socket() for _ in range(4)]
+            for sock in waiting:
+                sock.setblocking(False)
+                sock.connect_ex(silent.getsockname())
+            addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in (silent.getsockname(), ("127.0.0.1", server.port))]
+            with mock.patch.object(socket, "getaddrinfo", lambda *_: addresses), mock.patch.object(transport, "MAX_CONNECT_SECONDS", 0.2):
+                started = time.monotonic()
+                self.assertEqual(client.emails.send(**EMAIL).id, "em_1")
+            self.assertLess(time.monotonic() - started, 3)
+            for sock in waiting:
+                sock.close()
 
 
 class Interrupts(Case):

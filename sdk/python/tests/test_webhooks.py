@@ -41,6 +41,8 @@ class Webhooks(unittest.TestCase):
             (BODY + b" ", header, SECRET),
             (BODY, header, SECRET + "x"),
             (BODY, header.upper().replace("T=", "t=").replace("V1=", "v1="), SECRET),
+            (BODY, header, ""),
+            (BODY, header, None),
             (BODY, None, SECRET),
             (BODY, "", SECRET),
             (BODY, moment, SECRET),

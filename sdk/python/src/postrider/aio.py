@@ -5,12 +5,14 @@ import concurrent.futures
 import contextvars
 import functools
 import os
+import time
 from typing import Any, AsyncIterator, Callable, Coroutine, Dict, Generator, Mapping, Optional
 
 from .client import Client
 from .objects import Object
 from .pages import Page
 from .requests import Request
+from .resource import Options
 from .resources import Resources
 from .streams import Stream
 from .transport import Cancellation, Secret
@@ -55,15 +57,15 @@ class AsyncClient(Resources):
         self._client.close()
         self._threads.close()
 
-    def _start(self, request: Request, options: Optional[Mapping[str, Any]]) -> Any:
+    def _start(self, request: Request, options: Options) -> Any:
         if request.answer == "page":
             return AsyncList(self, request, options)
         return self._call(request, options)
 
-    async def _call(self, request: Request, options: Optional[Mapping[str, Any]]) -> Any:
-        cancellation = (options or {}).get("cancellation") or Cancellation()
-        own = {**(options or {}), "cancellation": cancellation}
-        result = await self._threads.run(lambda: self._client._run(request, own), cancellation.cancel)
+    async def _call(self, request: Request, options: Options) -> Any:
+        # The caller's own cancellation may be shared by other calls.
+        own, started = Cancellation(), time.monotonic()
+        result = await self._threads.run(lambda: self._client._run(request, options, time.monotonic() - started, own), own.cancel)
         return AsyncStream(result, self._threads) if isinstance(result, Stream) else result
 
 
@@ -126,7 +128,7 @@ class AsyncPage(Object):
 class AsyncList:
     """A list: ``await`` gives its first page, and ``async for`` the items of all pages."""
 
-    def __init__(self, client: AsyncClient, request: Request, options: Optional[Mapping[str, Any]]) -> None:
+    def __init__(self, client: AsyncClient, request: Request, options: Options) -> None:
         self._client = client
         self._request = request
         self._options = options

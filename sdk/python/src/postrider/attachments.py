@@ -143,5 +143,3 @@ def _checked(chunk: Any, param: str) -> memoryview:
     if not isinstance(chunk, (bytes, bytearray, memoryview)):
         raise invalid_argument(f"`{param}` must give bytes: open files in binary mode, as in open(name, 'rb')", param)
     return memoryview(chunk).cast("B")
-
-

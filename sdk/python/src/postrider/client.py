@@ -4,16 +4,17 @@ import json
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Set
+from typing import TYPE_CHECKING, Any, Optional, Set
 
 from . import requests, retries
 from .errors import PostriderError, invalid_argument
 from .objects import Object
 from .pages import Page
 from .requests import Address, Encoded, Request
+from .resource import Options
 from .resources import Resources
 from .streams import Stream
-from .transport import Answer, Call, Pool, Secret
+from .transport import Answer, Call, Cancellation, Pool, Secret
 
 if TYPE_CHECKING:
     import ssl
@@ -74,16 +75,16 @@ class Client(Resources):
         for call in list(self._calls):
             call.abort("closed")
 
-    def _run(self, request: Request, options: Optional[Mapping[str, Any]]) -> Any:
+    def _run(self, request: Request, options: Options, waited: float = 0, cancellation: Optional[Cancellation] = None) -> Any:
         if self._pool.closed:
             raise PostriderError("closed", "The client is closed.")
         encoded = requests.encode(self._address, self._key, request, {**self._settings, **(options or {})})
-        call = Call(time.monotonic() + encoded.deadline, (options or {}).get("cancellation"))
+        call = Call(time.monotonic() - waited + encoded.deadline, (options or {}).get("cancellation"), cancellation)
         self._calls.add(call)
         # close() may have come between the first look and the entry of the call.
         if self._pool.closed:
             call.abort("closed")
-        result, error = None, None
+        result = error = None
         try:
             result = self._result(encoded, call, options)
         except PostriderError as problem:
@@ -99,7 +100,7 @@ class Client(Resources):
         self._calls.discard(call)
         call.finish()
 
-    def _result(self, encoded: Encoded, call: Call, options: Optional[Mapping[str, Any]]) -> Any:
+    def _result(self, encoded: Encoded, call: Call, options: Options) -> Any:
         request = encoded.request
         answer, body = retries.run(self._pool, call, encoded, self._max_retries)
         if answer is None or request.answer == "none":
@@ -149,5 +150,3 @@ def _default_tls() -> Any:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context
-
-

@@ -1,6 +1,7 @@
 """The one type of error, and how an answer becomes one."""
 
 import json
+import time
 from typing import Any, Dict, Mapping, Optional, Tuple
 
 from .objects import Object
@@ -25,11 +26,11 @@ class PostriderError(Exception):
         self.param: Optional[str] = fields.get("param")
         self.issues: Any = fields.get("issues")
         self.details: Any = fields.get("details")
-        self.request_id: Optional[str] = fields.get("request_id")
         self.retry_after: Optional[int] = fields.get("retry_after")
         """Seconds after which the daemon wants to be asked again."""
         self.headers: Dict[str, str] = dict(fields.get("headers") or {})
         """Headers of the answer; the names are in lower case."""
+        self.request_id: Optional[str] = self.headers.get("x-request-id") or fields.get("request_id")
         self.idempotency_key: Optional[str] = fields.get("idempotency_key")
         """Key of a send: a later call with the same key cannot send the email twice."""
         self.__cause__ = cause
@@ -54,19 +55,11 @@ def invalid_argument(message: str, param: Optional[str] = None) -> PostriderErro
 
 def error_of_answer(status: int, headers: Mapping[str, str], body: bytes) -> PostriderError:
     """Error for an answer whose status is not 2xx."""
-    common: Dict[str, Any] = {"status": status, "headers": headers, "request_id": headers.get("x-request-id")}
-    common["retry_after"] = retry_after(headers)
+    common: Dict[str, Any] = {"status": status, "headers": headers, "retry_after": retry_after(headers)}
     error = _problem(body)
-    if error is not None:
-        common["request_id"] = common["request_id"] or error.get("requestId")
-        return PostriderError(
-            error["type"],
-            error["message"],
-            param=error.get("param"),
-            issues=error.get("issues"),
-            details=error.get("details"),
-            **common,
-        )
+    if error:
+        common.update({name: error.get(name) for name in ("param", "issues", "details")})
+        return PostriderError(error["type"], error["message"], request_id=error.get("requestId"), **common)
     type = "http_error" if status >= 400 else "invalid_response"
     reason = "a redirect, which is never followed" if 300 <= status < 400 else "an answer without an error of the daemon"
     return PostriderError(type, f"The server sent {reason}: status {status}{excerpt(body)}", **common)
@@ -100,8 +93,6 @@ def retry_after(headers: Mapping[str, str]) -> Optional[int]:
     if then is None:
         return None
     if now is None:
-        import time
-
         now = time.time()
     # The difference to the date of the answer is right also when the clocks of client and server differ.
     return int(then - now + 0.999) if then > now else None

@@ -33,4 +33,4 @@ class Object(Dict[str, Any]):
             raise AttributeError(f"the answer has no field {camel(name)!r}") from None
 
     def __dir__(self) -> List[str]:
-        return [*super().__dir__(), *(snake(name) for name in self.keys())]
+        return [*super().__dir__(), *(snake(name) for name in self)]

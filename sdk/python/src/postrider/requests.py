@@ -139,8 +139,12 @@ def encode(address: Address, key: Secret, request: Request, settings: Mapping[st
     timeout = check_seconds("timeout", settings["timeout"]) + size // BODY_BYTES_PER_SECOND
     deadline = settings.get("deadline")
     deadline = max(DEADLINE_SECONDS, 2 * timeout) if deadline is None else check_seconds("deadline", deadline)
-    fields: Dict[str, str] = {"Host": address.authority, "User-Agent": f"postrider-python/{__version__}"}
-    fields.update({"Accept": "*/*" if request.answer == "stream" else "application/json", "Accept-Encoding": "identity"})
+    fields = {
+        "Host": address.authority,
+        "User-Agent": f"postrider-python/{__version__}",
+        "Accept": "*/*" if request.answer == "stream" else "application/json",
+        "Accept-Encoding": "identity",
+    }
     if media_type is not None:
         fields["Content-Type"] = media_type
     if request.method != "GET":

@@ -5,8 +5,6 @@ from .resource import Run
 
 
 class Resources:
-    """The resources of a client."""
-
     def __init__(self, run: Run) -> None:
         self.api_keys = accounts.ApiKeys(run)
         self.approvals = sending.Approvals(run)

@@ -21,13 +21,12 @@ def run(pool: Pool, call: Call, encoded: Encoded, max_retries: int) -> Result:
     repeats, replaced, fresh = 0, False, False
     while True:
         call.check()
-        failure = None
         try:
             return _run_once(pool, call, encoded, fresh)
         except Failure as problem:
             failure = problem
         call.check()
-        if encoded.request.method == "DELETE" and (repeats or replaced) and failure.error.status == 404:
+        if encoded.request.method == "DELETE" and (repeats or replaced) and (failure.error.status, failure.error.type) == (404, "not_found"):
             return None, b""
         if failure.acted == "yes" or (failure.acted == "maybe" and not encoded.request.is_repeatable):
             raise failure.error
@@ -51,7 +50,7 @@ def _pause(repeats: int, error: PostriderError) -> Optional[float]:
 
 def _run_once(pool: Pool, call: Call, encoded: Encoded, fresh: bool) -> Result:
     limit = min(time.monotonic() + encoded.timeout, call.deadline)
-    answer = try_once(pool, call, encoded.request.method, encoded.head, encoded.parts, encoded.size, limit, fresh)
+    answer = try_once(pool, call, encoded, limit, fresh)
     if 200 <= answer.status < 300:
         if answer.is_compressed:
             raise Failure(answer.unusable("is compressed, although that was not asked for"), "yes")
@@ -63,10 +62,11 @@ def _run_once(pool: Pool, call: Call, encoded: Encoded, fresh: bool) -> Result:
         return answer, body
     body, lost = (b"", None) if answer.is_compressed else answer.read_all()
     answer.close()
+    if lost is not None and lost.acted == "maybe":
+        # An error that was cut off may have been any.
+        raise lost
     error = error_of_answer(answer.status, answer.headers, body)
-    # An error that was cut off may have been any, so it is repeated like a lost answer.
-    cut = lost is not None and lost.acted == "maybe"
-    raise Failure(error, "maybe" if cut else _acted(answer.status, error.type))
+    raise Failure(error, _acted(answer.status, error.type))
 
 
 def _acted(status: int, type: str) -> str:

@@ -8,12 +8,18 @@ import socket
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, Tuple
 
 from .errors import PostriderError, excerpt
 
+if TYPE_CHECKING:
+    from .requests import Encoded
+
 MAX_IDLE_SECONDS = 60.0
 """Time after its last answer in which a connection is used again. The daemon closes its side after 75 seconds."""
+
+MAX_CONNECT_SECONDS = 10.0
+"""Maximum time for each address of a host but the last."""
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Maximum size of an answer in JSON."""
@@ -21,6 +27,8 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 READ_BYTES = 256 * 1024
 MAX_JOINED_BYTES = 64 * 1024
 """Bodies up to this size leave together with their head in one write."""
+
+TIMEOUTS = (socket.timeout, TimeoutError)
 
 
 class Secret:
@@ -68,17 +76,17 @@ class Cancellation:
 class Call:
     """A call that runs, and the connection to cut when it must end at once."""
 
-    __slots__ = ("_connection", "_event", "_lock", "cancellation", "deadline", "reason")
+    __slots__ = ("_cancellations", "_connection", "_event", "_lock", "deadline", "reason")
 
-    def __init__(self, deadline: float, cancellation: Optional[Cancellation]) -> None:
+    def __init__(self, deadline: float, *cancellations: Optional[Cancellation]) -> None:
         self.deadline = deadline
-        self.cancellation = cancellation
+        self._cancellations = [one for one in cancellations if one]
         self.reason: Optional[str] = None
         self._lock = threading.Lock()
         self._event = threading.Event()
         self._connection: Optional["Connection"] = None
-        if cancellation is not None:
-            cancellation.add(self)
+        for one in self._cancellations:
+            one.add(self)
 
     def abort(self, reason: str) -> None:
         with self._lock:
@@ -106,8 +114,8 @@ class Call:
         return PostriderError(self.reason or "canceled", message)
 
     def finish(self) -> None:
-        if self.cancellation is not None:
-            self.cancellation.discard(self)
+        for one in self._cancellations:
+            one.discard(self)
 
 
 class Failure(Exception):
@@ -141,14 +149,15 @@ class Connection:
             raise socket.timeout("timed out")
         return left
 
-    def send(self, head: Secret, parts: List[bytes], size: int) -> None:
+    def send(self, encoded: "Encoded") -> None:
         self.answered = False
         self.sock.settimeout(self.left())
-        if size <= MAX_JOINED_BYTES:
-            self.sock.sendall(b"".join((head.value, *parts)))
+        # No variable has the head, because a traceback would show its key.
+        if encoded.size <= MAX_JOINED_BYTES:
+            self.sock.sendall(b"".join((encoded.head.value, *encoded.parts)))
             return
-        self.sock.sendall(head.value)
-        for part in parts:
+        self.sock.sendall(encoded.head.value)
+        for part in encoded.parts:
             self.sock.settimeout(self.left())
             self.sock.sendall(part)
 
@@ -243,13 +252,12 @@ class Answer:
     def _lost(self, error: Optional[BaseException]) -> PostriderError:
         if self._call.reason is not None:
             return self._call.ended()
-        request_id = self.headers.get("x-request-id")
-        common: Dict[str, Any] = {"status": self.status, "headers": self.headers, "request_id": request_id}
-        if isinstance(error, (socket.timeout, TimeoutError)):
-            return PostriderError("timeout", "The answer took too long.", cause=_bare(error), **common)
+        type, message = "connection_error", f"The answer was cut off: status {self.status}."
+        if isinstance(error, TIMEOUTS):
+            type, message = "timeout", "The answer took too long."
         # Exceptions of http.client quote what they have read, which may be long and may echo secrets.
         cause = _bare(error) if isinstance(error, OSError) else None
-        return PostriderError("connection_error", f"The answer was cut off: status {self.status}.", cause=cause, **common)
+        return PostriderError(type, message, cause=cause, status=self.status, headers=self.headers)
 
     @property
     def is_compressed(self) -> bool:
@@ -274,8 +282,7 @@ class Answer:
     def unusable(self, reason: str, body: Optional[bytes] = None) -> PostriderError:
         self.close()
         message = f"The answer {reason}: status {self.status}{'' if body is None else excerpt(body)}"
-        request_id = self.headers.get("x-request-id")
-        return PostriderError("invalid_response", message, status=self.status, headers=self.headers, request_id=request_id)
+        return PostriderError("invalid_response", message, status=self.status, headers=self.headers)
 
     def start_stream(self, idle: float, on_close: Callable[[], None]) -> None:
         """Give each part as much time as the head had. ``on_close`` is called when the stream has ended."""
@@ -329,19 +336,18 @@ class Pool:
 
     def _expired(self) -> List[Connection]:
         oldest = time.monotonic() - MAX_IDLE_SECONDS
-        # The last one given back is taken first, so the oldest stand at the beginning.
-        count = 0
-        while count < len(self._idle) and self._idle[count].last_used < oldest:
-            count += 1
-        expired, self._idle = self._idle[:count], self._idle[count:]
+        expired = [one for one in self._idle if one.last_used < oldest]
+        self._idle = [one for one in self._idle if one not in expired]
         return expired
 
     def _connect(self, call: Call, limit: float) -> Connection:
         problem: Optional[OSError] = None
-        for family, kind, protocol, _, address in socket.getaddrinfo(self.host, self.port, 0, socket.SOCK_STREAM):
+        addresses = socket.getaddrinfo(self.host, self.port, 0, socket.SOCK_STREAM)
+        for number, (family, kind, protocol, _, address) in enumerate(addresses, 1):
             call.check()
             connection = Connection(socket.socket(family, kind, protocol))
-            connection.limit = limit
+            # An address that never answers must leave time for the next one.
+            connection.limit = limit if number == len(addresses) else min(limit, time.monotonic() + MAX_CONNECT_SECONDS)
             with self._lock:
                 self._open.add(connection)
             call.use(connection)
@@ -350,6 +356,7 @@ class Pool:
                 connection.sock.connect(address)
                 connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._wrap(connection)
+                connection.limit = limit
                 return connection
             except BaseException as error:
                 call.use(None)
@@ -415,14 +422,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_in_child)
 
 
-def try_once(pool: Pool, call: Call, method: str, head: Secret, parts: List[bytes], size: int, limit: float, fresh: bool) -> Answer:
+def try_once(pool: Pool, call: Call, encoded: "Encoded", limit: float, fresh: bool) -> Answer:
     """Send a request once and read the head of its answer. Raises ``Failure``."""
     try:
         connection = pool.take(call, limit, fresh)
     except (OSError, UnicodeError) as error:
         failure = _not_connected(pool, error)
     else:
-        answer, failure = _exchange(pool, connection, call, method, head, parts, size)
+        answer, failure = _exchange(pool, connection, call, encoded)
         if answer is not None:
             return answer
     call.check()
@@ -430,7 +437,7 @@ def try_once(pool: Pool, call: Call, method: str, head: Secret, parts: List[byte
 
 
 def _not_connected(pool: Pool, error: Exception) -> Failure:
-    if isinstance(error, (socket.timeout, TimeoutError)):
+    if isinstance(error, TIMEOUTS):
         return Failure(PostriderError("timeout", f"{pool.host}:{pool.port} took too long to connect.", cause=_bare(error)), "no")
     problem = PostriderError("connection_error", f"No connection to {pool.host}:{pool.port}: {error}", cause=_bare(error))
     # A certificate that is wrong stays wrong, and so does a name that cannot be one.
@@ -438,14 +445,18 @@ def _not_connected(pool: Pool, error: Exception) -> Failure:
     return Failure(problem, "yes" if lasting else "no")
 
 
-def _exchange(pool: Pool, connection: Connection, call: Call, method: str, head: Secret, parts: List[bytes], size: int) -> Tuple[Any, Any]:
-    response = http.client.HTTPResponse(connection, method=method)  # type: ignore[arg-type]
+def _exchange(pool: Pool, connection: Connection, call: Call, encoded: "Encoded") -> Tuple[Any, Any]:
+    response = http.client.HTTPResponse(connection, method=encoded.request.method)  # type: ignore[arg-type]
     kept = False
     try:
         call.check()
-        unsent = _send(connection, head, parts, size)
+        unsent = _send(connection, encoded)
         try:
             response.begin()
+            # An interim answer, such as 103, comes before the answer. http.client skips only 100.
+            while response.status < 200:
+                response.headers = None  # type: ignore[assignment]
+                response.begin()
         except http.client.HTTPException:
             if not connection.ended:
                 raise
@@ -455,7 +466,7 @@ def _exchange(pool: Pool, connection: Connection, call: Call, method: str, head:
             kept = True
             return answer, None
         problem: Optional[BaseException] = unsent
-    except (socket.timeout, TimeoutError) as error:
+    except TIMEOUTS as error:
         return None, Failure(PostriderError("timeout", "The server took too long to answer.", cause=_bare(error)), "maybe")
     except OSError as error:
         problem = _bare(error)
@@ -472,11 +483,11 @@ def _exchange(pool: Pool, connection: Connection, call: Call, method: str, head:
     return None, Failure(PostriderError("connection_error", message, cause=cause), "maybe", stale)
 
 
-def _send(connection: Connection, head: Secret, parts: List[bytes], size: int) -> Optional[BaseException]:
+def _send(connection: Connection, encoded: "Encoded") -> Optional[BaseException]:
     """Send a request. A server may answer and close before it has read all, so a lost connection is returned and the answer is tried."""
     try:
-        connection.send(head, parts, size)
-    except (socket.timeout, TimeoutError):
+        connection.send(encoded)
+    except TIMEOUTS:
         raise
     except OSError as error:
         return _bare(error)
