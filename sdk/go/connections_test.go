@@ -317,14 +317,20 @@ func TestCloseEndsACallInItsPause(t *testing.T) {
 	}
 }
 
+// closingError closes the client while its failure is judged, which is after the failure was made and before the next try.
+type closingError struct{ client *Client }
+
+func (closingError) Error() string   { return "the connection is lost" }
+func (e closingError) Unwrap() error { e.client.Close(); return nil }
+
 func TestNothingIsSentAfterCloseAlsoWithoutAPause(t *testing.T) {
 	var client *Client
 	tries := 0
 	client = newTestClient(t, "http://127.0.0.1:1", WithTransport(roundTripper(func(request *http.Request) (*http.Response, error) {
 		tries++
+		// A kept connection that has died is replaced at once.
 		httptrace.ContextClientTrace(request.Context()).GotConn(httptrace.GotConnInfo{Reused: true})
-		client.closed.Store(tries == 1)
-		return nil, io.ErrUnexpectedEOF
+		return nil, closingError{client}
 	})))
 	_, err := client.Plan.Get(context.Background())
 	if problem := compareError(map[string]any{"type": ErrorClosed}, err); problem != "" || tries != 1 {
