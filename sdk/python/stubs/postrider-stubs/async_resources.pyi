@@ -1418,7 +1418,7 @@ class Domains:
     ) -> types.DomainReportSums:
         """Sum reports about a domain by day.
 
-        Returns the sums of all reports that the list would return, by their type and by the day on which they begin.
+        Returns the sums of the reports that the list would return, by their type and by the day on which they begin: at most the newest 800 sums, and none of days after tomorrow.
 
         created_after: Time in ISO 8601 with an offset; only items created then or later.
 
