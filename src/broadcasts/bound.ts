@@ -18,7 +18,7 @@ export function hashContent(broadcast: BroadcastRow, { template, topic, filter }
     broadcast;
   const own = [id, fromHeader, subject, replyTo, html, text, topicId];
   const named = [templateId, template?.html, template?.text, audienceId, segmentId, filter];
-  // Without a topic the hash is that of earlier versions, so that what was approved there stays approved.
+  // Earlier versions hashed no topic. A broadcast without one keeps its hash, so that an approval that an earlier version stored still holds.
   const ofTopic = topic ? [[topic.name, topic.description, topic.defaultOptIn]] : [];
   return hashOf([own, ...named, ...ofTopic]);
 }

@@ -1,5 +1,5 @@
 /**
- * What an operator waits for: `postrider setup --yes` on loopback, from an empty folder to a mail that a receiver has taken, and
+ * Measures how long an operator waits for `postrider setup --yes` on loopback, from an empty folder to a mail that a receiver has taken, and for
  * `postrider doctor` of that installation, with a resolver that answers and with one that never does.
  */
 import { execFile } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * What a form does on a page that the browser has kept whole and that its back button shows again, with the key that the form was sent with.
+ * A form is sent again from a page that the browser has kept whole: its back button shows the page with the key that the form was sent with.
  * Chromium keeps no page whose answer may not be stored, but other browsers do: a proxy takes that header away.
  */
 import assert from 'node:assert/strict';

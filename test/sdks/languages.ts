@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export type Suite = {
   /** Name of the folder below `sdk`. */
   language: string;
-  /** What runs it: the runtime and its arguments. */
+  /** The runtime that runs the suite, and its arguments. */
   command: readonly string[];
   env?: Record<string, string>;
 };

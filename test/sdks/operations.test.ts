@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 type Media = Record<string, { schema?: { properties?: object } }>;
-/** What this test reads of an operation of the document. */
+/** The parts of an operation of the document that this test reads. */
 type Operation = {
   operationId?: string;
   parameters?: readonly { in: string; name: string }[];

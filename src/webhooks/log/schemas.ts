@@ -97,7 +97,7 @@ export const replaySchema = Type.Object(replayFields, {
   examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }],
 });
 
-/** Without `since`, all deliveries are counted that are kept. */
+/** The query of the count of a replay. All deliveries that are still stored are counted when `since` is absent. */
 export const replayCountQuery = Type.Object({
   since: Type.Optional(replayFields.since),
   status: replayFields.status,

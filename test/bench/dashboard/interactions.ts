@@ -1,4 +1,4 @@
-/** What people do on pages of the dashboard, for measuring how soon the page answers each key and click. */
+/** Types and clicks on pages of the dashboard as people do, and measures how soon the page answers each key and click. */
 import type { Page } from 'playwright-core';
 import type { MillionStore } from '../million-store.ts';
 
