@@ -40,7 +40,8 @@ import {
   sendSchema,
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
-import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showSummary } from './show.ts';
+import { sentBatchSchema, sentSchema } from './sent-schemas.ts';
+import { emailPageSchema, emailSchema, showSummary } from './show.ts';
 import { registerSubjects } from './subjects-api.ts';
 
 const tags = ['Emails'];

@@ -1,6 +1,6 @@
-/** Answers of the emails API (specification 2.1). */
+/** Emails and their lists as answers of the API (specification 2.1). */
 import { type TSchema, Type } from 'typebox';
-import { approvalOfAccepted, approvalOrNull } from '../approvals/schemas.ts';
+import { approvalOrNull } from '../approvals/schemas.ts';
 import { showApprovalState } from '../approvals/show.ts';
 import type { ApprovalRow } from '../db/approval-tables.ts';
 import type { EmailRow } from '../db/email-tables.ts';
@@ -14,51 +14,6 @@ import { isoTime } from '../system/clock.ts';
 import { HOLD_REASONS, RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
 
 const EXAMPLE_ID = 'em_01khq3z5vgxw1r8t6n2m4c9b7d';
-const EXAMPLE_SENT = { id: EXAMPLE_ID, status: 'queued' };
-
-export const sentSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Id of the email; starts with `em_`.' }),
-    status: Type.Literal('queued'),
-    approval: approvalOfAccepted,
-  },
-  { title: 'SentEmail', examples: [EXAMPLE_SENT] },
-);
-
-const batchItemSchema = Type.Object(
-  {
-    id: Type.Union([Type.String(), Type.Null()], {
-      description: 'Id of the email; starts with `em_`. Null when the email was refused.',
-    }),
-    status: Type.Enum(['queued', 'failed']),
-    approval: approvalOfAccepted,
-    error: Type.Optional(
-      Type.Object(
-        {
-          type: Type.String({ description: 'Error code, the same as in the response of POST /v1/emails.' }),
-          message: Type.String({ description: 'Description of the error for people.' }),
-        },
-        { description: 'Reason why the email was refused.' },
-      ),
-    ),
-  },
-  { title: 'BatchItem', examples: [EXAMPLE_SENT] },
-);
-
-export const sentBatchSchema = Type.Object(
-  { data: Type.Array(batchItemSchema, { description: 'One item for each email, in the same order.' }) },
-  {
-    title: 'SentBatch',
-    examples: [
-      {
-        data: [
-          EXAMPLE_SENT,
-          { id: null, status: 'failed', error: { type: 'validation_error', message: '`to` is required' } },
-        ],
-      },
-    ],
-  },
-);
 
 const timestamp = (description: string) => Type.String({ description: `${description} ISO 8601, UTC.` });
 const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>

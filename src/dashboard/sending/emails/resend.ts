@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Static } from 'typebox';
 import type { SendBody } from '../../../emails/schemas.ts';
-import type { sentSchema } from '../../../emails/show.ts';
+import type { sentSchema } from '../../../emails/sent-schemas.ts';
 import { AppError } from '../../../system/errors.ts';
 import type { Calls } from '../../calls.ts';
 import { attachmentPath } from './file.ts';

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { sandboxDomain, simulatorDomain } from '../../../domains/name.ts';
 import type { domainSchema } from '../../../domains/schemas.ts';
 import type { SendBody } from '../../../emails/schemas.ts';
-import type { sentSchema } from '../../../emails/show.ts';
+import type { sentSchema } from '../../../emails/sent-schemas.ts';
 import type { Form as EnteredForm } from '../../../http/pages/form-body.ts';
 import { invalid } from '../../../system/errors.ts';
 import type { templateSummarySchema } from '../../../templates/schemas.ts';
