@@ -1,6 +1,6 @@
 /** Shows the images that are files of a message in its HTML (RFC 2392). Nothing else is loaded, because the policy of the answer forbids it. */
 import { buffer } from 'node:stream/consumers';
-import type { Calls } from './calls.ts';
+import type { Calls } from '../http/json/calls.ts';
 
 /** Media types of images that HTML may show: those without scripts. */
 const SHOWN_IMAGES = ['image/gif', 'image/jpeg', 'image/png', 'image/webp'];

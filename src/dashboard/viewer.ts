@@ -5,10 +5,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Role, SessionRow } from '../db/people-tables.ts';
 import type { Permission } from '../db/tenant-tables.ts';
+import { callsOf } from '../http/json/calls.ts';
 import { preferredLanguage } from '../http/pages/accept-language.ts';
 import { notFound } from '../system/errors.ts';
 import { isTimeZone } from '../system/time-zone.ts';
-import { callsOf } from './calls.ts';
+import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
 import { SAID } from './field-names.ts';
 import { formatsOf } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
@@ -152,6 +153,12 @@ async function tenantContext(app: DashboardApp, servers: Servers, asked: Asked):
   const mode = params['mode'];
   if (!tenant || (mode !== 'live' && mode !== 'test')) throw notFound('Page');
   const prefix = tenantPath(tenant.tenantName, mode);
+  const asMember: PersonCaller = {
+    tenantId: tenant.tenantId,
+    mode,
+    personId: person.id,
+    permission: permissionIn(tenant),
+  };
   return {
     ...context,
     tenant,
@@ -159,7 +166,7 @@ async function tenantContext(app: DashboardApp, servers: Servers, asked: Asked):
     api: callsOf(servers.api, {
       prefix: '/v1',
       clientAddress: context.clientAddress,
-      person: { tenantId: tenant.tenantId, mode, personId: person.id, permission: permissionIn(tenant) },
+      mark: (raw) => actAsPerson(raw, asMember),
       ...(asked.once !== undefined && { idempotencyKey: asked.once }),
     }),
     can: (right) => mayIn(tenant, right),
@@ -196,11 +203,17 @@ async function mailboxContext(
   const mailbox = await findMailboxOf(app, session);
   if (!mailbox) throw new LoginNeeded('mailbox');
   const base = baseContext(app, asked, { language: null, timeZone: mailbox.timeZone });
+  // The owner has no role in the tenant. It reaches the operations of this mailbox alone, because their paths begin behind its id.
+  const owner: PersonCaller = {
+    tenantId: mailbox.tenantId,
+    mode: 'live',
+    personId: null,
+    permission: 'full_access',
+  };
   const api = callsOf(servers.api, {
     prefix: `/v1/mailboxes/${mailbox.id}`,
     clientAddress: base.clientAddress,
-    // The owner has no role in the tenant. It reaches the operations of this mailbox alone, because their paths begin behind its id.
-    person: { tenantId: mailbox.tenantId, mode: 'live', personId: null, permission: 'full_access' },
+    mark: (raw) => actAsPerson(raw, owner),
     ...(asked.once !== undefined && { idempotencyKey: asked.once }),
   });
   return { ...base, ...exchangeOf(app, asked), mailbox, session, api };

@@ -19,7 +19,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   'dashboard/audit/': ['auditEntries'],
 };
 
-/** Where the dashboard uses a store of another feature, with the reason. Everything else is asked of the API (dashboard/calls.ts). */
+/** Where the dashboard uses a store of another feature, with the reason. Everything else is asked of the API (http/json/calls.ts). */
 const REASONS: ReadonlyMap<string, string> = new Map([
   [
     'dashboard/entry/link.tsx -> tenants/store.ts',

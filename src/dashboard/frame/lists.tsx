@@ -1,7 +1,7 @@
 /** Tables, with the filters and the pages of lists. All of their state stands in the address of the page. */
 import type { ComponentChildren } from 'preact';
+import type { Query } from '../../http/json/calls.ts';
 import { AppError } from '../../system/errors.ts';
-import type { Query } from '../calls.ts';
 import type { BaseContext, TenantContext } from '../page.ts';
 import { labelOf, type Option, Suggestions } from './forms.tsx';
 import { useLabel, WithRefusal } from './refusal.tsx';

@@ -1,5 +1,5 @@
 /** An export: its progress, and the link to its file. */
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import { Heading } from '../frame/elements.tsx';
 import { Refreshed } from '../frame/refreshed.tsx';
 import { workName } from '../live/topics.ts';

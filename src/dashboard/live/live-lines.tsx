@@ -1,7 +1,7 @@
 /** Lines that scripts add to while a page is open, the newest first, with the button that pauses them. Without scripts, a link shows the page again. */
 import type { ComponentChildren } from 'preact';
 import type { TailLine } from '../../events/tail-store.ts';
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { Table } from '../frame/lists.tsx';
 import type { BaseContext } from '../page.ts';

@@ -3,8 +3,9 @@
  * checked again and again while it lasts: it ends with the session, and when the rights of the person have changed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { callsOf } from '../../http/json/calls.ts';
 import { AppError, notFound } from '../../system/errors.ts';
-import { callsOf } from '../calls.ts';
+import { actAsPerson } from '../../tenants/authenticate.ts';
 import type { Assets } from '../frame/assets.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import type { Contexts, DashboardApp } from '../page.ts';
@@ -120,7 +121,11 @@ function findTopic({ servers }: LiveApp, context: Contexts['account'], name: str
     if (!tenant) continue;
     const { tenantId, tenantName } = tenant;
     const reader = { tenantId, mode, personId: person.id, permission: 'read_only' as const };
-    const calls = callsOf(servers.api, { prefix: '/v1', clientAddress, person: reader });
+    const calls = callsOf(servers.api, {
+      prefix: '/v1',
+      clientAddress,
+      mark: (raw) => actAsPerson(raw, reader),
+    });
     return work === undefined ? tenantTail({ tenantId, tenantName, mode }) : workTopic(area, work, calls);
   }
   return undefined;

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { EventTail } from '../../events/tail.ts';
 import type { TailLine } from '../../events/tail-store.ts';
-import type { Calls } from '../calls.ts';
+import type { Calls } from '../../http/json/calls.ts';
 import { tenantPath } from '../frame/layout.tsx';
 
 /** A tail: the lines that it has, in the form in which they are sent. */

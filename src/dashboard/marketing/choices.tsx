@@ -1,6 +1,7 @@
 /** Choices among resources that have names, such as audiences and templates. There may be thousands, of which forms offer the newest. */
+
+import type { Calls, Query } from '../../http/json/calls.ts';
 import { invalid } from '../../system/errors.ts';
-import type { Calls, Query } from '../calls.ts';
 import { Field, type Option, Select } from '../frame/forms.tsx';
 import { FilterField, FilterSelect } from '../frame/lists.tsx';
 import type { TenantContext } from '../page.ts';

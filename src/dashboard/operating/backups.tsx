@@ -1,7 +1,7 @@
 /** The backups of the installation: when they are made, how the last one has ended, and the buttons that make and verify one. */
 import type { ShownBackups } from '../../backups/admin-api.ts';
 import type { BackupRun } from '../../backups/run.ts';
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
 import { NextPager, Table } from '../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** The newest broadcasts of all tenants, which the operator pauses, resumes and cancels. Neither their subjects nor their content are shown. */
 import type { OperatorBroadcast, OperatorBroadcasts } from '../../broadcasts/admin-api.ts';
 import { STATUSES } from '../../broadcasts/schemas.ts';
-import { answerOf, path } from '../calls.ts';
+import { answerOf, path } from '../../http/json/calls.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, NextPager, Table } from '../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** The certificates in use: what each is for, when it ends, and what is wrong with its files or its order. */
 import type { ShownCertificates } from '../../certificates/admin-api.ts';
 import { type CertificateState, namesOf } from '../../certificates/show.ts';
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import { Copyable, Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Form } from '../frame/forms.tsx';
 import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';

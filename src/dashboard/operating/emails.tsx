@@ -1,6 +1,7 @@
 /** The newest emails of all tenants, by tenant and recipient. Envelopes alone, never subjects. */
+
+import { answerOf } from '../../http/json/calls.ts';
 import type { ShownMessage, ShownMessages } from '../../queue/control/message-api.ts';
-import { answerOf } from '../calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { FilterField, Filters, NextPager, Table } from '../frame/lists.tsx';
 import { type Contexts, definePage } from '../page.ts';

@@ -1,5 +1,5 @@
 /** Finds the tenant that the path of a page names. */
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import type { Acted, Contexts } from '../page.ts';
 import type { Tenant } from './tenants.tsx';
 

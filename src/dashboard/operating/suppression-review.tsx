@@ -2,8 +2,9 @@
  * Suppressions that bounces have made and would not make now. Reading them takes some reads for each suppression, so the operator begins it, and
  * goes on part by part.
  */
+
+import { answerOf } from '../../http/json/calls.ts';
 import type { SuppressionReview } from '../../queue/suppression-review/admin-api.ts';
-import { answerOf } from '../calls.ts';
 import { Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../frame/forms.tsx';
 import { FilterField, NextPager, Table } from '../frame/lists.tsx';

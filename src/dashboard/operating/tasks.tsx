@@ -1,8 +1,9 @@
 /** Background work that has failed for good, which the operator runs again or discards. */
+
+import { path } from '../../http/json/calls.ts';
 import type { Form } from '../../http/pages/form-body.ts';
 import type { FailedTasks } from '../../tasks/admin-api.ts';
 import type { TaskOwner } from '../../tasks/store.ts';
-import { path } from '../calls.ts';
 import { Foreign, Heading } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { NextPager, Table } from '../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** Deletes a tenant: the page counts what it owns, asks for its name, and shows what is left while it is deleted. */
 
+import { path } from '../../http/json/calls.ts';
 import type { TenantHoldings } from '../../tenant-control/admin-api.ts';
-import { path } from '../calls.ts';
 import { countText, MAX_COUNTED } from '../frame/counted.ts';
 import { Facts, Heading } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';

@@ -1,6 +1,7 @@
 /** One tenant as the operator sees it: its plan, its people, and whether it may send. */
+
+import { path } from '../../http/json/calls.ts';
 import type { Plan } from '../../tenants/admin-schemas.ts';
-import { path } from '../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Pager, pageIn, Table } from '../frame/lists.tsx';

@@ -5,8 +5,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
 import { PROTOCOLS } from '../../accounts/protocols.ts';
+import { type Calls, path } from '../../http/json/calls.ts';
 import type { appPasswordSchema, createdAppPasswordSchema } from '../../mailboxes/app-passwords/schemas.ts';
-import { type Calls, path } from '../calls.ts';
 import { Copyable, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Choices, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** The imports of a mailbox from another server, with their progress, and the form for another one. */
 import type { Static } from 'typebox';
+import { path } from '../../http/json/calls.ts';
 import type { mailboxImportSchema } from '../../mailbox-imports/schemas.ts';
-import { path } from '../calls.ts';
 import { Foreign, Heading, Sentence, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form, Select } from '../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../frame/lists.tsx';

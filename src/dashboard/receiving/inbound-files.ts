@@ -1,5 +1,5 @@
 /** What a received message consists of: its HTML for the frame of its page, its files, and the message as it arrived. */
-import { path } from '../calls.ts';
+import { path } from '../../http/json/calls.ts';
 import { withCidImages } from '../cid-images.ts';
 import { definePage, type TenantContext } from '../page.ts';
 import { type Message, messageOf } from './inbound-message.tsx';

@@ -1,7 +1,7 @@
 /** The messages that arrived for the routes of a tenant, the newest first. Mail for mailboxes alone is not among them. */
 import type { Static } from 'typebox';
+import type { Calls } from '../../http/json/calls.ts';
 import type { receivedSummarySchema } from '../../routes/messages/schemas.ts';
-import type { Calls } from '../calls.ts';
 import { Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { FilterById, FilterField, Filters, MAX_OFFERED, Pager, pageQueryOf, Table } from '../frame/lists.tsx';
 import { definePage } from '../page.ts';

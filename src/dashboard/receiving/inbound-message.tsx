@@ -1,7 +1,7 @@
 /** A received message: its envelope, the results of authentication, its text, its HTML in a frame, its files, and its posts to routes. */
 import type { Static } from 'typebox';
+import { path } from '../../http/json/calls.ts';
 import type { receivedSchema } from '../../routes/messages/schemas.ts';
-import { path } from '../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Status, Time, type Tone } from '../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../frame/forms.tsx';
 import { LongText, Table } from '../frame/lists.tsx';

@@ -3,8 +3,8 @@
  * use the same.
  */
 import type { Static } from 'typebox';
+import type { Calls } from '../../http/json/calls.ts';
 import type { sessionsSchema } from '../../mailboxes/sessions-api.ts';
-import type { Calls } from '../calls.ts';
 import { Foreign, Time } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
 import { Table } from '../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** The settings of a mailbox for mail programs, with the QR code of the link by which Apple devices set up the account. */
 import type { Static } from 'typebox';
+import type { Calls } from '../../http/json/calls.ts';
 import type { settingsSchema } from '../../mailboxes/settings-api.ts';
-import type { Calls } from '../calls.ts';
 import { Copyable, Facts } from '../frame/elements.tsx';
 import { Table } from '../frame/lists.tsx';
 import type { BaseContext } from '../page.ts';

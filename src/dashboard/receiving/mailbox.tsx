@@ -3,8 +3,8 @@
  * mail programs. Its mail is seen by its owner alone.
  */
 
+import { path } from '../../http/json/calls.ts';
 import { BYTES_PER_MEGABYTE } from '../../tenants/stored-mail/store.ts';
-import { path } from '../calls.ts';
 import { Facts, Foreign, Heading, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { shortened } from '../frame/shortened.ts';

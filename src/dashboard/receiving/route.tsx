@@ -1,7 +1,7 @@
 /** An inbound route: its address and destination, how its posts go, and what changes it. */
 import type { Static } from 'typebox';
+import { path } from '../../http/json/calls.ts';
 import type { testResultSchema } from '../../webhooks/schemas.ts';
-import { path } from '../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Field, Form } from '../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../page.ts';

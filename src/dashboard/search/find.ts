@@ -9,11 +9,11 @@ import type { audienceSchema } from '../../audiences/schemas.ts';
 import type { domainSchema } from '../../domains/schemas.ts';
 import type { emailPageSchema } from '../../emails/show.ts';
 import type { foundSubjectsSchema } from '../../emails/subjects-api.ts';
+import { path, type Query } from '../../http/json/calls.ts';
 import type { receivedSummarySchema } from '../../routes/messages/schemas.ts';
 import type { suppressionSchema } from '../../suppressions/schemas.ts';
 import { AppError } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
-import { path, type Query } from '../calls.ts';
 import type { TenantContext } from '../page.ts';
 import { kindBelow, kindOfId, MAX_AUDIENCES, pagePathOf } from './kinds.ts';
 

@@ -1,7 +1,8 @@
 /** The resources that have ids of their own: which operation returns one, and which page shows it. */
+
+import { path } from '../../http/json/calls.ts';
 import { isId } from '../../system/ids.ts';
 import { MAX_ENDPOINTS } from '../../webhooks/store.ts';
-import { path } from '../calls.ts';
 
 type Kind = {
   /** Path of the resource in the API. */

@@ -96,7 +96,7 @@ const REFUSAL = new RegExp(
   'g',
 );
 /** Sources that pass on refusals of others, whose sentences are translated where they are shown. */
-const PASSING_ON = ['src/dashboard/calls.ts', 'src/dashboard/marketing/segments/refusal.ts'];
+const PASSING_ON = ['src/dashboard/marketing/segments/refusal.ts'];
 
 test('every refusal of the dashboard itself is translated, and none is an English one with a text of the catalogue', () => {
   const found: string[] = [];

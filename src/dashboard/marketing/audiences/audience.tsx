@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { CONTACT_STATUSES, type ShownContact } from '../../../audiences/contacts/schemas.ts';
 import { TEXT_FIELD_NAMES } from '../../../audiences/contacts/text-fields.ts';
 import type { exportSchema } from '../../../exports/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { Disclosure, Form, Select } from '../../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';

@@ -1,6 +1,6 @@
 /** Settings of an audience: its name, double opt-in, and its end. */
 import { LANGUAGES } from '../../../audiences/opt-in/settings.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Checkbox, Disclosure, Field, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';

@@ -1,7 +1,7 @@
 /** Shows the facts of a broadcast that do not depend on its state: to whom it goes, from whom, when and how fast. */
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
+import { path } from '../../../http/json/calls.ts';
 import { AppError } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Status, Time } from '../../frame/elements.tsx';
 import type { TenantContext } from '../../page.ts';
 import { BROADCAST_TONES } from './list.tsx';

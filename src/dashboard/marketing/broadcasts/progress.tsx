@@ -1,6 +1,6 @@
 /** The progress of a broadcast that has started, and what steers it. */
 import type { ShownBroadcast } from '../../../broadcasts/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { Refreshed } from '../../frame/refreshed.tsx';
 import { workName } from '../../live/topics.ts';

@@ -1,6 +1,6 @@
 /** A contact: its fields, properties and topics, its consent, the latest emails to it, and its end. */
 import type { ShownContact } from '../../../audiences/contacts/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Copyable, Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { definePage, type TenantContext } from '../../page.ts';

@@ -1,6 +1,6 @@
 /** A form for a new contact of an audience. */
 import type { ShownContact } from '../../../audiences/contacts/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { Field, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf } from '../../page.ts';

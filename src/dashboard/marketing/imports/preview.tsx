@@ -1,8 +1,8 @@
 /** An import that waits: how its columns are read, what would become of its first rows, and its start. */
 import type { Static } from 'typebox';
 import type { previewOfContacts } from '../../../audiences/csv/api.ts';
+import { path } from '../../../http/json/calls.ts';
 import type { Form as FormBody } from '../../../http/pages/form-body.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Form, Select } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';

@@ -1,6 +1,7 @@
 /** The upload of a file of contacts, and the imports of the last days. */
+
+import { path } from '../../../http/json/calls.ts';
 import { MAX_CSV_BODY_BYTES } from '../../../http/json/csv-body.ts';
-import { path } from '../../calls.ts';
 import { Heading, Status, Time } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** The contacts of a segment. A page reads a bounded part of the audience. */
 import type { Static } from 'typebox';
 import type { segmentContactsSchema } from '../../../audiences/segments/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Pager, pageQueryOf } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';

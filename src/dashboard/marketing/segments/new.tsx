@@ -1,5 +1,5 @@
 /** A new segment of an audience. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';
 import type { Audience } from '../audiences/list.tsx';

@@ -1,5 +1,5 @@
 /** A segment: its rules, the number of its contacts on demand, and its end. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';

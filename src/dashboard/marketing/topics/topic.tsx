@@ -1,7 +1,7 @@
 /** A topic: its change and its end. */
 import type { Static } from 'typebox';
+import { path } from '../../../http/json/calls.ts';
 import type { topicSchema } from '../../../topics/schemas.ts';
-import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { definePage, type TenantContext } from '../../page.ts';

@@ -1,10 +1,11 @@
 /** The routes of outgoing mail: through relays, or to the MX hosts of domains. */
+
+import { path } from '../../../http/json/calls.ts';
 import type { ShownRoutes } from '../../../outbound-routes/admin-api.ts';
 import type { ShownRoute } from '../../../outbound-routes/admin-schemas.ts';
 import type { RelayCheck } from '../../../outbound-routes/check-relay.ts';
 import type { PortProbe } from '../../../outbound-routes/port-probe.ts';
 import type { Removed } from '../../../outbound-routes/store.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { FilterField, Filters, NextPager, Table } from '../../frame/lists.tsx';

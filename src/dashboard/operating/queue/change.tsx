@@ -2,10 +2,11 @@
  * Changes mail of the queue in two steps: the first selects the mail and counts it, and the second does what was chosen. The selection stands in
  * the address, and goes through the form once more, so that the audit log has it.
  */
+
+import { answerOf, path } from '../../../http/json/calls.ts';
 import type { ShownMessage } from '../../../queue/control/message-api.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
 import type { AppError } from '../../../system/errors.ts';
-import { answerOf, path } from '../../calls.ts';
 import { countText, MAX_COUNTED } from '../../frame/counted.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Field, Form } from '../../frame/forms.tsx';

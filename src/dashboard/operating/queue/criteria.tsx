@@ -1,8 +1,9 @@
 /** The criteria by which pages select mail of the queue. They stand in the address of a page, under the names that the operations give them. */
+
+import { path } from '../../../http/json/calls.ts';
 import type { ShownAction } from '../../../queue/control/show.ts';
 import { REPLY_CLASSES } from '../../../queue/outcome/replies/meaning.ts';
 import type { AppError } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import { FilterField, FilterSelect } from '../../frame/lists.tsx';
 import { Why } from '../../frame/refusal.tsx';

@@ -1,6 +1,7 @@
 /** The mail that waits for a domain: how much of it each tenant has, what servers said last, and the actions that apply to it. */
+
+import { path } from '../../../http/json/calls.ts';
 import type { ShownDomain } from '../../../queue/control/admin-api.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';

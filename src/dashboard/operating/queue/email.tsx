@@ -1,7 +1,8 @@
 /** One email as the operator sees it: its envelope, why each recipient waits, every attempt, and what servers have said. Never its content. */
+
+import { path } from '../../../http/json/calls.ts';
 import type { MessageDetails } from '../../../queue/control/message-api.ts';
 import type { ShownAction, ShownRecipient } from '../../../queue/control/show.ts';
-import { path } from '../../calls.ts';
 import { Copyable, Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { Pager, pageIn, Table } from '../../frame/lists.tsx';
 import { ReplyClass } from '../../frame/reply-class.tsx';

@@ -1,7 +1,8 @@
 /** The list of mail that waits, is held or is being sent, with filters that stand in the address of the page. Envelopes only. */
+
+import { answerOf } from '../../../http/json/calls.ts';
 import { OPEN_STATES } from '../../../queue/control/list-store.ts';
 import type { ShownRecipient } from '../../../queue/control/show.ts';
-import { answerOf } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { ReplyClass } from '../../frame/reply-class.tsx';

@@ -1,6 +1,7 @@
 /** The queue at a glance: how much waits, by domain, site, tenant or kind. Each group leads to its mail, and to what can be done with it. */
+
+import { answerOf } from '../../../http/json/calls.ts';
 import { GROUPINGS, type Grouping, type sumQueues } from '../../../queue/control/stats.ts';
-import { answerOf } from '../../calls.ts';
 import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { FilterSelect, Filters, NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';

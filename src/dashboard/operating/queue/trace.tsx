@@ -1,6 +1,7 @@
 /** The attempts at a site while they happen. The page begins with what waits for the site, which is all that it shows without scripts. */
+
+import { answerOf, path } from '../../../http/json/calls.ts';
 import type { ShownDomain } from '../../../queue/control/admin-api.ts';
-import { answerOf, path } from '../../calls.ts';
 import { FilterField, Filters } from '../../frame/lists.tsx';
 import { LiveHeading, LiveLines } from '../../live/live-lines.tsx';
 import { traceName } from '../../live/topics.ts';

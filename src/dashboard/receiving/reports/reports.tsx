@@ -1,7 +1,7 @@
 /** What other servers report about the mail of a domain: whether it passed DMARC, and whether its connections had TLS. */
 import type { Static } from 'typebox';
 import type { domainSchema } from '../../../domains/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { Disclosure } from '../../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, Pager, pageQueryOf, Table } from '../../frame/lists.tsx';

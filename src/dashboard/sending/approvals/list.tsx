@@ -1,9 +1,9 @@
 /** Mail that waits for the approval of a person, and what was decided. Each row leads to the mail, and decides about it. */
 import type { Static } from 'typebox';
 import { type ShownApproval, STATES } from '../../../approvals/schemas.ts';
+import { path } from '../../../http/json/calls.ts';
 import { AppError } from '../../../system/errors.ts';
 import type { apiKeySchema } from '../../../tenants/schemas.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../../frame/lists.tsx';

@@ -1,10 +1,10 @@
 /** The choice of a domain in forms about other things, such as an API key that is limited to one. */
 import type { Static } from 'typebox';
 import type { domainSchema } from '../../../domains/schemas.ts';
+import { path } from '../../../http/json/calls.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type { Form } from '../../../http/pages/form-body.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
 import { Field, Select } from '../../frame/forms.tsx';
 import { fieldOf, type TenantContext } from '../../page.ts';
 

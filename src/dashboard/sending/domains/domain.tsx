@@ -1,5 +1,5 @@
 /** The page of a domain: its status and its records, its settings, its DKIM keys, and its end. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Facts, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton, Checkbox, Disclosure, Field, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';

@@ -1,7 +1,7 @@
 /** Every attempt to deliver an email, with the SMTP sessions of those that did not deliver. */
 import type { Static } from 'typebox';
 import type { attemptsSchema } from '../../../emails/attempts-api.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { SmtpSession } from '../../frame/smtp-session.tsx';

@@ -1,7 +1,7 @@
 /** What reading the message of an email finds: mistakes in its HTML and links, and its header fields as they are sent. */
 import type { Static } from 'typebox';
 import type { checkSchema } from '../../../emails/check/schemas.ts';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Facts, Foreign, Heading, Sentence, Status, type Tone } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { Source } from '../../frame/source.tsx';

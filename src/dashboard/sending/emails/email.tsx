@@ -1,5 +1,5 @@
 /** One email: its facts, what became of each recipient and why, its events and its content; it can be canceled and sent again. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Field, Form } from '../../frame/forms.tsx';
 import { isoTimeOf, localTimeOf } from '../../local-time.ts';

@@ -1,6 +1,6 @@
 /** The facts of an email: its addresses, times, ids, and what it belongs to. */
 import type { ComponentChildren } from 'preact';
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Copyable, Facts, Foreign, Time } from '../../frame/elements.tsx';
 import type { TenantContext } from '../../page.ts';
 import { KeyLink } from '../keys/choice.tsx';

@@ -1,6 +1,7 @@
 /** A file of an email, which a browser stores and does not show. */
+
+import { path } from '../../../http/json/calls.ts';
 import { orNotFound } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
 import { definePage } from '../../page.ts';
 import type { Email } from './recipients.tsx';
 

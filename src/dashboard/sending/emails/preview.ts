@@ -2,8 +2,9 @@
  * The HTML of an email as a page of its own, for the frame on the page of the email, with the images that are files of the email. Its headers
  * let it run and load nothing.
  */
+
+import { path } from '../../../http/json/calls.ts';
 import { notFound } from '../../../system/errors.ts';
-import { path } from '../../calls.ts';
 import { withCidImages } from '../../cid-images.ts';
 import { definePage } from '../../page.ts';
 import { attachmentPath } from './file.ts';

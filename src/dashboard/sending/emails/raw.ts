@@ -1,5 +1,5 @@
 /** The message of an email as a server receives it, as a file. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { definePage } from '../../page.ts';
 
 export const emailRawPage = definePage({

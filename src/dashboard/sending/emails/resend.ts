@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import type { Static } from 'typebox';
 import type { SendBody } from '../../../emails/schemas.ts';
 import type { sentSchema } from '../../../emails/sent-schemas.ts';
+import type { Calls } from '../../../http/json/calls.ts';
 import { AppError } from '../../../system/errors.ts';
-import type { Calls } from '../../calls.ts';
 import { attachmentPath } from './file.ts';
 import type { Email } from './recipients.tsx';
 

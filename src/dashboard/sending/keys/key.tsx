@@ -1,5 +1,5 @@
 /** One API key: what it may do, its name, and its end. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Facts, Heading, Time } from '../../frame/elements.tsx';
 import { Disclosure, Field, Form } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';

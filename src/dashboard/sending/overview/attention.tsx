@@ -2,10 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Static } from 'typebox';
 import type { domainSchema } from '../../../domains/schemas.ts';
+import { path } from '../../../http/json/calls.ts';
 import type { Metrics } from '../../../statistics/schemas.ts';
 import type { planUsageSchema } from '../../../tenants/schemas.ts';
 import type { endpointSchema } from '../../../webhooks/schemas.ts';
-import { path } from '../../calls.ts';
 import { Foreign } from '../../frame/elements.tsx';
 import type { TenantContext } from '../../page.ts';
 import { BOUNCE_LINE, bounceStanding, COMPLAINT_LINE, complaintStanding } from './rates.ts';

@@ -1,7 +1,7 @@
 /** The period that the overview shows: it stands in the address of the page, and says what the numbers of the API are asked for. */
 
+import type { Query } from '../../../http/json/calls.ts';
 import { DAY_MS, MINUTE_MS } from '../../../system/clock.ts';
-import type { Query } from '../../calls.ts';
 
 /** Periods in the order in which they are offered. */
 export const PERIODS = ['today', '24h', '7d', '30d'] as const;

@@ -1,5 +1,5 @@
 /** The page of an export of suppressions: its progress, and its file. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Refreshed } from '../../frame/refreshed.tsx';
 import { type Export, ExportResult, isJobRunning } from '../../jobs/results.tsx';

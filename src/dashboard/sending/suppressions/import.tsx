@@ -1,5 +1,5 @@
 /** The page of an import of suppressions: its progress, its result, and the file of the rows that were refused. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Heading } from '../../frame/elements.tsx';
 import { Refreshed } from '../../frame/refreshed.tsx';
 import { type Import, ImportResult, isJobRunning } from '../../jobs/results.tsx';

@@ -1,8 +1,8 @@
 /** The suppressed addresses of a tenant, which are shared by both modes. */
 import type { Static } from 'typebox';
+import { path } from '../../../http/json/calls.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type { suppressionSchema } from '../../../suppressions/schemas.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { Disclosure, Form } from '../../frame/forms.tsx';
 import { FilterField, FilterSelect, Filters, Pager, readList, Table } from '../../frame/lists.tsx';

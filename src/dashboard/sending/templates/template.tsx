@@ -1,5 +1,5 @@
 /** The page of a template: the editor, its variables, a test, a copy, and its end. */
-import { path } from '../../calls.ts';
+import { path } from '../../../http/json/calls.ts';
 import { Foreign, Heading } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';

@@ -1,11 +1,11 @@
 /** The contents that a template has had, the newest first, and bringing one of them back. */
 import type { Static } from 'typebox';
+import { path } from '../../../http/json/calls.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type {
   templateVersionSchema,
   templateVersionSummarySchema,
 } from '../../../templates/version-schemas.ts';
-import { path } from '../../calls.ts';
 import { Foreign, Heading, Time } from '../../frame/elements.tsx';
 import { ActionButton } from '../../frame/forms.tsx';
 import { Pager, pageQueryOf, Table } from '../../frame/lists.tsx';

@@ -1,9 +1,9 @@
 /** The log of the posts to a webhook endpoint, and posting those of a time again. */
 import type { Static } from 'typebox';
+import { answerOf, path } from '../../../http/json/calls.ts';
 import type { pageSchema } from '../../../http/json/page.ts';
 import type { AppError } from '../../../system/errors.ts';
 import type { deliverySchema, replayResultSchema } from '../../../webhooks/log/schemas.ts';
-import { answerOf, path } from '../../calls.ts';
 import { countText, MAX_COUNTED } from '../../frame/counted.ts';
 import { Heading, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { Form } from '../../frame/forms.tsx';

@@ -1,7 +1,7 @@
 /** One post to a webhook endpoint: what was sent, what was answered, and sending it again. */
 import type { Static } from 'typebox';
+import { path } from '../../../http/json/calls.ts';
 import type { wholeDeliverySchema } from '../../../webhooks/log/schemas.ts';
-import { path } from '../../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton } from '../../frame/forms.tsx';
 import { Source } from '../../frame/source.tsx';

@@ -1,8 +1,8 @@
 /** The page of a webhook endpoint: its state, a test, its settings, its secret, and its end. */
 import type { Static } from 'typebox';
 import { EVENT_TYPES } from '../../../events/store.ts';
+import { path } from '../../../http/json/calls.ts';
 import type { testResultSchema } from '../../../webhooks/schemas.ts';
-import { path } from '../../calls.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { ActionButton, Disclosure, Form, Select } from '../../frame/forms.tsx';
 import { definePage, fieldOf, type TenantContext } from '../../page.ts';

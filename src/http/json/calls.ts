@@ -1,14 +1,13 @@
 /**
- * The dashboard as a client of the API: a page asks and changes by the operations that every program has, in this process, as a person or as
- * the operator. So nothing is true on a page that is not true in the API, and every check of the API holds here.
+ * A client of a server in this process: other rooms ask and change by the operations that every program has, as somebody whom the caller
+ * names. So nothing is true for them that is not true in the API, and every check of the API holds for them.
  */
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
-import { requestInProcess, streamInProcess } from '../http/transport/in-process.ts';
-import { AppError, type AppErrorOptions, type ErrorCode, notFound } from '../system/errors.ts';
-import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
+import { AppError, type AppErrorOptions, type ErrorCode, notFound } from '../../system/errors.ts';
+import { requestInProcess, streamInProcess } from '../transport/in-process.ts';
 
 /** Values of a query. Those that are undefined or empty are left out, so that the fields of a filter can be passed as they are. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -28,19 +27,22 @@ export type Calls = {
   stream(path: string): Promise<{ bytes: Readable; mediaType: string }>;
 };
 
+/** Who makes the calls. */
 type Caller = {
   /** Path before the paths of operations, such as `/v1`. */
   prefix: string;
   clientAddress: string;
-  /** The person; undefined on the server of the operator, which has no keys. */
-  person?: PersonCaller;
-  /** Idempotency key of the form that asks, with which sending twice sends once. */
+  /** Headers of each request, such as `authorization`. */
+  headers?: Readonly<Record<string, string>>;
+  /** Idempotency key of each POST, with which sending twice sends once. */
   idempotencyKey?: string;
+  /** Marks each raw request before the server sees it, with what no header may say. */
+  mark?: (raw: IncomingMessage) => void;
 };
 
 /** Returns the operations of a server, which begin to work once it is there. */
 export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstance>, caller: Caller): Calls {
-  const { prefix, clientAddress, person, idempotencyKey } = caller;
+  const { prefix, clientAddress, headers: ownHeaders = {}, idempotencyKey, mark } = caller;
 
   async function call(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -48,6 +50,7 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     body?: { payload: string | Buffer; mediaType: string },
   ) {
     const headers: Record<string, string> = {
+      ...ownHeaders,
       ...(body && { 'content-type': body.mediaType }),
       ...(method === 'POST' && idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     };
@@ -59,7 +62,7 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
       headers,
       clientAddress,
       ...(body && { payload: body.payload }),
-      ...(person && { mark: (raw) => actAsPerson(raw, person) }),
+      ...(mark && { mark }),
     });
     if (response.status >= 400) throw refusalOf(response, `${method} ${path}`);
     return response.body;
@@ -71,8 +74,9 @@ export function callsOf(serverOf: () => FastifyInstance | Promise<FastifyInstanc
     const { status, headers, body } = await streamInProcess(await serverOf(), {
       method: 'GET',
       url,
+      headers: ownHeaders,
       clientAddress,
-      ...(person && { mark: (raw) => actAsPerson(raw, person) }),
+      ...(mark && { mark }),
     });
     if (status >= 400) throw refusalOf({ headers, body: await buffer(body) }, `GET ${path}`);
     return { bytes: body, mediaType: String(headers['content-type'] ?? '') };
@@ -144,7 +148,7 @@ function refusalOf({ headers, body }: RefusingAnswer, what: string): Error {
   });
 }
 
-/** Returns the answer of an operation, or its refusal of what somebody has entered in the address, such as a tenant that does not exist. */
+/** Returns the answer of an operation, or its refusal. For questions that somebody else words, such as an address that a person has entered. */
 export async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | AppError> {
   try {
     return await asked;

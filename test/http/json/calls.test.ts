@@ -1,9 +1,9 @@
-/** The dashboard as a client of the API: a call stays behind the prefix that its caller has. */
+/** A client of a server in this process: a call stays behind the prefix that its caller has. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import Fastify from 'fastify';
-import { callsOf, path } from '../../src/dashboard/calls.ts';
-import { AppError } from '../../src/system/errors.ts';
+import { callsOf, path } from '../../../src/http/json/calls.ts';
+import { AppError } from '../../../src/system/errors.ts';
 
 const server = Fastify();
 server.get('/*', async ({ url }) => ({ url }));
@@ -56,4 +56,32 @@ test('a refusal keeps the time after which the caller may try again', async () =
       refusal.code === 'unavailable' &&
       refusal.options.retryAfterSeconds === 7,
   );
+});
+
+test('a caller says the headers of every request, the key of each POST, and what marks the raw request', async () => {
+  const seen: unknown[] = [];
+  const echo = Fastify();
+  after(() => echo.close());
+  echo.all('/*', async ({ method, headers, raw }) => {
+    seen.push([method, headers.authorization, headers['idempotency-key'], marked.has(raw)]);
+    return {};
+  });
+  const marked = new WeakSet<object>();
+  const calls = callsOf(() => echo, {
+    prefix: '/v1',
+    clientAddress: '192.0.2.1',
+    headers: { authorization: 'Bearer key' },
+    idempotencyKey: 'once',
+    mark: (raw) => marked.add(raw),
+  });
+
+  await calls.get('/a');
+  await calls.post('/a', {});
+  (await calls.stream('/a')).bytes.resume();
+
+  assert.deepEqual(seen, [
+    ['GET', 'Bearer key', undefined, true],
+    ['POST', 'Bearer key', 'once', true],
+    ['GET', 'Bearer key', undefined, true],
+  ]);
 });
