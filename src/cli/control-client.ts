@@ -14,7 +14,11 @@ import type { Config } from '../config/config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
 import { readJsonLines } from '../http/json/json-lines.ts';
 import { errorMessage } from '../system/errors.ts';
+import { OPERATOR_USER_HEADER, operatorUser } from '../system/operator-user.ts';
 import { CommandError } from './errors.ts';
+
+/** Says in each request who runs this command. */
+const asUser = { [OPERATOR_USER_HEADER]: encodeURIComponent(operatorUser(process.env)) };
 
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -92,7 +96,7 @@ export async function connectToDaemon(
   const send = async (method: ControlMethod, path: string, sent?: Sent) => {
     try {
       const { type, body = null, headersTimeout = answerTimeoutMs, signal = null } = sent ?? {};
-      const headers = type === undefined ? {} : { 'content-type': type };
+      const headers = { ...asUser, ...(type !== undefined && { 'content-type': type }) };
       return await client.request({ method, path, headers, body, headersTimeout, signal });
     } catch (error) {
       throw explainSilence(error, dataDir);
@@ -195,12 +199,13 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
       const response = await server.inject({
         method,
         url: path,
+        headers: asUser,
         ...(body !== undefined && { payload: body }),
       });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
     async startWork<Answer>(path: string) {
-      const response = await server.inject({ method: 'POST', url: path });
+      const response = await server.inject({ method: 'POST', url: path, headers: asUser });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
     async upload<Answer>(
@@ -208,7 +213,7 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
       { type, bytes }: { type: string; bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array> },
     ) {
       const payload = Readable.from(bytes);
-      const headers = { 'content-type': type };
+      const headers = { ...asUser, 'content-type': type };
       const response = await server.inject({ method: 'POST', url: path, headers, payload });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
@@ -219,7 +224,13 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
     },
     async *stream<Line>(method: ControlMethod, path: string, { body }: { body?: object }) {
       const payload = body !== undefined && { payload: body };
-      const response = await server.inject({ method, url: path, ...payload, payloadAsStream: true });
+      const response = await server.inject({
+        method,
+        url: path,
+        headers: asUser,
+        ...payload,
+        payloadAsStream: true,
+      });
       if (response.statusCode >= 400) readAnswer(response.statusCode, await text(response.stream()));
       yield* readJsonLines<Line>(response.stream());
     },

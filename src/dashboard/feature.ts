@@ -4,6 +4,7 @@ import type { Feature } from '../feature.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
 import { createDashboard } from './app.tsx';
+import { recordCommands } from './audit/commands.ts';
 import { expireAudit } from './audit/store.ts';
 import { expireDrafts } from './drafts/store.ts';
 import { registerPeopleAdmin } from './people/admin-api.ts';
@@ -26,7 +27,7 @@ export const dashboard = {
   name: 'dashboard',
   ids: ['per', 'ses', 'lnk', 'adt', 'psk', 'dft', 'frm'],
   pages: [createDashboard],
-  operatorRoutes: [registerPeopleAdmin],
+  operatorRoutes: [recordCommands, registerPeopleAdmin],
   retention: ({ db }: Pick<App, 'db'>) => [
     {
       kind: 'audit log',

@@ -10,6 +10,7 @@ import { preferredLanguage } from '../http/pages/accept-language.ts';
 import { notFound } from '../system/errors.ts';
 import { isTimeZone } from '../system/time-zone.ts';
 import { actAsPerson, type PersonCaller } from '../tenants/authenticate.ts';
+import { actAsPage } from './audit/commands.ts';
 import { SAID } from './field-names.ts';
 import { formatsOf } from './formats.ts';
 import { tenantPath } from './frame/layout.tsx';
@@ -191,7 +192,7 @@ async function operatorContext(
   const context = await personContext(app, asked, 'operator');
   if (context.person.isOperator === 0) throw notFound('Page');
   const { clientAddress } = context;
-  return { ...context, operator: callsOf(servers.operator, { prefix: '', clientAddress }) };
+  return { ...context, operator: callsOf(servers.operator, { prefix: '', clientAddress, mark: actAsPage }) };
 }
 
 async function mailboxContext(

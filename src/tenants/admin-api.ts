@@ -59,14 +59,14 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
       return listEnvelope(query, await app.db.query(listTenantPage, request), showTenant);
     },
   );
-  server.get<{ Params: { id: string } }>('/tenants/:id', async ({ params: { id } }) =>
-    showTenant(await getTenant(app.db.read, id)),
+  server.get<{ Params: { tenant: string } }>('/tenants/:tenant', async ({ params: { tenant } }) =>
+    showTenant(await getTenant(app.db.read, tenant)),
   );
-  server.patch<{ Params: { id: string }; Body: TenantChange }>(
-    '/tenants/:id',
+  server.patch<{ Params: { tenant: string }; Body: TenantChange }>(
+    '/tenants/:tenant',
     { schema: { body: tenantChangeSchema } },
     async ({ params, body }) => {
-      const row = await app.db.commit(setTenantPlan, { tenant: params.id, plan: body.plan });
+      const row = await app.db.commit(setTenantPlan, { tenant: params.tenant, plan: body.plan });
       app.wakeups.notify('tenants');
       return showTenant(row);
     },

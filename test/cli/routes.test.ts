@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
+import { type Route, readRoutes } from '../support/printed-routes.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const daemon = await openTestApp();
@@ -10,24 +11,6 @@ after(async () => {
   await server.close();
   await daemon.close();
 });
-
-type Route = { method: string; path: string };
-
-/** Spaces by which the tree of routes indents each level. */
-const INDENT = 4;
-
-/** Returns the routes that a printed tree of fastify has: `│   └── /:id (GET, HEAD)`. */
-function readRoutes(tree: string): Route[] {
-  const parents: string[] = [];
-  return tree.split('\n').flatMap((line) => {
-    const [, lead = '', part = '', methods = ''] = /^([│├└─\s]*)(\/\S*) \(([A-Z, ]+)\)$/.exec(line) ?? [];
-    if (part === '') return [];
-    const level = lead.length / INDENT - 1;
-    const path = `${parents[level - 1] ?? ''}${part}`;
-    parents.splice(level, parents.length, path);
-    return methods.split(', ').map((method) => ({ method, path }));
-  });
-}
 
 const files = globSync('*.ts', { cwd: new URL('../../src/cli/', import.meta.url) }).map((file) =>
   readFileSync(new URL(`../../src/cli/${file}`, import.meta.url), 'utf8'),

@@ -10,14 +10,10 @@ import type { Acted, ActsAs, Answer, Area, Contexts, DashboardApp, PageDefinitio
 import { nameAndAddress } from '../people/fields.ts';
 import { listMemberships, soleTenant } from '../people/memberships-store.ts';
 import type { Values } from './before.tsx';
+import { detailsOf, shortened } from './details.ts';
 import { beginAudit, completeAudit } from './store.ts';
 
-/** Maximum length of a value that is kept. */
-const MAX_VALUE_CHARACTERS = 200;
-/** Maximum size of all values of a line. Our own limit: people make many lines, which are kept for long. */
-const MAX_DETAILS_BYTES = 1_000;
-
-type AuditApp = Pick<DashboardApp, 'clock' | 'db' | 'log'>;
+export type AuditApp = Pick<DashboardApp, 'clock' | 'db' | 'log'>;
 
 type Act = {
   page: Pick<PageDefinition, 'area' | 'path'>;
@@ -72,7 +68,7 @@ async function begin(app: AuditApp, act: Act, acted: Acted): Promise<AuditRow['i
     action: `${page.area}${page.path} ${name}`,
     target: targetOf(context),
     mode: 'mode' in context ? context.mode : null,
-    details: form ? detailsOf(form, { logs, before, names }) : '{}',
+    details: form ? formDetails(form, { logs, before, names }) : '{}',
   });
   if (beginning === 'refused')
     throw new AppError(
@@ -83,7 +79,7 @@ async function begin(app: AuditApp, act: Act, acted: Acted): Promise<AuditRow['i
 }
 
 /** Stores the outcome. The action has ended by then, so that a failure here is no failure of the action. */
-async function complete(
+export async function complete(
   { db, log }: AuditApp,
   id: AuditRow['id'] | undefined,
   { outcome, tenantId = null }: Pick<Acted, 'tenantId'> & { outcome: AuditOutcome },
@@ -137,33 +133,10 @@ function targetOf(context: Contexts[Area]): string {
 
 type Logged = { logs: readonly string[]; before: Values; names: Values };
 
-/** Returns the fields that are logged as JSON, with what they were before. Long values are cut, and what does not fit is left out. */
-function detailsOf(form: Form, { logs, before, names }: Logged): string {
+/** Returns the fields that are logged, with what they were before. */
+function formDetails(form: Form, { logs, before, names }: Logged): string {
   const after = Object.fromEntries(logs.map((name) => [name, form.values(name).join(', ')]));
   const earlier = logs.map((name) => [name, before[name] ?? ''] as const);
   const changed = earlier.filter(([name, value]) => value !== after[name]);
-  const details = addFitting({}, [...Object.entries(names), ...Object.entries(after)], (all) => all);
-  const whole = addFitting({}, changed, (some) => ({ ...details, before: some }));
-  return JSON.stringify(Object.keys(whole).length > 0 ? { ...details, before: whole } : details);
-}
-
-/** Returns the values with those that are not empty, up to the one with which the line would be too long. */
-function addFitting(
-  values: Values,
-  more: readonly (readonly [string, string])[],
-  lineWith: (values: Values) => object,
-): Values {
-  const [first, ...others] = more;
-  if (!first) return values;
-  const [name, text] = first;
-  if (text === '') return addFitting(values, others, lineWith);
-  const longer = { ...values, [name]: shortened(text) };
-  const isFitting = Buffer.byteLength(JSON.stringify(lineWith(longer))) <= MAX_DETAILS_BYTES;
-  return isFitting ? addFitting(longer, others, lineWith) : values;
-}
-
-function shortened(text: string): string {
-  return (
-    text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text
-  ).toWellFormed();
+  return detailsOf([...Object.entries(names), ...Object.entries(after)], changed);
 }

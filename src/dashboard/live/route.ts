@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callsOf } from '../../http/json/calls.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { actAsPerson } from '../../tenants/authenticate.ts';
+import { actAsPage } from '../audit/commands.ts';
 import type { Assets } from '../frame/assets.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import type { Contexts, DashboardApp } from '../page.ts';
@@ -112,7 +113,7 @@ function findTopic({ servers }: LiveApp, context: Contexts['account'], name: str
   if (area === undefined || (site !== undefined && area !== '/operator')) return undefined;
   if (area === '/operator') {
     if (person.isOperator === 0) return undefined;
-    const calls = callsOf(servers.operator, { prefix: '', clientAddress });
+    const calls = callsOf(servers.operator, { prefix: '', clientAddress, mark: actAsPage });
     if (site !== undefined) return traceTopic(site, calls);
     return work === undefined ? operatorTail : workTopic(area, work, calls);
   }

@@ -18,7 +18,8 @@ const audited = PAGES.flatMap(({ area, path, actions = {} }) =>
 for (const language of languages) {
   test(`each line of the audit log says what was done, and nothing else has words there, in ${language}`, () => {
     const { actions } = textsOf(language).audit;
-    assert.deepEqual(Object.keys(actions).sort(), [...audited, ...OTHER_LINES].sort());
+    const ofPages = Object.keys(actions).filter((action) => !action.startsWith('command '));
+    assert.deepEqual(ofPages.sort(), [...audited, ...OTHER_LINES].sort());
     for (const sentence of Object.values(actions)) assert.match(sentence, /^\p{Lu}.*[^.]$/u);
   });
 
