@@ -11,6 +11,7 @@ import { documentationFolder } from './data-files.ts';
 import { BEYOND_APPROVAL, DOMAIN_REACH, entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
+import { collectOperations, type Operations } from './http/json/operations.ts';
 import { serveDocument } from './http/json/serve-document.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { serveGuide } from './http/pages/guide.tsx';
@@ -23,12 +24,13 @@ import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { type Authenticate, createAuthenticator } from './mailboxes/authenticate.ts';
+import { createRequestRecord } from './request-log/api.ts';
 import { createContents } from './routes/messages/content.ts';
 import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
 import { notFound } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import { limitUnapprovedKeys } from './tenants/approval-limit.ts';
-import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
+import { createKeyRequirement, findPlannedCaller } from './tenants/authenticate.ts';
 import { limitDomainKeys } from './tenants/domain-reach.ts';
 import { saysQuota, showQuota } from './tenants/quota-headers.ts';
 import { VERSION } from './version.ts';
@@ -106,26 +108,62 @@ export async function createApiServer(
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   serveGuide(server, 'Postrider documentation', documentationFolder());
-  const parser = createMessageParser(app, app.htmlText);
-  server.addHook('onClose', () => parser.close());
-  const contents = createContents({ ...app, parser });
-  const [scans, brandings] = [createScans(app), createBrandingReader(app)];
-  const parts = { ...app, bodies, contents, scans, brandings, webhookCalls, routeCalls, accounts };
+  const parts = createParts(server, app, { webhookCalls, routeCalls, accounts });
   for (const register of entriesOf('publicRoutes')) register(server, parts);
-  await server.register(
-    (v1, _options, done) => {
-      requireApiKey(v1, app);
-      limitDomainKeys(v1, DOMAIN_REACH);
-      limitUnapprovedKeys(v1, BEYOND_APPROVAL);
-      showQuota(v1, app);
-      shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
-      for (const register of entriesOf('routes')) register(v1, parts);
-      done();
-    },
-    { prefix: '/v1' },
-  );
+  await registerOperations(server, parts);
   await server.ready();
   return server;
+}
+
+/** Returns everything that the routes of some feature need. */
+function createParts(
+  server: FastifyInstance,
+  app: App,
+  given: Required<Pick<ApiOptions, 'webhookCalls' | 'routeCalls' | 'accounts'>>,
+) {
+  const parser = createMessageParser(app, app.htmlText);
+  server.addHook('onClose', () => parser.close());
+  return {
+    ...app,
+    ...given,
+    bodies: app.guards.memory.api,
+    contents: createContents({ ...app, parser }),
+    scans: createScans(app),
+    brandings: createBrandingReader(app),
+    requestRecord: createRequestRecord(app, server),
+  };
+}
+
+/** Registers the operations under /v1, and the APIs of other products that reach them. All of them share the limits of a key. */
+async function registerOperations(
+  server: FastifyInstance,
+  parts: ReturnType<typeof createParts>,
+): Promise<void> {
+  const requireApiKey = createKeyRequirement(parts);
+  const limitKeys = (scope: FastifyInstance) => {
+    requireApiKey(scope);
+    limitDomainKeys(scope, DOMAIN_REACH);
+    limitUnapprovedKeys(scope, BEYOND_APPROVAL);
+    showQuota(scope, parts);
+    shedWrites(scope, { overload: parts.guards.overload, metrics: parts.metrics });
+    parts.requestRecord.recordFrom(scope);
+  };
+  const register = (prefix: string, routes: (scope: FastifyInstance) => void) =>
+    server.register(
+      (scope, _options, done) => {
+        limitKeys(scope);
+        routes(scope);
+        done();
+      },
+      { prefix },
+    );
+  let operations: Operations = new Map();
+  await register('/v1', (v1) => {
+    operations = collectOperations(v1);
+    for (const registerRoutes of entriesOf('routes')) registerRoutes(v1, parts);
+  });
+  for (const api of entriesOf('foreignApis'))
+    if (api.isOn(parts)) await register(api.prefix, (scope) => api.register(scope, parts, operations));
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';
+import type { Operations } from './http/json/operations.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';
 import type { TaskKind } from './tasks/kind.ts';
@@ -24,6 +25,16 @@ type Register = (server: FastifyInstance, app: never) => void;
  */
 export type DomainReach = 'domain' | 'tenant' | 'none';
 
+/** The API of another product, whose clients reach the operations under /v1 by it. Its routes are not in the OpenAPI document. */
+export type ForeignApi = {
+  /** Path before its paths, such as `/compat/other`. */
+  prefix: string;
+  /** Returns true when the configuration allows it. */
+  isOn(app: never): boolean;
+  /** Registers its routes on a scope that requires and limits API keys as /v1 does. */
+  register(scope: FastifyInstance, app: never, operations: Operations): void;
+};
+
 export type Feature = {
   /** Name of the folder. */
   name: string;
@@ -38,6 +49,7 @@ export type Feature = {
    * send or to continue.
    */
   beyondApproval?: readonly string[];
+  foreignApis?: readonly ForeignApi[];
   /** Routes of the HTTP API that need no key. */
   publicRoutes?: readonly Register[];
   /** Routes of the operator, on the control socket. */

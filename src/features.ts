@@ -8,6 +8,7 @@ import { backups } from './backups/feature.ts';
 import { branding } from './branding/feature.ts';
 import { broadcasts } from './broadcasts/feature.ts';
 import { certificates } from './certificates/feature.ts';
+import { compatibility } from './compatibility/feature.ts';
 import { confirmations } from './confirmations/feature.ts';
 import { counts } from './counts/feature.ts';
 import { dashboard } from './dashboard/feature.ts';
@@ -89,6 +90,7 @@ const features = [
   mailReports,
   receiving,
   tenantControl,
+  compatibility,
   { name: 'https-ports' },
   backups,
   doctor,

@@ -74,6 +74,15 @@ export const configSchema = section('Postrider configuration', {
     },
   ),
   https: httpsSection,
+  compatibility: section(
+    'APIs of other products, for programs that use their clients. They take the same API keys.',
+    {
+      resend: Type.Boolean({
+        default: true,
+        description: 'Serves the API of Resend at /compat/resend, on every address of the HTTP API.',
+      }),
+    },
+  ),
   tls: section('TLS of the listeners for mail and of HTTPS.', {
     certificates: Type.Array(
       Type.Object(

@@ -1,4 +1,4 @@
-/** Records the requests to the API, and serves `GET /v1/request-log`. */
+/** Records the requests of keys, and serves `GET /v1/request-log`. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { RequestLogRow } from '../db/api-tables.ts';
@@ -9,28 +9,45 @@ import { RequestRecorder } from './recorder.ts';
 import { ABOUT_LOG, readRequestFilter, requestFilter, requestSchema, showRequest } from './schemas.ts';
 import { listRequests } from './store.ts';
 
-const PATH = '/request-log';
+/** Operation that lists the log. Reads of it are not recorded: whoever watches it would fill it. */
+const LIST = 'listRequests';
 
-/**
- * Records the requests to all routes of `server` that have a valid key, whichever are registered first, and registers the list. Reads of
- * the list are not recorded: whoever watches it would fill it.
- */
-export function registerRequestLog(server: FastifyInstance, app: App): void {
+type RequestRecord = {
+  /** Records the requests with a valid key to every route that is registered on `scope`, whichever is registered first. */
+  recordFrom(scope: FastifyInstance): void;
+  /** Resolves when each request that was recorded before is stored or left out. */
+  flush(): Promise<void>;
+};
+
+/** Returns the record of the requests to a server, which is complete when the server is closed. */
+export function createRequestRecord(app: App, server: FastifyInstance): RequestRecord {
   const recorder = new RequestRecorder(app);
   const describe = createDescription(app.config);
-  const ownRoute = `${server.prefix}${PATH}`;
-  server.addHook('onResponse', (request, reply, done) => {
-    const caller = findPlannedCaller(request)?.caller;
-    // Requests of the dashboard, behind which a person stands, are in the audit log when they change something.
-    if (caller && caller.keyId !== null && request.routeOptions.url !== ownRoute)
-      recorder.record(describe({ ...caller, keyId: caller.keyId }, request, reply));
-    done();
-  });
   server.addHook('onClose', () => recorder.flush());
+  return {
+    recordFrom(scope) {
+      scope.addHook('onResponse', (request, reply, done) => {
+        const caller = findPlannedCaller(request)?.caller;
+        const isOwn = request.routeOptions.schema?.operationId === LIST;
+        // Requests of the dashboard, behind which a person stands, are in the audit log when they change something.
+        if (caller && caller.keyId !== null && !isOwn)
+          recorder.record(describe({ ...caller, keyId: caller.keyId }, request, reply));
+        done();
+      });
+    },
+    flush: () => recorder.flush(),
+  };
+}
+
+/** Registers the list of the requests that `record` has. */
+export function registerRequestLog(
+  server: FastifyInstance,
+  { db, requestRecord }: Pick<App, 'db'> & { requestRecord: RequestRecord },
+): void {
   const requests = resourceRoutes<RequestLogRow>(server, {
     name: 'request',
     tag: 'Request log',
-    path: PATH,
+    path: '/request-log',
     prefix: 'req',
     schema: requestSchema,
     show: showRequest,
@@ -38,7 +55,7 @@ export function registerRequestLog(server: FastifyInstance, app: App): void {
   requests.list({ description: ABOUT_LOG, query: requestFilter }, async (request, page) => {
     const { tenantId, mode } = callerOf(request);
     const filter = readRequestFilter(request.query);
-    await recorder.flush();
-    return app.db.query(listRequests, { owner: { tenantId, mode }, filter, page });
+    await requestRecord.flush();
+    return db.query(listRequests, { owner: { tenantId, mode }, filter, page });
   });
 }

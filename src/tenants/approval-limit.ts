@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../system/errors.ts';
 import { callerOf } from './authenticate.ts';
 
-/** Refuses keys whose mail requires approval, for these operations, on every route registered on `scope` afterwards. It needs `requireApiKey`. */
+/** Refuses keys whose mail requires approval, for these operations, on every route registered on `scope` afterwards. The scope requires a key (authenticate.ts). */
 export function limitUnapprovedKeys(scope: FastifyInstance, operations: ReadonlySet<string>): void {
   scope.addHook('onRequest', (request, _reply, done) => {
     if (request.is404 || callerOf(request).approval === null) return done();

@@ -117,7 +117,7 @@ export function keyCheckOf(request: FastifyRequest): RequireValidKey {
 
 function plannedCallerOf(request: FastifyRequest): PlannedCaller {
   const known = request[callerField];
-  if (!known) throw new Error('the route is not behind requireApiKey');
+  if (!known) throw new Error('the route is not behind a key requirement');
   return known;
 }
 
@@ -127,22 +127,16 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
 }
 
 /**
- * Makes every route registered on `scope` afterwards require a key. `config.needs` sets the permission (default: `read`
- * for GET requests, else `write`). Requests of tenants whose plan limits them are counted here, before any further
- * work; requests whose key is refused count towards their address.
+ * Returns the function that makes every route registered on a scope afterwards require a key. `config.needs` sets the permission
+ * (default: `read` for GET requests, else `write`). Requests of tenants whose plan limits them are counted here, before any further
+ * work; requests whose key is refused count towards their address. All scopes share the known keys and the counts.
  */
-export function requireApiKey(
-  scope: FastifyInstance,
+export function createKeyRequirement(
   app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>,
-): void {
-  scope.decorateRequest(callerField, undefined);
+): (scope: FastifyInstance) => void {
   const recordUse = createUseRecord(app);
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.guards.tenants);
-  scope.addHook('onClose', async () => knownKeys.close());
-  // With this handler, requests for unknown routes pass these hooks too; http/transport/server.ts refuses them before it is
-  // called.
-  scope.setNotFoundHandler(() => {});
   const identify = async ({ headers, clientAddress }: FastifyRequest) => {
     const key = await findKey(app, knownKeys, headers.authorization);
     // The address is checked before the request is counted, so that a leaked key cannot use up its owner's rate
@@ -180,14 +174,21 @@ export function requireApiKey(
     }
     return key;
   };
-  scope.addHook('onRequest', async (request, reply) => {
-    if (request.is404) return void (await recognise(request, reply).catch(unlessRefusedKey));
-    const key = await recognise(request, reply);
-    const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
-    requireNeed(key, needs);
-    if ('id' in key) recordUse(key);
-  });
-  scope.addHook('preHandler', requireValidKeyForWrites);
+  return (scope) => {
+    scope.decorateRequest(callerField, undefined);
+    scope.addHook('onClose', async () => knownKeys.close());
+    // With this handler, requests for unknown routes pass these hooks too; http/transport/server.ts refuses them before it is
+    // called.
+    scope.setNotFoundHandler(() => {});
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.is404) return void (await recognise(request, reply).catch(unlessRefusedKey));
+      const key = await recognise(request, reply);
+      const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
+      requireNeed(key, needs);
+      if ('id' in key) recordUse(key);
+    });
+    scope.addHook('preHandler', requireValidKeyForWrites);
+  };
 }
 
 /** Returns a person as a caller without the limits of keys. Its quota is still counted when an email is accepted. */

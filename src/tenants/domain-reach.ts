@@ -5,7 +5,7 @@ import { AppError } from '../system/errors.ts';
 import { callerOf } from './authenticate.ts';
 
 /**
- * Refuses keys of one domain where `reaches` says so, on every route registered on `scope` afterwards. It needs `requireApiKey`. The
+ * Refuses keys of one domain where `reaches` says so, on every route registered on `scope` afterwards. The scope requires a key (authenticate.ts). The
  * server does not start with an operation that is missing there, and test/tenancy/ tries each of them with such keys.
  */
 export function limitDomainKeys(scope: FastifyInstance, reaches: ReadonlyMap<string, DomainReach>): void {

@@ -26,7 +26,8 @@ export type Answer = {
 
 const DOCUMENT = 'https://postrider.example/openapi.json';
 /** Paths that the document does not describe. They are for people and for operators. */
-const UNDOCUMENTED = /^\/(?:healthz|metrics|docs(?:\/.*)?|inbound\/downloads\/.*|v1\/openapi\.json)?$/;
+const UNDOCUMENTED =
+  /^\/(?:healthz|metrics|docs(?:\/.*)?|inbound\/downloads\/.*|compat\/.*|v1\/openapi\.json)?$/;
 /** Statuses that any request can have, because they are sent before its route is known. */
 const ANYWHERE = [408, 413, 415, 417, 431];
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { ApiKeyRow, Permission } from '../../src/db/tenant-tables.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
-import { callerOf, requireApiKey } from '../../src/tenants/authenticate.ts';
+import { callerOf, createKeyRequirement } from '../../src/tenants/authenticate.ts';
 import type { Need } from '../../src/tenants/key-access.ts';
 import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
 import { listApiKeys, setTenantPlan } from '../../src/tenants/store.ts';
@@ -30,7 +30,7 @@ before(async () => {
     { title: 'Probe', description: '', version: '0' },
     { trustedProxies: [PROXY] },
   );
-  requireApiKey(probe, testApp.app);
+  createKeyRequirement(testApp.app)(probe);
   for (const needs of NEEDS) {
     probe.get(`/${needs}`, { config: { needs } }, async (request) => callerOf(request));
   }

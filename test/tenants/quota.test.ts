@@ -7,7 +7,7 @@ import { AppError } from '../../src/system/errors.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
-import { requireApiKey } from '../../src/tenants/authenticate.ts';
+import { createKeyRequirement } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { monthOf, requireQuota, secondsLeft } from '../../src/tenants/quota.ts';
 import { showQuota } from '../../src/tenants/quota-headers.ts';
@@ -147,7 +147,7 @@ test('tenants are counted apart', async () => {
 async function openProbe(tenantId: Id<'ten'>): Promise<HttpServer> {
   const log = createLog('silent');
   const probe = await createHttpServer({ clock, log }, { title: 'Probe', description: '', version: '0' });
-  requireApiKey(probe, app);
+  createKeyRequirement(app)(probe);
   showQuota(probe, app);
   probe.post('/send', { config: { needs: 'send' } }, async () => {
     await db.commit(charge, { tenantId, now: clock.now(), emails: 1 });

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
 import { createHttpServer } from '../../src/http/json/server.ts';
 import { newId } from '../../src/system/ids.ts';
-import { requireApiKey } from '../../src/tenants/authenticate.ts';
+import { createKeyRequirement } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createRateLimit } from '../../src/tenants/rate-limit.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
@@ -16,7 +16,7 @@ const clock = createFakeClock(Date.UTC(2030, 0, 1));
 const testApp = await openTestApp({ system: { clock } });
 const admin = await createControlServer(testApp.app);
 const probe = await createHttpServer(testApp.app, { title: 'Probe', description: '', version: '0' });
-requireApiKey(probe, testApp.app);
+createKeyRequirement(testApp.app)(probe);
 probe.get('/read', { config: { needs: 'read' } }, async () => ({}));
 probe.post('/write', { config: { needs: 'write' } }, async () => ({}));
 after(async () => {

@@ -1,6 +1,7 @@
 /** Reads the claim of a request on its Idempotency-Key: the key, and a hash of what the request asks for. */
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../../app.ts';
+import { givenBodyOf } from '../../http/json/given-body.ts';
 import { detachedOf } from '../../http/json/large-strings.ts';
 import { createPause } from '../../system/slices.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
@@ -15,7 +16,7 @@ export async function readSendClaim(
   app: Pick<App, 'clock'>,
   request: FastifyRequest,
 ): Promise<IdempotencyClaim | undefined> {
-  const { body } = request;
+  const body = givenBodyOf(request);
   return readClaim(app, request, () =>
     hashRequest({ method: 'POST', path: '/v1/emails', body }, detachedOf(request).hash),
   );
@@ -33,12 +34,16 @@ export async function readBatchClaim(
   return readClaim(app, request, async () => {
     const { hash } = detachedOf(request);
     const pause = createPause(app.clock);
+    const given = givenBodyOf(request);
+    // A client of another API may send the list itself.
+    const isList = Array.isArray(given);
     const emails: string[] = [];
-    for (const email of request.body.emails) {
+    for (const email of isList ? given : request.body.emails) {
       await pause();
       emails.push(hashJson(email, hash));
     }
-    return hashRequest({ method: 'POST', path: '/v1/emails/batch', body: { ...request.body, emails } }, hash);
+    const body = isList ? emails : { ...request.body, emails };
+    return hashRequest({ method: 'POST', path: '/v1/emails/batch', body }, hash);
   });
 }
 

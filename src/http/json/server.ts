@@ -70,15 +70,19 @@ function writeAnswers(server: HttpServer): void {
 }
 
 /**
- * Adds the checks whose messages are clearer than those of a schema. They run before the hooks of the route itself.
+ * Adds the checks whose messages are clearer than those of a schema. They run before the hooks of the route itself. A route that is
+ * registered with the options of another one has these checks already.
  */
 function checkBeforeSchema(server: HttpServer): void {
+  const checked = new WeakSet<object>();
   server.addHook('onRoute', (route) => {
     const { schema = {}, config } = route;
+    if (typeof route.preValidation === 'object' && checked.has(route.preValidation)) return;
     const hooks = [rejectNearMisses(schema)];
     if (schema.body) hooks.unshift(requireBody(schema.body, config));
     if (schema.querystring) hooks.push(rejectRepetition(schema));
     route.preValidation = [...hooks, ...[route.preValidation ?? []].flat()];
+    checked.add(route.preValidation);
   });
 }
 

@@ -1,0 +1,20 @@
+/** Resend's API, for programs that use its clients: the same program works with `RESEND_BASE_URL` and a key of this server. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../../app.ts';
+import type { ForeignApi } from '../../feature.ts';
+import type { Operations } from '../../http/json/operations.ts';
+import { apiKeyCalls } from './api-keys.ts';
+import type { Call } from './call.ts';
+import { emailCalls } from './emails/calls.ts';
+import { registerCalls } from './register.ts';
+import { PREFIX } from './unsupported.ts';
+
+/** Every call that is answered. */
+const CALLS: readonly Call[] = [...emailCalls, ...apiKeyCalls];
+
+export const resendApi = {
+  prefix: PREFIX,
+  isOn: ({ config }: Pick<App, 'config'>) => config.compatibility.resend,
+  register: (scope: FastifyInstance, app: Pick<App, 'clock'>, operations: Operations) =>
+    registerCalls(scope, app, { calls: CALLS, operations }),
+} satisfies ForeignApi;

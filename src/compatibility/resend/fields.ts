@@ -1,0 +1,23 @@
+/** Reads fields of Resend's bodies. Values that our schemas check are passed on as they are. */
+import { AppError } from '../../system/errors.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the fields of a body.
+ * @throws AppError validation_error unless it is an object
+ */
+export function fieldsOf(body: unknown): Fields {
+  if (isFields(body)) return body;
+  throw new AppError('validation_error', 'The body must be a JSON object');
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the values that were given. To Resend's clients, null is an omitted field. */
+export function given<Values extends Fields>(values: Values): Partial<Values> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(entries) as Partial<Values>;
+}
