@@ -6,6 +6,7 @@ import { Download } from './download.ts';
 import { invalidArgument, PostriderError } from './errors.ts';
 import { type CallOptions, readNumber, type SendOptions, type Settings } from './options.ts';
 import { Call, ended, MAX_RETRY_AFTER, pauseMs } from './timing.ts';
+import { UnkeptConnections } from './unkept.ts';
 import { VERSION } from './version.ts';
 
 export type Segment = string | number;
@@ -47,6 +48,7 @@ export class Transport {
   readonly #settings: Settings;
   readonly #open = new Set<Call>();
   readonly #hide: Hide;
+  readonly #once = new UnkeptConnections();
   #isClosed = false;
 
   constructor(settings: Settings) {
@@ -59,6 +61,7 @@ export class Transport {
     this.#isClosed = true;
     for (const call of this.#open) call.end('closed');
     this.#open.clear();
+    this.#once.close();
   }
 
   async request(request: Request): Promise<unknown> {
@@ -128,7 +131,12 @@ export class Transport {
   async #try({ url, init, body, tryMs, request, call }: Prepared): Promise<unknown> {
     const controller = new AbortController();
     const context = { request, call, tryMs, controller };
-    const work = this.#exchange(url, { ...init, ...bodyInit(body), signal: controller.signal }, context);
+    const once = mayBeRepeated(request) ? {} : this.#once.init();
+    const work = this.#exchange(
+      url,
+      { ...init, ...bodyInit(body), ...once, signal: controller.signal },
+      context,
+    );
     try {
       return await call.within(tryMs, work);
     } catch (error) {
@@ -207,12 +215,17 @@ function returned(): Promise<void> | undefined {
   return setImmediate && new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Says whether a request does no harm when it is made twice. */
+function mayBeRepeated({ method, isKeyed }: Request): boolean {
+  return method !== 'POST' || isKeyed === true;
+}
+
 function mayRepeat(error: PostriderError, request: Request): boolean {
   const { type, status = 0 } = error;
   if (type === 'quota_exceeded' || type === 'invalid_response' || type === 'invalid_argument') return false;
   if (type === 'rate_limited') return true;
   const didNothing = type === 'unavailable' && status === 503;
-  if (request.method === 'POST' && !request.isKeyed) return didNothing || isUnsent(error);
+  if (!mayBeRepeated(request)) return didNothing || isUnsent(error);
   if (type === 'connection_error' || type === 'timeout' || type === 'idempotency_in_progress') return true;
   return status === 408 || status >= 500;
 }

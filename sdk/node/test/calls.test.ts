@@ -54,6 +54,40 @@ test('close ends what is open and refuses what comes later', async () => {
   while (server.openConnections() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
+const inDeno = 'Deno' in globalThis && 'Deno is itself there';
+
+test('Deno, which repeats requests by itself, keeps no connection of those that must not be repeated', {
+  skip: inDeno,
+}, async () => {
+  const made: { isClosed: boolean }[] = [];
+  const createHttpClient = (options: object) => {
+    assert.deepEqual(options, { poolMaxIdlePerHost: 0 });
+    const client = { isClosed: false, close: () => Object.assign(client, { isClosed: true }) };
+    made.push(client);
+    return client;
+  };
+  const clients: unknown[] = [];
+  const fetch = async (_: unknown, init: RequestInit & { client?: unknown } = {}) => {
+    clients.push(init.client);
+    return Response.json({ id: 'a' });
+  };
+  const runtime = globalThis as { Deno?: unknown };
+  runtime.Deno = { createHttpClient };
+  try {
+    const client = new Postrider({ key: KEY, baseUrl: 'http://127.0.0.1:9', fetch });
+    await client.emails.send(EMAIL);
+    await client.topics.get('top_1');
+    await client.topics.create({ name: 'News' });
+    await client.emails.cancel('em_1');
+    assert.equal(made.length, 1);
+    assert.deepEqual(clients, [undefined, undefined, made[0], made[0]]);
+    client.close();
+    assert.ok(made[0]?.isClosed);
+  } finally {
+    delete runtime.Deno;
+  }
+});
+
 test('close ends a stream that nobody reads', async () => {
   await using server = await serve((_, response) => {
     response.writeHead(200, { 'content-type': 'text/csv' }).write('a');
