@@ -46,7 +46,7 @@ function shapesOf({ types, operations }: ApiTypes): Shapes {
 /** Replaces the shapes in the comments of the methods. */
 function withShapes(source: string, name: string, shapes: Shapes): string {
   return source.replace(
-    / {4}\/\*\*(?:(?!\*\/).)*\*\/\n {4}public function (\w+)/gs,
+    /\t\/\*\*(?:(?!\*\/).)*\*\/\n\tpublic function (\w+)/gs,
     (method: string, methodName: string) =>
       method.replace(/@param \S[^\n]* \$(body|query)$/gm, (line: string, parameter: string) => {
         const shape = shapes.get(`${name}.${methodName}.${parameter}`);

@@ -12,48 +12,48 @@ namespace Postrider;
  */
 final class PostriderError extends \RuntimeException
 {
-    /**
-     * @param string $type code for programs
-     * @param int|null $status HTTP status; null when there was no answer
-     * @param string|null $param field that the error is about
-     * @param list<array{path: string, message: string}> $issues wrong fields and what is wrong with each
-     * @param array<string, mixed> $details details of the code
-     * @param string|null $requestId id of the request, which the log of the daemon has
-     * @param float|null $retryAfter seconds after which the same request may succeed
-     * @param array<string, string> $headers headers of the answer; names in lower case
-     * @param string|null $idempotencyKey key of a send, with which the program may ask again
-     */
-    public function __construct(
-        public readonly string $type,
-        string $message,
-        public readonly ?int $status = null,
-        public readonly ?string $param = null,
-        public readonly array $issues = [],
-        public readonly array $details = [],
-        public readonly ?string $requestId = null,
-        public readonly ?float $retryAfter = null,
-        public readonly array $headers = [],
-        public readonly ?string $idempotencyKey = null,
-        ?\Throwable $previous = null,
-    ) {
-        parent::__construct($message, 0, $previous);
-    }
+	/**
+	 * @param string $type code for programs
+	 * @param int|null $status HTTP status; null when there was no answer
+	 * @param string|null $param field that the error is about
+	 * @param list<array{path: string, message: string}> $issues wrong fields and what is wrong with each
+	 * @param array<string, mixed> $details details of the code
+	 * @param string|null $requestId id of the request, which the log of the daemon has
+	 * @param float|null $retryAfter seconds after which the same request may succeed
+	 * @param array<string, string> $headers headers of the answer; names in lower case
+	 * @param string|null $idempotencyKey key of a send, with which the program may ask again
+	 */
+	public function __construct(
+		public readonly string $type,
+		string $message,
+		public readonly ?int $status = null,
+		public readonly ?string $param = null,
+		public readonly array $issues = [],
+		public readonly array $details = [],
+		public readonly ?string $requestId = null,
+		public readonly ?float $retryAfter = null,
+		public readonly array $headers = [],
+		public readonly ?string $idempotencyKey = null,
+		?\Throwable $previous = null,
+	) {
+		parent::__construct($message, 0, $previous);
+	}
 
-    /** Returns the same error with the key of the send that has failed. */
-    public function withIdempotencyKey(?string $key): self
-    {
-        return new self(
-            $this->type,
-            $this->getMessage(),
-            $this->status,
-            $this->param,
-            $this->issues,
-            $this->details,
-            $this->requestId,
-            $this->retryAfter,
-            $this->headers,
-            $key,
-            $this->getPrevious(),
-        );
-    }
+	/** Returns the same error with the key of the send that has failed. */
+	public function withIdempotencyKey(?string $key): self
+	{
+		return new self(
+			$this->type,
+			$this->getMessage(),
+			$this->status,
+			$this->param,
+			$this->issues,
+			$this->details,
+			$this->requestId,
+			$this->retryAfter,
+			$this->headers,
+			$key,
+			$this->getPrevious(),
+		);
+	}
 }

@@ -11,32 +11,32 @@ namespace Postrider;
  */
 final class Received
 {
-    public int $status = 0;
-    /** @var array<string, string> names in lower case */
-    public array $headers = [];
-    public bool $hasHead = false;
-    /** Bytes of the body that were not taken yet. */
-    public string $buffer = '';
+	public int $status = 0;
+	/** @var array<string, string> names in lower case */
+	public array $headers = [];
+	public bool $hasHead = false;
+	/** Bytes of the body that were not taken yet. */
+	public string $buffer = '';
 
-    public function takeHeader(\CurlHandle $_, string $line): int
-    {
-        $text = trim($line);
-        if (preg_match('#^HTTP/[\d.]+ (\d{3})#', $text, $found) === 1) {
-            // An answer such as 103 may come before the one that counts.
-            $this->status = (int) $found[1];
-            $this->headers = [];
-        } elseif ($text === '') {
-            $this->hasHead = $this->status >= 200;
-        } elseif (str_contains($text, ':')) {
-            [$name, $value] = explode(':', $text, 2);
-            $this->headers[strtolower($name)] = trim($value);
-        }
-        return strlen($line);
-    }
+	public function takeHeader(\CurlHandle $_, string $line): int
+	{
+		$text = trim($line);
+		if (preg_match('#^HTTP/[\d.]+ (\d{3})#', $text, $found) === 1) {
+			// An answer such as 103 may come before the one that counts.
+			$this->status = (int) $found[1];
+			$this->headers = [];
+		} elseif ($text === '') {
+			$this->hasHead = $this->status >= 200;
+		} elseif (str_contains($text, ':')) {
+			[$name, $value] = explode(':', $text, 2);
+			$this->headers[strtolower($name)] = trim($value);
+		}
+		return strlen($line);
+	}
 
-    public function takeBytes(\CurlHandle $_, string $bytes): int
-    {
-        $this->buffer .= $bytes;
-        return strlen($bytes);
-    }
+	public function takeBytes(\CurlHandle $_, string $bytes): int
+	{
+		$this->buffer .= $bytes;
+		return strlen($bytes);
+	}
 }

@@ -11,9 +11,9 @@ namespace Postrider;
  */
 enum Repeat
 {
-    case Always;
-    /** It has an idempotency key. */
-    case Keyed;
-    /** Only when it surely did nothing. */
-    case Unsent;
+	case Always;
+	/** It has an idempotency key. */
+	case Keyed;
+	/** Only when it surely did nothing. */
+	case Unsent;
 }

@@ -89,6 +89,36 @@ function scriptedTests(Suite $suite, string $server): void
         }
     });
 
+    $suite->test('a large body is sent whole again when the kept connection dies', function () use ($server): void {
+        $answers = [['status' => 200, 'body' => ['id' => 'top_1']], ['fault' => 'close'], ['status' => 200, 'body' => ['id' => 'em_1']]];
+        $case = Contract::ask("$server/cases", ['name' => 'own', 'answers' => $answers, 'requests' => []]);
+        $client = new Client('svc_dev_a', $case['baseUrl']);
+        $client->topics->get('top_1');
+        $text = str_repeat('0123456789', 300_000);
+        same('em_1', $client->emails->send(['text' => $text])->id, 'The id');
+        $requests = array_slice(Contract::ask("$server/cases/{$case['id']}")['requests'], 1);
+        check(count($requests) >= 2, 'It was not sent again.');
+        foreach ($requests as $request) {
+            same(['POST', json_encode(['text' => $text])], [$request['method'], $request['body']], 'The request');
+        }
+    });
+
+    $suite->test('an attachment of 25 MiB takes at most three times its memory', function () use ($baseUrl): void {
+        $bytes = 25 * 1024 * 1024;
+        $file = tempnam(sys_get_temp_dir(), 'postrider');
+        file_put_contents($file, str_repeat('a', $bytes));
+        $address = $baseUrl(['status' => 200, 'body' => ['id' => 'em_1']]);
+        $environment = ['SERVICE_API_KEY' => 'svc_dev_a', 'SERVICE_BASE_URL' => $address, ...getenv()];
+        foreach (['file', 'bytes'] as $kind) {
+            $command = [PHP_BINARY, '-d', 'memory_limit=-1', __DIR__ . '/measure.php', 'attachment', $kind, $file];
+            $process = proc_open($command, [1 => ['pipe', 'w']], $pipes, null, $environment);
+            $used = json_decode(stream_get_contents($pipes[1]), true)['bytes'];
+            proc_close($process);
+            check($used < 3 * $bytes, "As $kind it took $used bytes.");
+        }
+        unlink($file);
+    });
+
     $suite->test('an answer that shows the key gives an error without it', function () use ($baseUrl): void {
         $key = 'svc_dev_secret';
         $ours = ['error' => ['type' => 'a', 'message' => "No $key", 'param' => $key, 'issues' => [['path' => 'a', 'message' => $key]], 'details' => ['a' => $key]]];

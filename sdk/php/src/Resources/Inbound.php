@@ -9,12 +9,12 @@ use Postrider\Calls;
 /** Received mail: its routes and messages. */
 final readonly class Inbound
 {
-    public InboundMessages $messages;
-    public InboundRoutes $routes;
+	public InboundMessages $messages;
+	public InboundRoutes $routes;
 
-    public function __construct(Calls $calls)
-    {
-        $this->messages = new InboundMessages($calls);
-        $this->routes = new InboundRoutes($calls);
-    }
+	public function __construct(Calls $calls)
+	{
+		$this->messages = new InboundMessages($calls);
+		$this->routes = new InboundRoutes($calls);
+	}
 }

@@ -4,19 +4,14 @@ declare(strict_types=1);
 
 namespace Postrider\Resources;
 
-use Postrider\Calls;
 use Postrider\Result;
 
 /** The operations of `plan`. */
-final readonly class Plan
+final readonly class Plan extends Resource
 {
-    public function __construct(private Calls $calls)
-    {
-    }
-
-    /** Retrieve the plan and its use. */
-    public function get(array $options = []): Result
-    {
-        return $this->calls->get('/plan', [], [], $options);
-    }
+	/** Retrieve the plan and its use. */
+	public function get(array $options = []): Result
+	{
+		return $this->calls->get('/plan', [], [], $options);
+	}
 }

@@ -4,23 +4,18 @@ declare(strict_types=1);
 
 namespace Postrider\Resources;
 
-use Postrider\Calls;
 use Postrider\Page;
 
 /** The operations of `requestLog`. */
-final readonly class RequestLog
+final readonly class RequestLog extends Resource
 {
-    public function __construct(private Calls $calls)
-    {
-    }
-
-    /**
-     * List requests.
-     *
-     * @param array{limit?: int, startingAfter?: string, endingBefore?: string, createdAfter?: string, createdBefore?: string, status?: string, method?: string, keyId?: string, path?: string} $query
-     */
-    public function list(array $query = [], array $options = []): Page
-    {
-        return $this->calls->page('/request-log', [], $query, $options);
-    }
+	/**
+	 * List requests.
+	 *
+	 * @param array{limit?: int, startingAfter?: string, endingBefore?: string, createdAfter?: string, createdBefore?: string, status?: string, method?: string, keyId?: string, path?: string} $query
+	 */
+	public function list(array $query = [], array $options = []): Page
+	{
+		return $this->calls->page('/request-log', [], $query, $options);
+	}
 }

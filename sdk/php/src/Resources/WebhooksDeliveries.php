@@ -4,36 +4,31 @@ declare(strict_types=1);
 
 namespace Postrider\Resources;
 
-use Postrider\Calls;
 use Postrider\Page;
 use Postrider\Result;
 
 /** The operations of `webhooks.deliveries`. */
-final readonly class WebhooksDeliveries
+final readonly class WebhooksDeliveries extends Resource
 {
-    public function __construct(private Calls $calls)
-    {
-    }
+	/** Retrieve a webhook delivery. */
+	public function get(string $webhookId, string $id, array $options = []): Result
+	{
+		return $this->calls->get('/webhooks/{webhookId}/deliveries/{id}', [$webhookId, $id], [], $options);
+	}
 
-    /** Retrieve a webhook delivery. */
-    public function get(string $webhookId, string $id, array $options = []): Result
-    {
-        return $this->calls->get('/webhooks/{webhookId}/deliveries/{id}', [$webhookId, $id], [], $options);
-    }
+	/**
+	 * List webhook deliveries.
+	 *
+	 * @param array{limit?: int, startingAfter?: string, endingBefore?: string, createdAfter?: string, createdBefore?: string, status?: string} $query
+	 */
+	public function list(string $webhookId, array $query = [], array $options = []): Page
+	{
+		return $this->calls->page('/webhooks/{webhookId}/deliveries', [$webhookId], $query, $options);
+	}
 
-    /**
-     * List webhook deliveries.
-     *
-     * @param array{limit?: int, startingAfter?: string, endingBefore?: string, createdAfter?: string, createdBefore?: string, status?: string} $query
-     */
-    public function list(string $webhookId, array $query = [], array $options = []): Page
-    {
-        return $this->calls->page('/webhooks/{webhookId}/deliveries', [$webhookId], $query, $options);
-    }
-
-    /** Post a delivery again. */
-    public function replay(string $webhookId, string $id, array $options = []): Result
-    {
-        return $this->calls->post('/webhooks/{webhookId}/deliveries/{id}/replay', [$webhookId, $id], null, [], $options);
-    }
+	/** Post a delivery again. */
+	public function replay(string $webhookId, string $id, array $options = []): Result
+	{
+		return $this->calls->post('/webhooks/{webhookId}/deliveries/{id}/replay', [$webhookId, $id], null, [], $options);
+	}
 }
