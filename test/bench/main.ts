@@ -39,6 +39,7 @@ import { replies } from './replies.ts';
 import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
+import { sdks } from './sdks.ts';
 import { setup } from './setup.ts';
 import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
@@ -92,6 +93,7 @@ const GROUPS: readonly Group[] = [
   passwordLogins,
   nameServer,
   setup,
+  sdks,
   imap(Number(values.messages ?? IMAP_MESSAGES)),
   mailImport(Number(values.messages ?? IMAP_MESSAGES)),
   imapPush,

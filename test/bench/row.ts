@@ -56,6 +56,8 @@ export type Row = {
     | 'ms'
     | 'MiB'
     | 'KiB'
+    | 'emails'
+    | 'connections'
     | 'bytes'
     | '%';
   comparison?: { job: Job; role: Role };

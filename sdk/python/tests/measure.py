@@ -1,118 +1,157 @@
-"""Measures the library against a server that answers every request at once, and prints a line for each number.
+"""Measures one thing, and prints a line of JSON. ``npm run bench -- --only sdks`` runs it against servers of its own::
 
-Run it as ``python3 tests/measure.py``. The floor of the overhead is ``http.client`` with one kept connection and the same body.
+    python3 tests/measure.py sends COUNT
+    python3 tests/measure.py parallel CALLERS EACH
+    python3 tests/measure.py faults FIRST COUNT CALLERS MAX_RETRIES
+    python3 tests/measure.py attachment file|bytes FILE
+    python3 tests/measure.py import
 """
 
 import http.client
 import json
-import multiprocessing
 import os
-import pathlib
 import statistics
-import subprocess
 import sys
 import threading
 import time
+import uuid
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src"))
 
-from tests.support import KEY, SENT, Server
-
-from postrider import Client
-
-COUNT = 1000
-EMAIL = {"from": "a@x.test", "to": ["b@x.test"], "subject": "Hello", "html": "<p>It works.</p>", "type": "transactional"}
-SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
-
-
-def serve(pipe):
-    """The server has a process of its own, so that it takes no time of the client's interpreter."""
-    with Server(SENT) as server:
-        pipe.send(server.url)
-        while pipe.recv() != "stop":
-            pipe.send((server.connections, server.open))
+ROUNDS = 10
+WARM_UP = 200
+# A send that fails so often in a row has found something else than the faults that are asked for.
+MAX_CALLS = 20
+EMAIL = {"from": "bench@sender.test", "to": ["b@recipient.test"], "subject": "Hello", "html": "<p>It works.</p>", "type": "transactional"}
+FIELDS = {("from_" if name == "from" else name): value for name, value in EMAIL.items()}
 
 
-def bare(url):
-    connection = http.client.HTTPConnection(url[7:])
-    headers = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", "Idempotency-Key": "x"}
-    for _ in range(COUNT):
-        connection.request("POST", "/v1/emails", json.dumps(EMAIL), headers)
-        json.loads(connection.getresponse().read())
+def open_client(**options):
+    from postrider import Client
+
+    return Client(**options)
+
+
+def sends(count):
+    """Alternates rounds of sends and of bare requests. Times are medians of single calls, in microseconds; processor times are means."""
+    client = open_client()
+    connection = http.client.HTTPConnection(os.environ["SERVICE_BASE_URL"][7:])
+    kinds = {"send": lambda: client.emails.send(**FIELDS), "bare": lambda: bare_request(connection)}
+    times, cpu = {"send": [], "bare": []}, {"send": 0, "bare": 0}
+    for call in kinds.values():
+        for _ in range(WARM_UP):
+            call()
+    for _ in range(ROUNDS):
+        for kind, call in kinds.items():
+            before = time.process_time()
+            for _ in range(int(count) // ROUNDS):
+                started = time.perf_counter()
+                call()
+                times[kind].append((time.perf_counter() - started) * 1e6)
+            cpu[kind] += (time.process_time() - before) * 1e6 / int(count)
+    client.close()
     connection.close()
+    medians = {f"{kind}Us": statistics.median(values) for kind, values in times.items()}
+    return {**medians, **{f"{kind}CpuUs": value for kind, value in cpu.items()}}
 
 
-def library(url):
-    with Client(KEY, url) as client:
-        fields = {("from_" if name == "from" else name): value for name, value in EMAIL.items()}
-        for _ in range(COUNT):
-            client.emails.send(**fields)
+def bare_request(connection):
+    headers = {
+        "Authorization": f"Bearer {os.environ['SERVICE_API_KEY']}",
+        "Content-Type": "application/json",
+        "Idempotency-Key": str(uuid.uuid4()),
+    }
+    connection.request("POST", "/v1/emails", json.dumps(EMAIL), headers)
+    return json.loads(connection.getresponse().read())
 
 
-def timed(function, *args):
-    wall, cpu = time.perf_counter(), time.process_time()
-    function(*args)
-    return (time.perf_counter() - wall) * 1000 / COUNT, (time.process_time() - cpu) * 1000 / COUNT
+def parallel(callers, each):
+    client = open_client()
+    in_parallel(int(callers), int(callers) * int(each), lambda _: client.emails.send(**FIELDS))
+    client.close()
+    return {}
 
 
-def overhead(url, pipe):
-    rounds = [(timed(bare, url), timed(library, url)) for _ in range(5)]
-    floor, ours = ([statistics.median(one[which][n] for one in rounds) for n in range(2)] for which in range(2))
-    pipe.send("count")
-    before = pipe.recv()[0]
-    library(url)
-    pipe.send("count")
-    connections = pipe.recv()[0] - before
-    print(f"{COUNT} sends in a row: {connections} connection, {ours[0]:.3f} ms each; http.client alone {floor[0]:.3f} ms")
-    print(f"client overhead: {ours[0] - floor[0]:.3f} ms of time, {ours[1] - floor[1]:.3f} ms of CPU")
+def faults(first, count, callers, max_retries):
+    """Sends numbered emails, and asks again with the key of the error as long as a call fails."""
+    from postrider import PostriderError
+
+    client = open_client(max_retries=int(max_retries))
+    again = []
+
+    def send(index):
+        options = {}
+        for calls in range(MAX_CALLS):
+            try:
+                return client.emails.send(**{**FIELDS, "subject": f"Number {int(first) + index}"}, options=options)
+            except PostriderError as error:
+                if calls == MAX_CALLS - 1:
+                    raise
+                options = {"idempotency_key": error.idempotency_key}
+                again.append(index)
+
+    in_parallel(int(callers), int(count), send)
+    client.close()
+    return {"again": len(again)}
 
 
-def parallel(url, pipe):
-    pipe.send("count")
-    before = pipe.recv()[0]
-    client = Client(KEY, url)
-    barrier = threading.Barrier(100)
+def attachment(kind, file):
+    """Returns by how many bytes the memory of this process grows at most, the file in memory included."""
+    client = open_client()
 
-    def send():
-        barrier.wait()
-        for _ in range(10):
-            client.emails.send(from_="a@x.test", to="b@x.test", subject="s", text="t", type="transactional")
+    def send(content):
+        client.emails.send(**FIELDS, attachments=[{"filename": "a", "content": content}])
 
-    threads = [threading.Thread(target=send) for _ in range(100)]
+    send(bytes(1024 * 1024))
+    before = memory_bytes("VmRSS")
+    with open(file, "rb") as opened:
+        send(opened if kind == "file" else opened.read())
+    client.close()
+    return {"bytes": memory_bytes("VmHWM") - before}
+
+
+def memory_bytes(name):
+    """Reads a line of proc(5)'s status: VmRSS is the resident memory, VmHWM its peak, which does not count the parent as getrusage does."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(f"{name}:"))
+
+
+def import_time():
+    """Returns the time that the import takes when the modules of the standard library that it uses are there."""
+    import http.client, json, keyword, random, select, threading, urllib.parse, weakref  # noqa: E401, F401
+
+    started = time.perf_counter()
+    import postrider  # noqa: F401
+
+    return {"ms": (time.perf_counter() - started) * 1000}
+
+
+def in_parallel(callers, count, work):
+    numbers, lock, failures = iter(range(count)), threading.Lock(), []
+
+    def caller():
+        while True:
+            with lock:
+                number = next(numbers, None)
+            if number is None or failures:
+                return
+            try:
+                work(number)
+            except BaseException as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=caller) for _ in range(callers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    client.close()
-    time.sleep(0.2)
-    pipe.send("count")
-    connections, left = pipe.recv()
-    print(f"100 in parallel: {connections - before} connections, {left} left after close()")
+    if failures:
+        raise failures[0]
 
 
-def import_time():
-    standard = "http.client, urllib.parse, json, random, select, weakref, threading, keyword"
-    code = "import time; import {}; t = time.perf_counter(); import postrider; print((time.perf_counter() - t) * 1000)"
-    environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    for name, modules in (("the standard modules it uses", standard), ("http.client", "http.client")):
-        command = [sys.executable, "-c", code.format(modules)]
-        runs = [float(subprocess.run(command, env=environment, capture_output=True, check=True).stdout) for _ in range(21)][1:]
-        print(f"import over {name}: {statistics.median(runs):.1f} ms (median of 20, warm)")
-
-
-def main():
-    pipe, far = multiprocessing.Pipe()
-    server = multiprocessing.Process(target=serve, args=(far,), daemon=True)
-    server.start()
-    url = pipe.recv()
-    overhead(url, pipe)
-    parallel(url, pipe)
-    pipe.send("stop")
-    import_time()
-    size = sum(file.stat().st_size for file in (SOURCES / "postrider").iterdir() if file.is_file())
-    print(f"size of the package: {size} bytes")
-
+TASKS = {"sends": sends, "parallel": parallel, "faults": faults, "attachment": attachment, "import": import_time}
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])), flush=True)
+    if sys.argv[1] == "parallel":
+        sys.stdin.read()

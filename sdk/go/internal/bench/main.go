@@ -1,152 +1,240 @@
-// Command bench measures the library against bare requests of net/http to the same server, and prints one line of JSON.
+// Command bench measures one thing, and prints a line of JSON. `npm run bench -- --only sdks` runs it against servers of its own:
+//
+//	bench sends COUNT
+//	bench parallel CALLERS EACH
+//	bench faults FIRST COUNT CALLERS MAX_RETRIES
+//	bench attachment file|bytes FILE
+//	bench import
 package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
 	"sort"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/postrider/postrider-go"
 )
 
 const (
-	rounds     = 10
-	perRound   = 100
-	inParallel = 100
+	rounds = 10
+	warmUp = 200
+	// maxCalls bounds the calls of one send: one that fails so often has found something else than the faults that are asked for.
+	maxCalls = 20
 )
 
-var email = postrider.SendEmailBody{
-	From: "a@x.test", To: []string{"b@y.test"}, Subject: "Hi", HTML: "<p>Hi</p>", Type: "transactional",
-}
-
-// server answers every request as a send, and counts its connections.
-type server struct {
-	*httptest.Server
-	made, open atomic.Int64
-}
-
-func newServer() *server {
-	s := &server{}
-	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"id":"em_01khq3z5vgxw1r8t6n2m4c9b7d","status":"queued"}`))
-	}))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			s.made.Add(1)
-			s.open.Add(1)
-		case http.StateClosed:
-			s.open.Add(-1)
-		}
-	}
-	s.Start()
-	return s
-}
+type result map[string]any
 
 func main() {
-	if len(os.Args) > 1 {
-		// The program is measured while it starts.
+	task, arguments := os.Args[1], os.Args[2:]
+	number := func(index int) int {
+		value, err := strconv.Atoi(arguments[index])
+		check(err)
+		return value
+	}
+	var found result
+	switch task {
+	case "sends":
+		found = sends(number(0))
+	case "parallel":
+		found = parallel(number(0), number(1))
+	case "faults":
+		found = faults(number(0), number(1), number(2), number(3))
+	case "attachment":
+		found = attachment(arguments[0], arguments[1])
+	case "import":
+		found = importTime()
+	default:
+		// The program is only started, so that it prints how long its packages take.
 		return
 	}
-	results := map[string]any{}
-	inARow(results)
-	atOnce(results)
-	line, _ := json.Marshal(results)
+	line, err := json.Marshal(found)
+	check(err)
 	fmt.Println(string(line))
+	if task == "parallel" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
 }
 
-// inARow alternates rounds of sends and of bare requests, and compares the medians of single calls.
-func inARow(results map[string]any) {
-	s := newServer()
-	defer s.Close()
-	client := newClient(s)
-	body, _ := json.Marshal(email)
-	transport := &http.Transport{DisableCompression: true}
-	var sends, bare []time.Duration
-	for round := 0; round < rounds; round++ {
-		sends = append(sends, timed(perRound, func() { send(client) })...)
-		bare = append(bare, timed(perRound, func() { bareRequest(transport, s.URL, body) })...)
+func newEmail() *postrider.SendEmailBody {
+	return &postrider.SendEmailBody{
+		From: "bench@sender.test", To: []string{"b@recipient.test"}, Subject: "Hello", HTML: "<p>It works.</p>", Type: "transactional",
 	}
-	client.Close()
-	transport.CloseIdleConnections()
-	results["sends"] = len(sends)
-	results["connections"] = s.made.Load() - 1
-	results["sendMs"] = milliseconds(median(sends))
-	results["bareMs"] = milliseconds(median(bare))
-	results["overheadMs"] = milliseconds(median(sends) - median(bare))
 }
 
-func atOnce(results map[string]any) {
-	s := newServer()
-	defer s.Close()
-	client := newClient(s)
-	var calls sync.WaitGroup
-	for i := 0; i < inParallel; i++ {
-		calls.Add(1)
-		go func() {
-			defer calls.Done()
-			for i := 0; i < 10; i++ {
-				send(client)
-			}
-		}()
-	}
-	calls.Wait()
-	results["parallelConnections"] = s.made.Load()
-	client.Close()
-	time.Sleep(200 * time.Millisecond)
-	results["openAfterClose"] = s.open.Load()
-}
-
-func newClient(s *server) *postrider.Client {
-	client, err := postrider.New("svc_dev_bench", postrider.WithBaseURL(s.URL))
-	if err != nil {
-		panic(err)
-	}
+func newClient(options ...postrider.Option) *postrider.Client {
+	client, err := postrider.New("", options...)
+	check(err)
 	return client
 }
 
 func send(client *postrider.Client) {
-	if _, err := client.Emails.Send(context.Background(), &email); err != nil {
-		panic(err)
-	}
+	_, err := client.Emails.Send(context.Background(), newEmail())
+	check(err)
 }
 
-func bareRequest(transport *http.Transport, address string, body []byte) {
-	request, err := http.NewRequest("POST", address+"/v1/emails", bytes.NewReader(body))
-	if err != nil {
-		panic(err)
+// sends alternates rounds of sends and of bare requests. Times are medians of single calls, in microseconds; processor times are means.
+func sends(count int) result {
+	client := newClient()
+	defer client.Close()
+	transport := &http.Transport{DisableCompression: true}
+	calls := map[string]func(){"send": func() { send(client) }, "bare": func() { bareRequest(transport) }}
+	times, cpu := map[string][]time.Duration{}, map[string]time.Duration{}
+	for _, call := range calls {
+		for i := 0; i < warmUp; i++ {
+			call()
+		}
 	}
+	for round := 0; round < rounds; round++ {
+		for kind, call := range calls {
+			before := processorTime()
+			for i := 0; i < count/rounds; i++ {
+				started := time.Now()
+				call()
+				times[kind] = append(times[kind], time.Since(started))
+			}
+			cpu[kind] += processorTime() - before
+		}
+	}
+	found := result{}
+	for kind := range calls {
+		found[kind+"Us"] = microseconds(median(times[kind]))
+		found[kind+"CpuUs"] = microseconds(cpu[kind]) / float64(count)
+	}
+	return found
+}
+
+func bareRequest(transport *http.Transport) {
+	body, err := json.Marshal(newEmail())
+	check(err)
+	request, err := http.NewRequest("POST", os.Getenv("SERVICE_BASE_URL")+"/v1/emails", bytes.NewReader(body))
+	check(err)
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("SERVICE_API_KEY"))
 	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", strconv.FormatInt(time.Now().UnixNano(), 10))
 	response, err := transport.RoundTrip(request)
-	if err != nil {
-		panic(err)
-	}
+	check(err)
 	defer response.Body.Close()
-	if _, err := io.ReadAll(response.Body); err != nil {
-		panic(err)
-	}
+	text, err := io.ReadAll(response.Body)
+	check(err)
+	check(json.Unmarshal(text, &postrider.SentEmail{}))
 }
 
-func timed(count int, work func()) []time.Duration {
-	times := make([]time.Duration, count)
-	for i := range times {
-		start := time.Now()
-		work()
-		times[i] = time.Since(start)
+func parallel(callers, each int) result {
+	client := newClient()
+	inParallel(callers, callers*each, func(int) { send(client) })
+	client.Close()
+	return result{}
+}
+
+// faults sends numbered emails, and asks again with the key of the error as long as a call fails.
+func faults(first, count, callers, maxRetries int) result {
+	client := newClient(postrider.WithMaxRetries(maxRetries))
+	defer client.Close()
+	var again atomic.Int64
+	inParallel(callers, count, func(index int) {
+		email := newEmail()
+		email.Subject = fmt.Sprintf("Number %d", first+index)
+		var options []postrider.CallOption
+		for calls := 1; ; calls++ {
+			_, err := client.Emails.Send(context.Background(), email, options...)
+			var failure *postrider.Error
+			if err == nil {
+				return
+			}
+			if !errors.As(err, &failure) || calls == maxCalls {
+				check(err)
+			}
+			options = []postrider.CallOption{postrider.IdempotencyKey(failure.IdempotencyKey)}
+			again.Add(1)
+		}
+	})
+	return result{"again": again.Load()}
+}
+
+// attachment returns by how many bytes the memory of this process grows at most, the file in memory included.
+func attachment(kind, file string) result {
+	client := newClient()
+	defer client.Close()
+	sendContent := func(content *postrider.Content) {
+		email := newEmail()
+		email.Attachments = []postrider.SendEmailBodyAttachment{{Filename: "a", Content: content}}
+		_, err := client.Emails.Send(context.Background(), email)
+		check(err)
 	}
-	return times
+	sendContent(postrider.FromBytes(make([]byte, 1<<20)))
+	runtime.GC()
+	before := memoryBytes("VmRSS")
+	opened, err := os.Open(file)
+	check(err)
+	defer opened.Close()
+	if kind == "file" {
+		sendContent(postrider.FromReader(opened))
+	} else {
+		content, err := os.ReadFile(file)
+		check(err)
+		sendContent(postrider.FromBytes(content))
+	}
+	return result{"bytes": memoryBytes("VmHWM") - before}
+}
+
+// memoryBytes reads a line of proc(5)'s status: VmRSS is the resident memory, VmHWM its peak.
+func memoryBytes(name string) int {
+	status, err := os.ReadFile("/proc/self/status")
+	check(err)
+	found := regexp.MustCompile(`(?m)^` + name + `:\s+(\d+) kB$`).FindSubmatch(status)
+	kilobytes, err := strconv.Atoi(string(found[1]))
+	check(err)
+	return kilobytes * 1024
+}
+
+// importTime starts this program again, and returns the time that the runtime reports for the variables of the library. Go has no import at run time.
+func importTime() result {
+	command := exec.Command(os.Args[0], "nothing")
+	command.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	output, err := command.CombinedOutput()
+	check(err)
+	found := regexp.MustCompile(`init github\.com/postrider/postrider-go @\S+ ms, (\S+) ms clock`).FindSubmatch(output)
+	if found == nil {
+		panic("the runtime reports nothing of the library")
+	}
+	took, err := strconv.ParseFloat(string(found[1]), 64)
+	check(err)
+	return result{"ms": took}
+}
+
+func inParallel(callers, count int, work func(int)) {
+	var next atomic.Int64
+	var calls sync.WaitGroup
+	for i := 0; i < callers; i++ {
+		calls.Add(1)
+		go func() {
+			defer calls.Done()
+			for index := int(next.Add(1)) - 1; index < count; index = int(next.Add(1)) - 1 {
+				work(index)
+			}
+		}()
+	}
+	calls.Wait()
+}
+
+func processorTime() time.Duration {
+	var usage syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func median(times []time.Duration) time.Duration {
@@ -155,4 +243,10 @@ func median(times []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
