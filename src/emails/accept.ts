@@ -105,21 +105,28 @@ type AcceptingBatch = {
   /** Emails in the order of the request. Those that failed before the write keep their position. */
   items: readonly (EmailRows | BatchFailure)[];
   idempotency: IdempotencyClaim | undefined;
+  /** True when one email that is refused refuses the whole batch. */
+  isStrict?: boolean;
 };
 
 /**
  * Accepts the emails of a batch, or returns the recorded answer of a repeated request. An email that the write
- * refuses gets a failure at its position.
- * @throws AppError idempotency_conflict
+ * refuses gets a failure at its position, or refuses the whole batch when that is strict.
+ * @throws AppError idempotency_conflict; for a strict batch suppressed_recipient, quota_exceeded
  */
 export const acceptBatch = defineWrite(
   'emails.acceptBatch',
-  (tx, { owner, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
+  (tx, { owner, items, idempotency, isStrict }: AcceptingBatch): Promise<Answer<SentBatch>> =>
     acceptOnce(tx, { owner, claim: idempotency }, async () => {
       const data: SentBatch['data'] = [];
       const tally = new Tally();
-      for (const item of items)
-        data.push('error' in item ? item : await accept(tx, item, tally).catch(asFailure));
+      for (const [index, item] of items.entries()) {
+        const refused = (error: unknown) => {
+          if (isStrict) throw atPosition(error, index);
+          return asFailure(error);
+        };
+        data.push('error' in item ? item : await accept(tx, item, tally).catch(refused));
+      }
       await storeTally(tx, tally);
       return { data };
     }),
@@ -142,6 +149,18 @@ const SINGLE_EMAIL_ERRORS: ReadonlySet<ErrorCode> = new Set([
 export function asFailure(error: unknown): BatchFailure {
   if (!(error instanceof AppError) || !SINGLE_EMAIL_ERRORS.has(error.code)) throw error;
   return { id: null, status: 'failed', error: { type: error.code, message: error.message } };
+}
+
+/** Returns the refusal of an email with its place in the batch; any other error as it is. */
+export function atPosition(error: unknown, index: number): unknown {
+  if (!(error instanceof AppError) || !SINGLE_EMAIL_ERRORS.has(error.code)) return error;
+  const { param, issues, ...options } = error.options;
+  const within = (path: string) => `emails[${index}]${path === '' ? '' : `.${path}`}`;
+  return new AppError(error.code, `Email ${index} of the batch: ${error.message}`, {
+    ...options,
+    param: within(param ?? ''),
+    ...(issues && { issues: issues.map(({ path, message }) => ({ path: within(path), message })) }),
+  });
 }
 
 const QUEUED: RecipientEvent = { type: 'email.queued', details: {}, counters: ['accepted'] };

@@ -16,6 +16,7 @@ import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { registerAttachment } from './attachment-api.ts';
 import { createAttachmentFiles } from './attachment-files.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
+import { isStrictBatch } from './batch-mode.ts';
 import { cancelEmail, rescheduleEmail } from './change.ts';
 import { registerCheck } from './check/api.ts';
 import { createChecker } from './check/checker.ts';
@@ -146,6 +147,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         idempotency: await readBatchClaim(app, request),
         holdText: holdTextFor(request),
         requireValidKey: keyCheckOf(request),
+        isStrict: isStrictBatch(request),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;

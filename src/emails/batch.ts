@@ -10,7 +10,14 @@ import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';
 import { createPause } from '../system/slices.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
-import { acceptBatch, asFailure, type BatchFailure, type EmailRows, type SentBatch } from './accept.ts';
+import {
+  acceptBatch,
+  asFailure,
+  atPosition,
+  type BatchFailure,
+  type EmailRows,
+  type SentBatch,
+} from './accept.ts';
 import { blobsOf, commitStored } from './commit.ts';
 import { answerOnce } from './idempotency/in-flight.ts';
 import type { Answer, IdempotencyClaim } from './idempotency/store.ts';
@@ -34,6 +41,8 @@ export type Batch = {
   idempotency: IdempotencyClaim | undefined;
   holdText: HoldText;
   requireValidKey: RequireValidKey;
+  /** True when one email that is refused refuses the whole batch. */
+  isStrict?: boolean;
 };
 
 /** Time limit for all files that a batch fetches, in milliseconds: half of the time in which a request must arrive. */
@@ -64,7 +73,8 @@ export function createBatchWrites(): ConcurrencyLimiter {
 
 /**
  * Accepts the emails of a batch and returns one result for each, in their order.
- * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable
+ * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable; for a strict batch, the refusal of its first email that
+ * is refused
  */
 export async function sendBatch(
   app: SendApp & { batchWrites: ConcurrencyLimiter },
@@ -76,7 +86,7 @@ export async function sendBatch(
   return answerOnce(app, { caller, claim: idempotency }, async () => {
     const items = await prepareItems(app, caller, batch);
     const { tenantId, mode } = caller;
-    const input = { owner: { tenantId, mode, now }, items, idempotency };
+    const input = { owner: { tenantId, mode, now }, items, idempotency, isStrict: batch.isStrict ?? false };
     const rows = rowsIn(items);
     const prepared = {
       rows,
@@ -102,9 +112,13 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
   const share: Share = { files, holdText: rendered.hold, pack: createPacking() };
   const items: Item[] = [];
   try {
-    for (const email of batch.body.emails) {
+    for (const [index, email] of batch.body.emails.entries()) {
       await pause();
-      const item = await prepareItem(app, caller, { batch, email, share }).catch(asFailure);
+      const refused = (error: unknown) => {
+        if (batch.isStrict) throw atPosition(error, index);
+        return asFailure(error);
+      };
+      const item = await prepareItem(app, caller, { batch, email, share }).catch(refused);
       rendered.settle('error' in item ? 'dropped' : 'kept');
       items.push(item);
     }

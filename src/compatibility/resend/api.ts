@@ -15,6 +15,6 @@ const CALLS: readonly Call[] = [...emailCalls, ...apiKeyCalls];
 export const resendApi = {
   prefix: PREFIX,
   isOn: ({ config }: Pick<App, 'config'>) => config.compatibility.resend,
-  register: (scope: FastifyInstance, app: Pick<App, 'clock'>, operations: Operations) =>
+  register: (scope: FastifyInstance, app: Pick<App, 'clock' | 'db'>, operations: Operations) =>
     registerCalls(scope, app, { calls: CALLS, operations }),
 } satisfies ForeignApi;

@@ -2,6 +2,8 @@
  * A call of Resend's API, as a value: what its client sends, and what it expects. Most calls are one operation of ours, which a call
  * translates in both directions; some are several, which a call makes one after the other.
  */
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../../app.ts';
 import type { Calls } from '../../http/json/calls.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -15,6 +17,14 @@ export type Given = {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Time of the request in Unix milliseconds. */
   now: number;
+};
+
+/** What a call may look up before it is translated. */
+export type Access = {
+  request: FastifyRequest;
+  db: App['db'];
+  /** Returns our operations, as requests of the same key. */
+  calls(): Calls;
 };
 
 /** The same request in our words. Parameters of the path that are left out stay as they were given. */
@@ -33,7 +43,7 @@ export type TranslatedCall = AnyCall & {
    * Returns the request to the operation. Without it, the operation gets the parameters of the path alone.
    * @throws AppError validation_error for what cannot be translated
    */
-  ask?(given: Given, calls: () => Calls): Asked | Promise<Asked>;
+  ask?(given: Given, access: Access): Asked | Promise<Asked>;
   /** Returns the answer in Resend's words. The answer of an operation that returns nothing is undefined. */
   answer(answer: never, given: Given): unknown;
 };

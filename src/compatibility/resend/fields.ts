@@ -16,8 +16,14 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the values that were given. To Resend's clients, null is an omitted field. */
+/** Returns true for a field that has a value. To Resend's clients, null is an omitted field. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Returns the values that were given. */
 export function given<Values extends Fields>(values: Values): Partial<Values> {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(entries) as Partial<Values>;
+  const kept: Record<string, unknown> = {};
+  for (const name in values) if (isGiven(values[name])) kept[name] = values[name];
+  return kept as Partial<Values>;
 }

@@ -59,10 +59,12 @@ function ofField({ type, message, param = '' }: Problem['error']): Shown | undef
 const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['templateId', 'template.id'],
   ['variables', 'template.variables'],
+  ['startingAfter', 'after'],
+  ['endingBefore', 'before'],
 ]);
 
 /** Returns a message with the fields in backticks as Resend spells them: `replyTo` becomes `reply_to`. */
-function inTheirSpelling(message: string): string {
+export function inTheirSpelling(message: string): string {
   return message.replace(
     /`([a-z][A-Za-z]*)((?:\[\d+\]|\.[A-Za-z]+)*)`/g,
     (_, field: string, rest: string) => {

@@ -23,7 +23,7 @@ declare module 'fastify' {
   }
 }
 
-type Clock = Pick<App, 'clock'>;
+type CallApp = Pick<App, 'clock' | 'db'>;
 
 /**
  * Registers the calls on a scope that requires and limits API keys.
@@ -31,7 +31,7 @@ type Clock = Pick<App, 'clock'>;
  */
 export function registerCalls(
   scope: FastifyInstance,
-  app: Clock,
+  app: CallApp,
   { calls, operations }: { calls: readonly Call[]; operations: Operations },
 ): void {
   translateAll(scope, app);
@@ -43,14 +43,14 @@ export function registerCalls(
 }
 
 /** Adds the hooks that translate requests and answers to every route of the scope. */
-function translateAll(scope: FastifyInstance, { clock }: Clock): void {
+function translateAll(scope: FastifyInstance, { clock, db }: CallApp): void {
   scope.decorateRequest(givenField, undefined);
   scope.addHook('preValidation', (request, _reply, done) => {
     const call = request.routeOptions.config.resendCall;
     if (!call) return done();
     const given = readGiven(request, clock.now());
     request[givenField] = given;
-    const asked = call.ask?.(given, () => callsFor(request)) ?? {};
+    const asked = call.ask?.(given, { request, db, calls: () => callsFor(request) }) ?? {};
     if (!(asked instanceof Promise)) return done(void translate(request, asked));
     asked.then((later) => done(void translate(request, later)), done);
   });
@@ -104,7 +104,7 @@ function translatedRoute(call: TranslatedCall, operation: RouteOptions): RouteOp
 }
 
 /** Returns the route of a call that runs itself. The limits of its operation hold before it does. */
-function composedRoute({ clock }: Clock, call: ComposedCall, operation: RouteOptions): RouteOptions {
+function composedRoute({ clock }: CallApp, call: ComposedCall, operation: RouteOptions): RouteOptions {
   const { operationId } = operation.schema ?? {};
   return {
     ...placeOf(call),

@@ -86,3 +86,145 @@ test('a repeated email with the same Idempotency-Key is sent once', async () => 
   const other = resend.emails.send({ ...email, subject: 'Other' }, { idempotencyKey: 'welcome/1' });
   assert.match(await refusalOf(other), /^409 invalid_idempotent_request: /);
 });
+
+test('scheduled_at takes ISO 8601 and numbers of minutes, hours and days, and nothing else', async () => {
+  const at = async (scheduledAt: string) => {
+    const { id } = await dataOf(resend.emails.send({ ...HELLO, scheduledAt }));
+    return Date.parse((await native(id)).scheduledAt) - spool.clock.now();
+  };
+  const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+  for (const [text, delay] of [
+    ['in 1 min', minute],
+    ['in 5 minutes', 5 * minute],
+    ['in 90 mins', 90 * minute],
+    ['In an hour', hour],
+    ['in 2 hrs', 2 * hour],
+    ['in 1 day', day],
+    ['in 30 days', 30 * day],
+    [new Date(spool.clock.now() + 2 * day).toISOString(), 2 * day],
+  ] as const)
+    assert.equal(await at(text), delay, text);
+  for (const scheduledAt of [
+    'tomorrow at 9am',
+    'in 5 weeks',
+    'in -5 minutes',
+    '5 minutes',
+    'in 400 days',
+    '',
+    '0',
+  ])
+    assert.match(
+      await refusalOf(resend.emails.send({ ...HELLO, scheduledAt })),
+      /^422 validation_error: `scheduled_at` must be /,
+      scheduledAt,
+    );
+});
+
+test('an email is shown, listed, moved to another time and canceled', async () => {
+  await spool.clock.advance(1_000);
+  const more = { cc: 'carol@rcpt.example', tags: [{ name: 'a', value: 'b' }], scheduledAt: 'in 1 hour' };
+  const { id } = await dataOf(resend.emails.send({ ...HELLO, ...more }));
+  const shown = await dataOf(resend.emails.get(id));
+  assert.deepEqual(
+    { ...shown, created_at: '', message_id: '' },
+    {
+      object: 'email',
+      ...{
+        id,
+        message_id: '',
+        from: HELLO.from,
+        to: HELLO.to,
+        cc: ['carol@rcpt.example'],
+        bcc: [],
+        reply_to: [],
+      },
+      ...{ subject: HELLO.subject, html: HELLO.html, text: 'it works!', tags: more.tags, topic_id: null },
+      ...{ scheduled_at: new Date(spool.clock.now() + 3_600_000).toISOString(), created_at: '' },
+      last_event: 'scheduled',
+    },
+  );
+  const scheduledAt = new Date(spool.clock.now() + 7_200_000).toISOString();
+  assert.deepEqual(await dataOf(resend.emails.update({ id, scheduledAt })), { object: 'email', id });
+  assert.equal((await dataOf(resend.emails.get(id))).scheduled_at, scheduledAt);
+  assert.match(
+    await refusalOf(resend.emails.update({ id, scheduledAt: 'soon' })),
+    /^422 validation_error: `scheduled_at` must be /,
+  );
+  assert.deepEqual(await dataOf(resend.emails.cancel(id)), { object: 'email', id });
+  assert.equal((await dataOf(resend.emails.get(id))).last_event, 'canceled');
+  assert.match(await refusalOf(resend.emails.cancel(id)), /^409 validation_error: /);
+
+  const page = await dataOf(resend.emails.list({ limit: 1 }));
+  assert.deepEqual([page.object, page.has_more, page.data.length], ['list', true, 1]);
+  assert.deepEqual([page.data[0]?.id, page.data[0]?.last_event], [id, 'canceled']);
+  const older = await dataOf(resend.emails.list({ after: id, limit: 1 }));
+  assert.notEqual(older.data[0]?.id, id);
+  const back = await dataOf(resend.emails.list({ before: older.data[0]?.id ?? '', limit: 1 }));
+  assert.equal(back.data[0]?.id, id);
+  assert.match(await refusalOf(resend.emails.list({ after: 'x' })), /^422 validation_error: `after` must be/);
+  assert.match(await refusalOf(resend.emails.get('em_nothing')), /^404 not_found: Email not found$/);
+});
+
+test('a strict batch sends all emails or none, and a permissive one those that are good', async () => {
+  const [good, bad] = [HELLO, { ...HELLO, to: 'nobody' }];
+  const count = async () => (await dataOf(resend.emails.list({ limit: 100 }))).data.length;
+  const before = await count();
+  const suppressed = { ...HELLO, to: `suppressed@${SIMULATOR}` };
+  const untranslatable = { ...HELLO, tags: ['x'] as never };
+  for (const [email, message] of [
+    [bad, /^422 validation_error: Email 1 of the batch: `to` must be one address/],
+    [suppressed, /^422 validation_error: Email 1 of the batch: All recipients are on/],
+    [untranslatable, /^422 validation_error: Email 1 of the batch: `tags\[0\]` must be/],
+  ] as const)
+    assert.match(await refusalOf(resend.batch.send([good, email, good])), message);
+  assert.equal(await count(), before);
+
+  const sent = await dataOf(resend.batch.send([good, { ...good, subject: 'second' }]));
+  assert.deepEqual(Object.keys(sent), ['data']);
+  assert.equal((await native(sent.data[1]?.id ?? '')).subject, 'second');
+
+  const permissive = { batchValidation: 'permissive', idempotencyKey: 'batch/1' } as const;
+  const partly = await dataOf(resend.batch.send([untranslatable, good, bad, suppressed], permissive));
+  assert.equal(partly.data.length, 1);
+  assert.deepEqual(
+    partly.errors.map(({ index, message }) => [index, message.slice(0, 22)]),
+    [
+      [0, '`tags[0]` must be an o'],
+      [2, '`to` must be one addre'],
+      [3, 'All recipients are on '],
+    ],
+  );
+  const repeated = await dataOf(resend.batch.send([untranslatable, good, bad, suppressed], permissive));
+  assert.deepEqual(repeated, partly);
+  const unclear = resend.batch.send([good], { headers: { 'x-batch-validation': 'some' } });
+  assert.match(await refusalOf(unclear), /^422 validation_error: `x-batch-validation` must be/);
+  assert.match(await refusalOf(resend.post('/emails/batch', {})), /The body must be a list of emails/);
+});
+
+test('an email is made from a template, with or without a subject of its own, by a key that only sends', async () => {
+  const template = { name: 'Order', subject: 'Order {{number|0}}', html: '<p>{{item|Things}}</p>' };
+  const { id } = (await spool.request('POST', '/v1/templates', { body: template })).body;
+  const sender = clientWith(await spool.newKey({ permission: 'sending_access' }));
+  const { from, to } = HELLO;
+  const send = async (email: object) =>
+    native((await dataOf(sender.emails.send({ from, to, ...email } as never))).id);
+  const named = await send({ template: { id, variables: { number: 7, item: 'Tea' } } });
+  assert.deepEqual([named.subject, named.html, named.templateId], ['Order 7', '<p>Tea</p>', id]);
+  const bare = await send({ template: { id }, subject: 'Mine' });
+  assert.deepEqual([bare.subject, bare.html], ['Mine', '<p>Things</p>']);
+  for (const unknown of ['tpl_01khq3z5vgxw1r8t6n2m4c9b7d', 'order'])
+    assert.match(
+      await refusalOf(sender.emails.send({ from, to, template: { id: unknown } })),
+      /^422 validation_error: `template.id` must name an existing template$/,
+    );
+});
+
+test('an email with a topic is of the type broadcast', async () => {
+  const topic = { name: 'News', defaultSubscription: 'opt_in' };
+  const { id: topicId } = (await spool.request('POST', '/v1/topics', { body: topic })).body;
+  const { id } = await dataOf(resend.emails.send({ ...HELLO, topicId }));
+  assert.deepEqual(
+    [(await native(id)).type, (await dataOf(resend.emails.get(id))).topic_id],
+    ['broadcast', topicId],
+  );
+});

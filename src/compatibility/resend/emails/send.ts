@@ -1,37 +1,43 @@
 /** Translates an email as Resend's clients send it. */
 import type { SendBody } from '../../../emails/schemas.ts';
-import { invalid } from '../../../system/errors.ts';
-import { type Fields, given, isFields } from '../fields.ts';
+import { AppError, invalid } from '../../../system/errors.ts';
+import { type Fields, fieldsOf, given, isFields, isGiven } from '../fields.ts';
 import { readScheduledAt } from '../schedule.ts';
+
+type Translation = {
+  /** Time of the request in Unix milliseconds. */
+  now: number;
+  /** Returns the subject of a template, for an email that leaves its own out; undefined when there is no such template. */
+  findSubject(templateId: string): Promise<string | undefined>;
+};
 
 /**
  * Returns the body of our operation. An email with a topic is of the type broadcast, because opt-outs of the topic hold for it; every
  * other email is transactional. The schema of the operation checks the values that are passed on.
  * @throws AppError validation_error for what has no meaning in our words
  */
-export function translateEmail(email: Fields, now: number): Fields {
-  const { topic_id: topicId, scheduled_at: scheduledAt, template } = email;
-  return given({
+export function translateEmail(body: unknown, { now, findSubject }: Translation): Fields | Promise<Fields> {
+  const email = fieldsOf(body);
+  const { subject, topic_id: topicId, scheduled_at: scheduledAt } = email;
+  const translated = given({
     from: email['from'],
     to: email['to'],
     cc: email['cc'],
     bcc: email['bcc'],
     replyTo: email['reply_to'],
-    subject: email['subject'],
+    subject,
     html: email['html'],
     text: email['text'],
     headers: email['headers'],
     tags: readTags(email['tags']),
     attachments: readAttachments(email['attachments']),
     scheduledAt: isGiven(scheduledAt) ? readScheduledAt(scheduledAt, now) : undefined,
-    ...(isGiven(template) && readTemplate(template)),
     topicId,
     type: (isGiven(topicId) ? 'broadcast' : 'transactional') satisfies SendBody['type'],
   });
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
+  return isGiven(email['template'])
+    ? withTemplate(translated, readTemplate(email['template']), findSubject)
+    : translated;
 }
 
 /** Returns the tags as pairs. Anything but a list of `{ name, value }` is left to the schema, which refuses it. */
@@ -41,7 +47,9 @@ function readTags(tags: unknown): unknown {
     if (isFields(tag) && typeof tag['name'] === 'string') return [tag['name'], tag['value']] as const;
     throw invalid(`tags[${index}]`, `\`tags[${index}]\` must be an object with \`name\` and \`value\``);
   });
-  // A name such as `__proto__` becomes a property of its own, which the operation refuses.
+  const names = pairs.map(([name]) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw invalid('tags', '`tags` must not name a tag twice');
   return Object.fromEntries(pairs);
 }
 
@@ -66,7 +74,40 @@ function readContent(content: unknown): unknown {
   return Buffer.from(content['data'] as number[]).toString('base64');
 }
 
-function readTemplate(template: unknown): Fields {
-  if (!isFields(template)) throw invalid('template', '`template` must be an object with `id`');
-  return { templateId: template['id'], variables: template['variables'] };
+type Template = { id: string; variables: unknown };
+
+function readTemplate(template: unknown): Template {
+  if (isFields(template) && typeof template['id'] === 'string')
+    return { id: template['id'], variables: template['variables'] };
+  throw invalid('template.id', '`template.id` is required, with the id of a template');
+}
+
+/** The variables are always given, so that the subject of a template is rendered as its other parts are. */
+async function withTemplate(
+  email: Fields,
+  { id, variables }: Template,
+  findSubject: Translation['findSubject'],
+): Promise<Fields> {
+  const subject = email['subject'] ?? (await findSubject(id));
+  if (subject === undefined) throw invalid('templateId', '`templateId` must name an existing template');
+  return { ...email, subject, templateId: id, variables: variables ?? {} };
+}
+
+/** Emails of a batch in our words, each of them alone: one that cannot be translated has its refusal instead. */
+export async function translateEach(
+  emails: readonly unknown[],
+  translation: Translation,
+): Promise<(Fields | AppError)[]> {
+  const translated: (Fields | AppError)[] = [];
+  for (const email of emails) translated.push(await translateOne(email, translation));
+  return translated;
+}
+
+async function translateOne(email: unknown, translation: Translation): Promise<Fields | AppError> {
+  try {
+    return await translateEmail(email, translation);
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
 }
