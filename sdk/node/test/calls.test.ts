@@ -54,37 +54,50 @@ test('close ends what is open and refuses what comes later', async () => {
   while (server.openConnections() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
-const inDeno = 'Deno' in globalThis && 'Deno is itself there';
+const isOther = ('Deno' in globalThis || 'Bun' in globalThis) && 'the runtime is itself one of these';
 
-test('Deno, which repeats requests by itself, keeps no connection of those that must not be repeated', {
-  skip: inDeno,
+test('Deno and Bun, which repeat requests by themselves, keep no connection of those that must not be repeated', {
+  skip: isOther,
 }, async () => {
-  const made: { isClosed: boolean }[] = [];
-  const createHttpClient = (options: object) => {
-    assert.deepEqual(options, { poolMaxIdlePerHost: 0 });
-    const client = { isClosed: false, close: () => Object.assign(client, { isClosed: true }) };
-    made.push(client);
-    return client;
-  };
-  const clients: unknown[] = [];
-  const fetch = async (_: unknown, init: RequestInit & { client?: unknown } = {}) => {
-    clients.push(init.client);
+  const inits: (RequestInit & { client?: unknown })[] = [];
+  const fetch = async (_: unknown, init: RequestInit = {}) => {
+    inits.push(init);
     return Response.json({ id: 'a' });
   };
-  const runtime = globalThis as { Deno?: unknown };
-  runtime.Deno = { createHttpClient };
-  try {
+  const callAll = async () => {
     const client = new Postrider({ key: KEY, baseUrl: 'http://127.0.0.1:9', fetch });
     await client.emails.send(EMAIL);
     await client.topics.get('top_1');
     await client.topics.create({ name: 'News' });
     await client.emails.cancel('em_1');
-    assert.equal(made.length, 1);
-    assert.deepEqual(clients, [undefined, undefined, made[0], made[0]]);
     client.close();
-    assert.ok(made[0]?.isClosed);
+    return inits.splice(0);
+  };
+  let closed = 0;
+  const made = {
+    close() {
+      closed += 1;
+    },
+  };
+  const runtime = globalThis as { Deno?: unknown; Bun?: unknown };
+  try {
+    runtime.Deno = { createHttpClient: (options: object) => Object.assign(made, options) };
+    const inDeno = await callAll();
+    assert.deepEqual(
+      inDeno.map(({ client }) => client),
+      [undefined, undefined, made, made],
+    );
+    assert.deepEqual([closed, 'poolMaxIdlePerHost' in made && made.poolMaxIdlePerHost], [1, 0]);
+    delete runtime.Deno;
+    runtime.Bun = {};
+    const inBun = await callAll();
+    assert.deepEqual(
+      inBun.map(({ keepalive }) => keepalive),
+      [undefined, undefined, false, false],
+    );
   } finally {
     delete runtime.Deno;
+    delete runtime.Bun;
   }
 });
 
