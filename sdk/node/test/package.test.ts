@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { publint } from 'publint';
 import { VERSION } from '../src/index.ts';
 
 const folder = process.cwd();
@@ -26,6 +27,11 @@ test('everybody may install it: the registry keeps packages of a scope private b
 function readPackage(): { version: string; publishConfig?: { access?: string } } {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
+
+test('publint finds nothing to mend in what is published', async () => {
+  const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
+  assert.deepEqual(messages, []);
+});
 
 test('the code is small, and uses no module of Node and no Buffer', () => {
   const { size } = statSync(CODE);
