@@ -213,7 +213,8 @@ func importTime() result {
 	}
 	took, err := strconv.ParseFloat(string(found[1]), 64)
 	check(err)
-	return result{"ms": took}
+	// Nothing waits while variables are set.
+	return result{"ms": took, "cpuMs": took}
 }
 
 func inParallel(callers, count int, work func(int)) {
