@@ -126,6 +126,7 @@ function createParts(
   return {
     ...app,
     ...given,
+    server,
     bodies: app.guards.memory.api,
     contents: createContents({ ...app, parser }),
     scans: createScans(app),

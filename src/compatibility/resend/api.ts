@@ -5,16 +5,20 @@ import type { ForeignApi } from '../../feature.ts';
 import type { Operations } from '../../http/json/operations.ts';
 import { apiKeyCalls } from './api-keys.ts';
 import type { Call } from './call.ts';
+import { domainCalls } from './domains.ts';
 import { emailCalls } from './emails/calls.ts';
 import { registerCalls } from './register.ts';
 import { PREFIX } from './unsupported.ts';
 
 /** Every call that is answered. */
-const CALLS: readonly Call[] = [...emailCalls, ...apiKeyCalls];
+const CALLS: readonly Call[] = [...emailCalls, ...domainCalls, ...apiKeyCalls];
 
 export const resendApi = {
   prefix: PREFIX,
   isOn: ({ config }: Pick<App, 'config'>) => config.compatibility.resend,
-  register: (scope: FastifyInstance, app: Pick<App, 'clock' | 'db'>, operations: Operations) =>
-    registerCalls(scope, app, { calls: CALLS, operations }),
+  register: (
+    scope: FastifyInstance,
+    app: Pick<App, 'clock' | 'db'> & { server: FastifyInstance },
+    operations: Operations,
+  ) => registerCalls(scope, app, { calls: CALLS, operations }),
 } satisfies ForeignApi;

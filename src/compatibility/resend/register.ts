@@ -23,7 +23,8 @@ declare module 'fastify' {
   }
 }
 
-type CallApp = Pick<App, 'clock' | 'db'>;
+/** Its server has the operations under /v1. */
+type CallApp = Pick<App, 'clock' | 'db'> & { server: FastifyInstance };
 
 /**
  * Registers the calls on a scope that requires and limits API keys.
@@ -43,14 +44,14 @@ export function registerCalls(
 }
 
 /** Adds the hooks that translate requests and answers to every route of the scope. */
-function translateAll(scope: FastifyInstance, { clock, db }: CallApp): void {
+function translateAll(scope: FastifyInstance, { clock, db, server }: CallApp): void {
   scope.decorateRequest(givenField, undefined);
   scope.addHook('preValidation', (request, _reply, done) => {
     const call = request.routeOptions.config.resendCall;
     if (!call) return done();
     const given = readGiven(request, clock.now());
     request[givenField] = given;
-    const asked = call.ask?.(given, { request, db, calls: () => callsFor(request) }) ?? {};
+    const asked = call.ask?.(given, { request, db, calls: () => callsFor(server, request) }) ?? {};
     if (!(asked instanceof Promise)) return done(void translate(request, asked));
     asked.then((later) => done(void translate(request, later)), done);
   });
@@ -82,7 +83,7 @@ function answerOf(request: FastifyRequest, payload: unknown): unknown {
 }
 
 /** Returns the operations under /v1 as the key and the address of a request reach them. */
-function callsFor({ server, headers, clientAddress }: FastifyRequest): Calls {
+function callsFor(server: FastifyInstance, { headers, clientAddress }: FastifyRequest): Calls {
   const { authorization } = headers;
   return callsOf(() => server, {
     prefix: '/v1',
@@ -104,13 +105,17 @@ function translatedRoute(call: TranslatedCall, operation: RouteOptions): RouteOp
 }
 
 /** Returns the route of a call that runs itself. The limits of its operation hold before it does. */
-function composedRoute({ clock }: CallApp, call: ComposedCall, operation: RouteOptions): RouteOptions {
+function composedRoute(
+  { clock, server }: CallApp,
+  call: ComposedCall,
+  operation: RouteOptions,
+): RouteOptions {
   const { operationId } = operation.schema ?? {};
   return {
     ...placeOf(call),
     schema: { hide: true, ...(operationId !== undefined && { operationId }) },
     config: configOf(operation),
-    handler: (request) => call.run(readGiven(request, clock.now()), callsFor(request)),
+    handler: (request) => call.run(readGiven(request, clock.now()), callsFor(server, request)),
   };
 }
 

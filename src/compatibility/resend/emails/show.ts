@@ -2,7 +2,7 @@
 import type { EmailStatus } from '../../../db/tables.ts';
 import type { EventType } from '../../../events/store.ts';
 
-export type EmailSummary = {
+type EmailSummary = {
   id: string;
   from: string;
   to: readonly string[];
