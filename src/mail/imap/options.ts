@@ -20,6 +20,8 @@ export type ImapLimits = AccessLimits & {
   dataBlockMs: number;
   /** Time after which a client in IDLE is sent a line, so that nothing on the way forgets the connection. */
   keepAliveMs: number;
+  /** Time after the beginning of IDLE in which nothing is reported yet; 0 for none. */
+  idleBeginMs: number;
 };
 
 const MINUTE_MS = 60_000;
@@ -37,4 +39,6 @@ export const DEFAULT_LIMITS: ImapLimits = {
   dataBlockMs: 3 * MINUTE_MS,
   // Many home routers forget a connection after 3 to 5 minutes. The time is no round one, so that it does not race a timeout that is.
   keepAliveMs: 2 * MINUTE_MS - 5_000,
+  // Thunderbird leaves a change that it receives together with the beginning of IDLE unread until something else comes. Our own limit.
+  idleBeginMs: 200,
 };

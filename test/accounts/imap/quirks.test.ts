@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { DEFAULT_LIMITS } from '../../../src/mail/imap/options.ts';
+import { startServer } from '../../mail/imap/fixture.ts';
 import { message, ok, openerOf } from '../../mail/imap/letter.ts';
 import { createAccountMail } from '../../support/account-mail.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
 const mail = await createAccountMail();
 const open = openerOf(mail);
@@ -95,6 +98,22 @@ test('quirk 18: IDLE repeats the flags that the client was told at the end of FE
   assert.deepEqual(await ask('IDLE'), ['+ idling']);
   await ok(other.ask, 'STORE 2 +FLAGS.SILENT \\Seen');
   assert.equal(await client.line(), '* 2 FETCH (UID 2 FLAGS (\\Seen \\Answered \\Recent))');
+});
+
+test('quirk 18: nothing comes together with the beginning of IDLE, where Thunderbird leaves it unread', async (t) => {
+  const clock = createFakeClock(0);
+  const limits = { idleBeginMs: DEFAULT_LIMITS.idleBeginMs };
+  const client = await (await startServer(t, { mail, clock, limits })).open('SELECT INBOX');
+  await mail.deliver('INBOX', message('early'));
+  assert.deepEqual(await client.ask('IDLE'), ['+ idling']);
+  const told: string[] = [];
+  const line = client.line().then((text) => told.push(text));
+  await clock.advance(limits.idleBeginMs - 1);
+  await mail.deliver('INBOX', message('later'));
+  assert.deepEqual(told, []);
+  await clock.advance(1);
+  await line;
+  assert.match(told.join(), /^\* \d+ EXISTS$/);
 });
 
 test('quirk 22: UID comes first in a response, and the items follow as they were asked for', async (t) => {

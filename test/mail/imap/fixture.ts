@@ -101,7 +101,8 @@ export async function startServer<Mail extends ServedMail = AccountMail>(
   const { limits, id } = options;
   const sessions = createImapSessions(
     mail,
-    { clock, log, ...(limits && { limits }), ...(id && { id }) },
+    // Nothing moves the clock on by itself, so changes are reported as soon as IDLE begins.
+    { clock, log, limits: { idleBeginMs: 0, ...limits }, ...(id && { id }) },
     handovers,
   );
   const listener = await listenImap(

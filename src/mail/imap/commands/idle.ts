@@ -28,8 +28,9 @@ const idle = defineCommand({
   parse: noArguments,
   async run(connection) {
     const { wire, context, compression } = userOf(connection);
-    const unwatch = accountOf(connection).watch(() => wire.signal());
     wire.send('+ idling\r\n');
+    if (context.limits.idleBeginMs > 0) await wire.waitForEvent(context.limits.idleBeginMs);
+    const unwatch = accountOf(connection).watch(() => wire.signal());
     try {
       await sendChanges(connection, 'idle');
       for (;;) {
