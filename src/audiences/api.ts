@@ -3,12 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { AudienceRow } from '../db/marketing-tables.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
-import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { deleteAudience } from './delete.ts';
 import { readOptIn } from './opt-in/settings.ts';
 import { audienceChangeSchema, audienceSchema, newAudienceSchema, showAudience } from './schemas.ts';
-import { changeAudience, getAudience, insertAudience, listAudiences, requireMayConfirm } from './store.ts';
+import {
+  changeAudience,
+  getAudience,
+  insertAudience,
+  listAudiences,
+  newAudience,
+  requireMayConfirm,
+} from './store.ts';
 
 /** Setting the sender of confirmation mail is checked as sending from it is. */
 const refuses = ['domain_not_verified', 'restricted_api_key'] as const;
@@ -28,7 +34,7 @@ export function registerAudiencesApi(server: FastifyInstance, app: App): void {
     const { name, optIn: given = null } = request.body;
     if (given !== null) requireMayConfirm(caller);
     const optIn = await readOptIn(app, caller, given);
-    const audience = newAudience({ tenantId: caller.tenantId, name, optIn }, app.clock.now());
+    const audience = newAudience({ tenantId: caller.tenantId, name, optIn, now: app.clock.now() });
     await app.db.commit(insertAudience, audience);
     return audience;
   });
@@ -57,9 +63,4 @@ export function registerAudiencesApi(server: FastifyInstance, app: App): void {
       app.wakeups.notify('audiences');
     },
   );
-}
-
-function newAudience(given: Pick<AudienceRow, 'tenantId' | 'name' | 'optIn'>, now: number): AudienceRow {
-  const id = newId('aud', now);
-  return { ...given, id, contactCount: 0, createdAt: now, updatedAt: now, deletedAt: null };
 }

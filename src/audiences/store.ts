@@ -9,6 +9,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { limitReached, orNotFound } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
 import { requireNoAsker } from '../tenants/approval-need.ts';
 import type { Changer } from '../tenants/planned-mail-store.ts';
 import type { AudienceChange } from './schemas.ts';
@@ -22,7 +23,36 @@ type TenantId = AudienceRow['tenantId'];
  * Stores a new audience.
  * @throws AppError validation_error when the tenant has the maximum number of audiences
  */
-export const insertAudience = defineWrite('audiences.insert', async (tx, audience: AudienceRow) => {
+export const insertAudience = defineWrite('audiences.insert', (tx, audience: AudienceRow) =>
+  insert(tx, audience),
+);
+
+/** What a new audience is made of. `now` is in Unix milliseconds. */
+type NewAudience = Pick<AudienceRow, 'tenantId' | 'name' | 'optIn'> & { now: number };
+
+/** Returns the row of a new audience. */
+export function newAudience({ now, ...given }: NewAudience): AudienceRow {
+  const id = newId('aud', now);
+  return { ...given, id, contactCount: 0, createdAt: now, updatedAt: now, deletedAt: null };
+}
+
+/**
+ * Returns the audience that has a name, and makes it when there is none. Of several, the oldest counts. Two callers at the same time get the same
+ * one.
+ * @throws AppError validation_error when the tenant has the maximum number of audiences
+ */
+export const ensureAudience = defineWrite(
+  'audiences.ensure',
+  async (tx, { tenantId, name, now }: Omit<NewAudience, 'optIn'>): Promise<AudienceRow> => {
+    const existing = await findAudienceByName(tx, tenantId, name);
+    if (existing) return existing;
+    const audience = newAudience({ tenantId, name, optIn: null, now });
+    await insert(tx, audience);
+    return audience;
+  },
+);
+
+async function insert(tx: Tx, audience: AudienceRow): Promise<void> {
   const { count } = await tx
     .selectFrom('audiences')
     .select((select) => select.fn.countAll<number>().as('count'))
@@ -33,7 +63,7 @@ export const insertAudience = defineWrite('audiences.insert', async (tx, audienc
     throw limitReached('audiences', count);
   }
   await insertRow(tx, 'audiences', audience);
-});
+}
 
 const byId = statement((db, param: Param<Pick<AudienceRow, 'tenantId' | 'id'>>) =>
   db
@@ -47,6 +77,26 @@ const byId = statement((db, param: Param<Pick<AudienceRow, 'tenantId' | 'id'>>) 
 /** Returns an audience, or undefined when the tenant has no such audience or has deleted it. */
 export function findAudience(tx: Tx, tenantId: TenantId, id: string): Promise<AudienceRow | undefined> {
   return byId.first(tx, { tenantId, id: id as AudienceRow['id'] });
+}
+
+const byName = statement((db, param: Param<Pick<AudienceRow, 'tenantId' | 'name'>>) =>
+  db
+    .selectFrom('audiences')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('name', '=', param('name'))
+    .where('deletedAt', 'is', null)
+    .orderBy('id')
+    .limit(1),
+);
+
+/** Returns the oldest audience of a tenant that has a name, or undefined. */
+export function findAudienceByName(
+  tx: Tx,
+  tenantId: TenantId,
+  name: string,
+): Promise<AudienceRow | undefined> {
+  return byName.first(tx, { tenantId, name });
 }
 
 /**

@@ -4,21 +4,32 @@ import type { App } from '../../app.ts';
 import type { ForeignApi } from '../../feature.ts';
 import type { Operations } from '../../http/json/operations.ts';
 import { apiKeyCalls } from './api-keys.ts';
+import { broadcastCalls } from './broadcasts/calls.ts';
 import type { Call } from './call.ts';
+import { contactCalls } from './contacts/calls.ts';
+import { segmentCalls } from './contacts/segment-calls.ts';
 import { domainCalls } from './domains.ts';
 import { emailCalls } from './emails/calls.ts';
-import { registerCalls } from './register.ts';
+import { type CallApp, registerCalls } from './register.ts';
+import { templateCalls } from './templates/calls.ts';
+import { topicCalls } from './topics.ts';
 import { PREFIX } from './unsupported.ts';
 
 /** Every call that is answered. */
-const CALLS: readonly Call[] = [...emailCalls, ...domainCalls, ...apiKeyCalls];
+const CALLS: readonly Call[] = [
+  ...emailCalls,
+  ...domainCalls,
+  ...apiKeyCalls,
+  ...contactCalls,
+  ...segmentCalls,
+  ...topicCalls,
+  ...broadcastCalls,
+  ...templateCalls,
+];
 
 export const resendApi = {
   prefix: PREFIX,
   isOn: ({ config }: Pick<App, 'config'>) => config.compatibility.resend,
-  register: (
-    scope: FastifyInstance,
-    app: Pick<App, 'clock' | 'db'> & { server: FastifyInstance },
-    operations: Operations,
-  ) => registerCalls(scope, app, { calls: CALLS, operations }),
+  register: (scope: FastifyInstance, app: CallApp, operations: Operations) =>
+    registerCalls(scope, app, { calls: CALLS, operations }),
 } satisfies ForeignApi;

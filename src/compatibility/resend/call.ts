@@ -19,7 +19,7 @@ export type Given = {
   now: number;
 };
 
-/** What a call may look up before it is translated. */
+/** What a call may look up. */
 export type Access = {
   request: FastifyRequest;
   db: App['db'];
@@ -54,7 +54,7 @@ export type ComposedCall = AnyCall & {
    * Returns the answer in Resend's words.
    * @throws AppError what an operation has refused
    */
-  run(given: Given, calls: Calls): Promise<unknown>;
+  run(given: Given, calls: Calls, access: Access): Promise<unknown>;
 };
 
 export type Call = TranslatedCall | ComposedCall;

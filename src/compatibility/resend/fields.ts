@@ -1,5 +1,5 @@
 /** Reads fields of Resend's bodies. Values that our schemas check are passed on as they are. */
-import { AppError } from '../../system/errors.ts';
+import { AppError, invalid } from '../../system/errors.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,4 +26,13 @@ export function given<Values extends Fields>(values: Values): Partial<Values> {
   const kept: Record<string, unknown> = {};
   for (const name in values) if (isGiven(values[name])) kept[name] = values[name];
   return kept as Partial<Values>;
+}
+
+/**
+ * Refuses fields that would change what a call does, and that this server cannot do.
+ * @throws AppError validation_error for the first that is given
+ */
+export function refuseFields(fields: Fields, reasons: Readonly<Record<string, string>>): void {
+  for (const [name, reason] of Object.entries(reasons))
+    if (isGiven(fields[name])) throw invalid(name, `\`${name}\` ${reason}`);
 }

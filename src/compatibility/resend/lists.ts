@@ -2,7 +2,7 @@
 import type { Asked, Given } from './call.ts';
 
 /** A page of a list of ours. */
-type Page<Item> = { data: readonly Item[]; hasMore: boolean };
+export type Page<Item> = { data: readonly Item[]; hasMore: boolean };
 
 /** Returns the request for a page. */
 export function askPage({ query: { limit, after, before } }: Pick<Given, 'query'>): Asked {

@@ -8,7 +8,7 @@ import { type Calls, callsOf } from '../../http/json/calls.ts';
 import { replaceBody } from '../../http/json/given-body.ts';
 import type { Operations } from '../../http/json/operations.ts';
 import { problemTypeOf } from '../../http/json/problem.ts';
-import type { Asked, Call, ComposedCall, Given, TranslatedCall } from './call.ts';
+import type { Access, Asked, Call, ComposedCall, Given, TranslatedCall } from './call.ts';
 import { type Problem, showProblem } from './problem.ts';
 
 const givenField = Symbol('given');
@@ -24,7 +24,7 @@ declare module 'fastify' {
 }
 
 /** Its server has the operations under /v1. */
-type CallApp = Pick<App, 'clock' | 'db'> & { server: FastifyInstance };
+export type CallApp = Pick<App, 'clock' | 'db'> & { server: FastifyInstance };
 
 /**
  * Registers the calls on a scope that requires and limits API keys.
@@ -44,14 +44,14 @@ export function registerCalls(
 }
 
 /** Adds the hooks that translate requests and answers to every route of the scope. */
-function translateAll(scope: FastifyInstance, { clock, db, server }: CallApp): void {
+function translateAll(scope: FastifyInstance, app: CallApp): void {
   scope.decorateRequest(givenField, undefined);
   scope.addHook('preValidation', (request, _reply, done) => {
     const call = request.routeOptions.config.resendCall;
     if (!call) return done();
-    const given = readGiven(request, clock.now());
+    const given = readGiven(request, app.clock.now());
     request[givenField] = given;
-    const asked = call.ask?.(given, { request, db, calls: () => callsFor(server, request) }) ?? {};
+    const asked = call.ask?.(given, accessOf(app, request)) ?? {};
     if (!(asked instanceof Promise)) return done(void translate(request, asked));
     asked.then((later) => done(void translate(request, later)), done);
   });
@@ -82,8 +82,12 @@ function answerOf(request: FastifyRequest, payload: unknown): unknown {
   return call && given ? call.answer(payload as never, given) : payload;
 }
 
+function accessOf(app: CallApp, request: FastifyRequest): Access {
+  return { request, db: app.db, calls: () => callsFor(app, request) };
+}
+
 /** Returns the operations under /v1 as the key and the address of a request reach them. */
-function callsFor(server: FastifyInstance, { headers, clientAddress }: FastifyRequest): Calls {
+function callsFor({ server }: CallApp, { headers, clientAddress }: FastifyRequest): Calls {
   const { authorization } = headers;
   return callsOf(() => server, {
     prefix: '/v1',
@@ -105,17 +109,14 @@ function translatedRoute(call: TranslatedCall, operation: RouteOptions): RouteOp
 }
 
 /** Returns the route of a call that runs itself. The limits of its operation hold before it does. */
-function composedRoute(
-  { clock, server }: CallApp,
-  call: ComposedCall,
-  operation: RouteOptions,
-): RouteOptions {
+function composedRoute(app: CallApp, call: ComposedCall, operation: RouteOptions): RouteOptions {
   const { operationId } = operation.schema ?? {};
   return {
     ...placeOf(call),
     schema: { hide: true, ...(operationId !== undefined && { operationId }) },
     config: configOf(operation),
-    handler: (request) => call.run(readGiven(request, clock.now()), callsFor(server, request)),
+    handler: (request) =>
+      call.run(readGiven(request, app.clock.now()), callsFor(app, request), accessOf(app, request)),
   };
 }
 

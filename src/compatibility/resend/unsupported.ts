@@ -10,6 +10,10 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   'ANY /events*': 'This server has no automations, and therefore no custom events',
   'ANY /oauth/*': 'This server has no OAuth grants; use API keys',
   'ANY /inboxes*': 'This door has no inboxes; mailboxes are reached by /v1/mailboxes and IMAP',
+  'ANY /contacts/imports*':
+    'Import contacts with POST /v1/audiences/{audienceId}/contacts/imports, which takes CSV files',
+  'ANY /contact-properties*':
+    'Properties need not be declared here: contacts have any, and each merge tag may have its own fallback',
   'ANY /domains/claim': 'This server has no claims of domains; create and verify the domain',
   'ANY /domains/:id/claim*': 'This server has no claims of domains; create and verify the domain',
   'POST /emails/:id/share': 'This server has no public links to emails',
