@@ -1,13 +1,6 @@
 /** The origin under which people open the dashboard. */
 import type { Config } from '../config/config.ts';
-
-/** Names of this machine in a Host header. */
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
-
-/** Returns true for a Host header that names this machine. */
-export function isLocalHost(hostName: string): boolean {
-  return LOCAL_HOSTS.includes(hostName);
-}
+import { isLocalHost } from '../http/transport/channel.ts';
 
 /**
  * Returns the origin of links to the dashboard: the public address of the API, this machine when

@@ -1,7 +1,7 @@
 /** The headers of the dashboard's answers (CSP 3). Pages load their own files alone; foreign HTML loads nothing, and runs nothing. */
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
-import { channelOf } from './people/cookie.ts';
+import { channelOf } from '../http/transport/channel.ts';
 
 const PAGE_POLICY = [
   "default-src 'none'",

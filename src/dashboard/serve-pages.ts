@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Form } from '../http/pages/form-body.ts';
+import { channelOf } from '../http/transport/channel.ts';
 import { startRefusal } from '../http/transport/refusal.ts';
 import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import { shownValues } from './audit/before.tsx';
@@ -14,7 +15,7 @@ import type { Assets } from './frame/assets.ts';
 import { actionOf } from './frame/forms.tsx';
 import { requireOwnForm, requireThisVersion } from './own-form.ts';
 import { type Area, type DashboardApp, fieldOf, type PageDefinition } from './page.ts';
-import { channelOf, readCookie } from './people/cookie.ts';
+import { readCookie } from './people/cookie.ts';
 import { routeOf } from './routes.ts';
 import { sendAnswer } from './send-answer.tsx';
 import { createRunOnce, onceOf } from './sent-forms/run-once.ts';

@@ -5,10 +5,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import type { SessionRow } from '../db/people-tables.ts';
+import { channelOf } from '../http/transport/channel.ts';
 import { addressSite } from '../system/address-block.ts';
 import { AppError } from '../system/errors.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
-import { channelOf, readCookie } from './people/cookie.ts';
+import { readCookie } from './people/cookie.ts';
 import type { People } from './people/people.ts';
 
 const sessionField = Symbol('session');

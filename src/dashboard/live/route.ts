@@ -4,13 +4,14 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callsOf } from '../../http/json/calls.ts';
+import { channelOf } from '../../http/transport/channel.ts';
 import { AppError, notFound } from '../../system/errors.ts';
 import { actAsPerson } from '../../tenants/authenticate.ts';
 import { actAsPage } from '../audit/commands.ts';
 import type { Assets } from '../frame/assets.ts';
 import { tenantPath } from '../frame/layout.tsx';
 import type { Contexts, DashboardApp } from '../page.ts';
-import { channelOf, readCookie } from '../people/cookie.ts';
+import { readCookie } from '../people/cookie.ts';
 import { pageHeaders } from '../policy.ts';
 import { contextFor, type Servers } from '../viewer.ts';
 import { createHub, type Watching } from './hub.ts';

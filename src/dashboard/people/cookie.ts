@@ -1,16 +1,11 @@
 /**
- * The cookies of the dashboard, and whether a connection may carry them. Over HTTPS they have the prefix `__Host-`, which binds
+ * The cookies of the dashboard. Over HTTPS they have the prefix `__Host-`, which binds
  * them to this host (RFC 6265bis section 4.1.3.2). On this machine alone, plain HTTP is accepted, for development.
  */
-import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
-import { hostNameOf } from '../../http/transport/host-names.ts';
-import { isLoopback, plainAddress } from '../../system/address-block.ts';
-import { isLocalHost, originOf } from '../origin.ts';
-
-/** `secure`: HTTPS, here or at a trusted proxy. `local`: plain HTTP on this machine. `plain`: plain HTTP from elsewhere, where nobody logs in. */
-export type Channel = 'secure' | 'local' | 'plain';
+import type { Channel } from '../../http/transport/channel.ts';
+import { originOf } from '../origin.ts';
 
 /** `session` has the token of a session, `openid` the secrets of a login at a provider, and `device` the tokens of a browser that is known. */
 type CookieName = 'session' | 'openid' | 'device';
@@ -20,17 +15,6 @@ const SAME_SITE: Record<CookieName, 'Lax' | 'Strict'> = { session: 'Lax', openid
 
 function nameOn(channel: Channel, name: CookieName): string {
   return channel === 'secure' ? `__Host-${name}` : name;
-}
-
-/** Returns the channel of a request. `trustedProxies` are exact addresses. */
-export function channelOf(request: FastifyRequest, trustedProxies: readonly string[]): Channel {
-  const socket = request.raw.socket as Partial<TLSSocket>;
-  if (socket.encrypted) return 'secure';
-  const peer = plainAddress(socket.remoteAddress ?? '');
-  const isProxied = trustedProxies.some((proxy) => plainAddress(proxy) === peer);
-  if (isProxied && request.headers['x-forwarded-proto'] === 'https') return 'secure';
-  if (isProxied && request.headers['x-forwarded-for'] !== undefined) return 'plain';
-  return isLoopback(peer) && isLocalHost(hostNameOf(request.headers.host ?? '')) ? 'local' : 'plain';
 }
 
 /**
