@@ -132,6 +132,7 @@ function createParts(
     scans: createScans(app),
     brandings: createBrandingReader(app),
     requestRecord: createRequestRecord(app, server),
+    requireApiKey: createKeyRequirement(app),
   };
 }
 
@@ -140,9 +141,8 @@ async function registerOperations(
   server: FastifyInstance,
   parts: ReturnType<typeof createParts>,
 ): Promise<void> {
-  const requireApiKey = createKeyRequirement(parts);
   const limitKeys = (scope: FastifyInstance) => {
-    requireApiKey(scope);
+    parts.requireApiKey(scope);
     limitDomainKeys(scope, DOMAIN_REACH);
     limitUnapprovedKeys(scope, BEYOND_APPROVAL);
     showQuota(scope, parts);

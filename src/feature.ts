@@ -50,7 +50,7 @@ export type Feature = {
    */
   beyondApproval?: readonly string[];
   foreignApis?: readonly ForeignApi[];
-  /** Routes of the HTTP API that need no key. */
+  /** Other routes of the server of the API. They need no key unless they require one themselves. */
   publicRoutes?: readonly Register[];
   /** Routes of the operator, on the control socket. */
   operatorRoutes?: readonly Register[];

@@ -29,6 +29,7 @@ import { mailboxAccess } from './mailbox-access/feature.ts';
 import { mailboxDelivery } from './mailbox-delivery/feature.ts';
 import { mailboxImports } from './mailbox-imports/feature.ts';
 import { mailboxes } from './mailboxes/feature.ts';
+import { mcp } from './mcp/feature.ts';
 import { nameserver } from './nameserver/feature.ts';
 import { outboundRoutes } from './outbound-routes/feature.ts';
 import { preferences } from './preferences/feature.ts';
@@ -94,6 +95,7 @@ const features = [
   { name: 'https-ports' },
   backups,
   doctor,
+  mcp,
   dashboard,
 ] as const;
 

@@ -101,6 +101,12 @@ export const configSchema = section('Postrider configuration', {
   }),
   acme: acmeSection,
   openid: openIdSection,
+  mcp: section('Tools for agents, by the Model Context Protocol (MCP).', {
+    enabled: Type.Boolean({
+      default: true,
+      description: 'Serves POST /mcp beside the API, for programs with an API key.',
+    }),
+  }),
   smtp: listener(
     'Mail that arrives.',
     { address: '::', port: 25 },

@@ -61,6 +61,17 @@ export function cleanForeignText(text: string, maxCharacters = MAX_FOREIGN_TEXT_
   return shorten(visible.trim(), maxCharacters);
 }
 
+/** Returns a text of several lines without hidden characters. Its line breaks and tabs stay. */
+export function withoutHiddenCharacters(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text;
+  return text
+    .split(/([\n\t])/)
+    .map((piece) => (piece === '\n' || piece === '\t' ? piece : piece.replace(HIDDEN, '')))
+    .join('')
+    .replace(EXCESS_MARKS, '$1')
+    .toWellFormed();
+}
+
 function keepReason(_line: string, reason: string, data: string): string {
   const detail = data.trim();
   return detail === '' ? reason : `${reason} (${detail})`;

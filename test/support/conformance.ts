@@ -27,7 +27,7 @@ export type Answer = {
 const DOCUMENT = 'https://postrider.example/openapi.json';
 /** Paths that the document does not describe. They are for people and for operators. */
 const UNDOCUMENTED =
-  /^\/(?:healthz|metrics|docs(?:\/.*)?|inbound\/downloads\/.*|compat\/.*|v1\/openapi\.json)?$/;
+  /^\/(?:healthz|metrics|mcp|docs(?:\/.*)?|inbound\/downloads\/.*|compat\/.*|v1\/openapi\.json)?$/;
 /** Statuses that any request can have, because they are sent before its route is known. */
 const ANYWHERE = [408, 413, 415, 417, 431];
 
