@@ -13,6 +13,10 @@ import { until } from './until.ts';
 
 /** So many arrive as several changes, some of them while Thunderbird fetches the first ones. */
 const LETTERS = 450;
+/** Time after which a person presses the key again. */
+const DELETED_MS = 10_000;
+/** Number of lines of the log that a failure shows. */
+const SHOWN_LINES = 80;
 
 let server: MailboxServer;
 let thunderbird: Thunderbird;
@@ -74,7 +78,7 @@ test('marks, tags, copies, moves and deletions reach the server', async () => {
   await untilFlags('Küche & Bad', { Tea: marked });
   await thunderbird.run('transfer', 'Tea', { from: 'INBOX', to: 'Archive', isMove: true });
   await untilFlags('Archive', { Tea: marked });
-  await thunderbird.run('remove', 'INBOX', 'Bread');
+  await deleted('Bread');
   await untilFlags('Trash', { Bread: [] });
   await untilFlags('INBOX', { Köln: ['\\Seen'] });
   await untilListed(['Köln']);
@@ -114,7 +118,7 @@ test('a large message is shown to its end', async () => {
   await until('Thunderbird shows the end of the message', async () =>
     /Long begins.*The end of it$/s.test(await thunderbird.run('openMessage', 'Long')),
   );
-  await thunderbird.run('remove', 'INBOX', 'Long');
+  await deleted('Long');
   await untilListed(['Köln']);
 });
 
@@ -139,6 +143,7 @@ test('new mail and the changes of other clients are shown while Thunderbird is i
     const marks = await thunderbird.run<Record<string, { isFlagged: boolean }>>('marks', 'INBOX');
     return marks['News']?.isFlagged;
   });
+  await untilIdle();
   await server.client.messageMove({ subject: 'News' }, 'Junk');
   await untilListed(['Köln']);
 });
@@ -169,6 +174,27 @@ async function untilListed(subjects: readonly string[]): Promise<void> {
   await untilEqual(() => thunderbird.run('listedMessages'), subjects);
 }
 
+/**
+ * Deletes a message of INBOX. Thunderbird sometimes sends nothing for the key, while it is still busy with its last command, and the message
+ * stays where it is; then the key is pressed again, as a person does.
+ */
+async function deleted(subject: string): Promise<void> {
+  const isThere = async (): Promise<boolean> => subject in (await server.flagsIn('INBOX'));
+  const moves = (await movesToTrash()).length;
+  await until('the message is deleted', async () => {
+    await thunderbird.run('remove', 'INBOX', subject);
+    await until('the message has left INBOX', async () => !(await isThere()), DELETED_MS).catch(() => {});
+    return !(await isThere());
+  });
+  assert.equal((await movesToTrash()).length, moves + 1, 'the server does each move that it is asked for');
+}
+
+/** Returns the moves to the trash that Thunderbird has asked the server for. */
+async function movesToTrash(): Promise<string[]> {
+  const sent = (await thunderbird.imapLog()).split('\n').filter((line) => line.includes('SendData'));
+  return sent.filter((line) => /UID move .* "Trash"/i.test(line));
+}
+
 /** Waits until the server has these messages, with these flags. */
 async function untilFlags(folder: string, flags: Record<string, string[]>): Promise<void> {
   await untilEqual(() => server.flagsIn(folder), flags);
@@ -180,5 +206,9 @@ async function untilEqual(look: () => Promise<unknown>, expected: unknown): Prom
     found = await look();
     return isDeepStrictEqual(found, expected);
   };
-  await until('the messages are as expected', isEqual).catch(() => assert.deepEqual(found, expected));
+  await until('the messages are as expected', isEqual).catch(async () => {
+    const said = (await thunderbird.imapLog()).split('\n').slice(-SHOWN_LINES);
+    console.error(['The last lines that Thunderbird has logged:', ...said].join('\n'));
+    assert.deepEqual(found, expected);
+  });
 }
