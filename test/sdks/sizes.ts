@@ -58,7 +58,7 @@ function goSize(): Installed {
 /** The archive of the repository, from which Composer installs, without what `.gitattributes` leaves out. */
 export function phpSize(): Installed {
   const left = readFileSync(`${SDK}php/.gitattributes`, 'utf8').matchAll(/^\/(\S+)\s+export-ignore$/gm);
-  const exclude = [...left].map(([, path]) => `${path}/**`);
+  const exclude = [...left].flatMap(([, path]) => [String(path), `${path}/**`]);
   const files = globSync('**', { cwd: `${SDK}php`, exclude });
   return {
     name: 'PHP',
