@@ -219,10 +219,23 @@ test('an email is made from a template, with or without a subject of its own, by
     );
 });
 
-test('an email with a topic is of the type broadcast', async () => {
+test('a template is named by its alias, and may leave the subject to the email', async () => {
+  const { data } = await resend.templates.create({ name: 'welcome', html: '<p>{{{WHO|you}}}</p>' });
+  const { from, to } = HELLO;
+  const template = { id: 'welcome', variables: { WHO: 'Ann' } };
+  const { id } = await dataOf(resend.emails.send({ from, to, template, subject: 'Hi' }));
+  const { templateId, subject, html } = await native(id);
+  assert.deepEqual([templateId, subject, html], [data?.id, 'Hi', '<p>Ann</p>']);
+  const silent = resend.emails.send({ from, to, template });
+  assert.match(await refusalOf(silent), /^422 missing_required_field: `subject` is required/);
+});
+
+test('an email with a topic is of the type broadcast, and has the link to unsubscribe', async () => {
   const topic = { name: 'News', defaultSubscription: 'opt_in' };
   const { id: topicId } = (await spool.request('POST', '/v1/topics', { body: topic })).body;
-  const { id } = await dataOf(resend.emails.send({ ...HELLO, topicId }));
+  const html = '<a href="{{{RESEND_UNSUBSCRIBE_URL}}}">leave</a>';
+  const { id } = await dataOf(resend.emails.send({ ...HELLO, topicId, html }));
+  assert.equal((await native(id)).html, '<a href="{{{unsubscribe_url}}}">leave</a>');
   assert.deepEqual(
     [(await native(id)).type, (await dataOf(resend.emails.get(id))).topic_id],
     ['broadcast', topicId],

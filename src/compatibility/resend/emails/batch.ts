@@ -3,8 +3,8 @@ import { makeStrictBatch } from '../../../emails/batch-mode.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
 import type { Given, TranslatedCall } from '../call.ts';
 import { inTheirSpelling } from '../problem.ts';
+import { translationFor } from './find-template.ts';
 import { translateEach } from './send.ts';
-import { translationFor } from './template-subject.ts';
 
 type Item = { id: string | null; error?: { message: string } };
 

@@ -4,9 +4,9 @@ import { fieldsOf } from '../fields.ts';
 import { askPage, showPage } from '../lists.ts';
 import { readScheduledAt } from '../schedule.ts';
 import { batchCall } from './batch.ts';
+import { translationFor } from './find-template.ts';
 import { translateEmail } from './send.ts';
 import { type Email, showEmail, showSummary } from './show.ts';
-import { translationFor } from './template-subject.ts';
 
 const showId = ({ id }: Pick<Email, 'id'>) => ({ object: 'email', id });
 

@@ -2,13 +2,15 @@
 import type { SendBody } from '../../../emails/schemas.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
 import { type Fields, fieldsOf, given, isFields, isGiven } from '../fields.ts';
+import { unsubscribeTagFromResend } from '../merge-tags.ts';
 import { readScheduledAt } from '../schedule.ts';
+import type { EmailTemplate } from './find-template.ts';
 
 type Translation = {
   /** Time of the request in Unix milliseconds. */
   now: number;
-  /** Returns the subject of a template, for an email that leaves its own out; undefined when there is no such template. */
-  findSubject(templateId: string): Promise<string | undefined>;
+  /** Returns the template with an id or an alias; undefined when there is none. */
+  findTemplate(idOrAlias: string): Promise<EmailTemplate | undefined>;
 };
 
 /**
@@ -16,7 +18,7 @@ type Translation = {
  * other email is transactional. The schema of the operation checks the values that are passed on.
  * @throws AppError validation_error for what has no meaning in our words
  */
-export function translateEmail(body: unknown, { now, findSubject }: Translation): Fields | Promise<Fields> {
+export function translateEmail(body: unknown, { now, findTemplate }: Translation): Fields | Promise<Fields> {
   const email = fieldsOf(body);
   const { subject, topic_id: topicId, scheduled_at: scheduledAt } = email;
   const translated = given({
@@ -26,8 +28,8 @@ export function translateEmail(body: unknown, { now, findSubject }: Translation)
     bcc: email['bcc'],
     replyTo: email['reply_to'],
     subject,
-    html: email['html'],
-    text: email['text'],
+    html: withOurLink(email['html']),
+    text: withOurLink(email['text']),
     headers: email['headers'],
     tags: readTags(email['tags']),
     attachments: readAttachments(email['attachments']),
@@ -36,8 +38,13 @@ export function translateEmail(body: unknown, { now, findSubject }: Translation)
     type: (isGiven(topicId) ? 'broadcast' : 'transactional') satisfies SendBody['type'],
   });
   return isGiven(email['template'])
-    ? withTemplate(translated, readTemplate(email['template']), findSubject)
+    ? withTemplate(translated, readTemplate(email['template']), findTemplate)
     : translated;
+}
+
+/** Returns a text with our tag of the unsubscribe link. All other tags are variables, which have the same names here. */
+function withOurLink(text: unknown): unknown {
+  return typeof text === 'string' ? unsubscribeTagFromResend(text) : text;
 }
 
 /** Returns the tags as pairs. Anything but a list of `{ name, value }` is left to the schema, which refuses it. */
@@ -86,11 +93,17 @@ function readTemplate(template: unknown): Template {
 async function withTemplate(
   email: Fields,
   { id, variables }: Template,
-  findSubject: Translation['findSubject'],
+  findTemplate: Translation['findTemplate'],
 ): Promise<Fields> {
-  const subject = email['subject'] ?? (await findSubject(id));
-  if (subject === undefined) throw invalid('templateId', '`templateId` must name an existing template');
-  return { ...email, subject, templateId: id, variables: variables ?? {} };
+  const template = await findTemplate(id);
+  if (!template) throw invalid('templateId', '`templateId` must name an existing template');
+  const subject = email['subject'] ?? template.subject;
+  return {
+    ...email,
+    ...(isGiven(subject) && { subject }),
+    templateId: template.id,
+    variables: variables ?? {},
+  };
 }
 
 /** Emails of a batch in our words, each of them alone: one that cannot be translated has its refusal instead. */

@@ -11,11 +11,11 @@ import { type Fields, isFields, refuseFields } from '../fields.ts';
 import { UNSUBSCRIBE_URL, unsubscribeTagFromResend, unsubscribeTagToResend } from '../merge-tags.ts';
 
 export type ShownTemplate = Static<typeof templateSchema>;
-export type ShownTemplateSummary = Static<typeof templateSummarySchema>;
+type ShownTemplateSummary = Static<typeof templateSummarySchema>;
 type Texts = Pick<ShownTemplate, 'subject' | 'html' | 'text'>;
 
-/** Subject of a template that has none at Resend: each email gives it, as its own subject or as a variable. */
-const OPEN_SUBJECT = '{{subject}}';
+/** Subject of a template that has none at Resend: each email gives its own. */
+export const OPEN_SUBJECT = '{{subject}}';
 const SUBJECT = 'subject';
 
 const BY_EMAIL = 'of a template is not supported here; give it with each email';
