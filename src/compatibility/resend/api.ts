@@ -11,6 +11,7 @@ import { segmentCalls } from './contacts/segment-calls.ts';
 import { domainCalls } from './domains.ts';
 import { emailCalls } from './emails/calls.ts';
 import { type CallApp, registerCalls } from './register.ts';
+import { suppressionCalls } from './suppressions.ts';
 import { templateCalls } from './templates/calls.ts';
 import { topicCalls } from './topics.ts';
 import { PREFIX } from './unsupported.ts';
@@ -25,6 +26,7 @@ const CALLS: readonly Call[] = [
   ...topicCalls,
   ...broadcastCalls,
   ...templateCalls,
+  ...suppressionCalls,
 ];
 
 export const resendApi = {
