@@ -27,6 +27,7 @@ import { addKeyCommands } from './key.ts';
 import { addLogsCommand } from './logs.ts';
 import { addMailboxCommands } from './mailbox.ts';
 import { addManCommand } from './man.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addMetricsCommand } from './metrics.ts';
 import { addNameServerCommand } from './nameserver.ts';
 import { addPersonCommands } from './person.ts';
@@ -76,6 +77,7 @@ const COMMANDS: readonly AddCommands[] = [
   addUpgradeCommand,
   addBlobCommands,
   addDbCommands,
+  addMcpCommand,
   addLogsCommand,
   addMetricsCommand,
   addConfigCommands,

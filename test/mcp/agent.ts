@@ -18,8 +18,8 @@ export type Agent = AsyncDisposable & {
   use(name: string, given?: Record<string, unknown>): Promise<ToolAnswer>;
 };
 
-/** Names of the tools that an agent of this process has called with success. */
-export const driven = new Set<string>();
+/** Tools that an agent of this process has called with success, with their last arguments. */
+export const driven = new Map<string, Record<string, unknown>>();
 
 type Origin = { version?: '2026-07-28' | 'legacy'; headers?: Record<string, string>; remoteAddress?: string };
 
@@ -55,7 +55,7 @@ export async function connectAgent(
     const result = (await client.callTool({ name, arguments: given })) as CallToolResult;
     const [first] = result.content;
     assert.ok(first?.type === 'text');
-    if (!result.isError) driven.add(name);
+    if (!result.isError) driven.set(name, given);
     return { text: first.text, isError: result.isError === true, facts: result.structuredContent };
   };
   return {

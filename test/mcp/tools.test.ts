@@ -7,6 +7,7 @@ import { TAG } from '../broadcasts/fixtures.ts';
 import { openCampaign } from '../broadcasts/sending/campaign.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { addReceived } from '../inbound/fixtures.ts';
+import { readPage, readTable } from '../readme/page.ts';
 import { SENDER_DOMAIN } from '../support/spool.ts';
 import { connectAgent, driven } from './agent.ts';
 
@@ -278,6 +279,27 @@ test('every tool was called above, and says what it is', async () => {
   }
   // Clients send the list to their model again and again.
   assert.ok(JSON.stringify(tools).length <= 40_000);
+});
+
+test('the page on agents lists each tool with the keys that may use it', async () => {
+  const rows = readTable(readPage('docs/agents.md').text, 'Tools');
+  const keys = { read_only: 'reading', sending_access: 'sending' } as const;
+  const mayUse = new Map<string, string[]>(TOOLS.map(({ name }) => [name, []]));
+  for (const permission of ['read_only', 'sending_access'] as const) {
+    await using limited = await connectAgent(spool, await spool.newKey({ permission, mode: 'live' }));
+    for (const [name, given] of driven) {
+      const { text } = await limited.call(name, given);
+      if (!text.startsWith('Refused (restricted_api_key)')) mayUse.get(name)?.push(keys[permission]);
+    }
+  }
+  const found = TOOLS.map(({ name }) => {
+    const may = mayUse.get(name) ?? [];
+    return [`\`${name}\``, may.length === 2 ? 'any' : (may[0] ?? 'full')];
+  });
+  assert.deepEqual(
+    found,
+    rows.map(([, name, , key]) => [name, key]),
+  );
 });
 
 test('every text and every list of the arguments has a maximum', () => {

@@ -12,6 +12,7 @@ import { type Block, findBlocks, PAGES } from './page.ts';
 const NOT_RUN = [
   'README.md: Start',
   'README.md: Development',
+  'docs/agents.md: Connect an agent',
   'docs/backup.md: Back up',
   'docs/backup.md: Copy backups off the host',
   'docs/backup.md: Encrypt backups',
