@@ -1,4 +1,5 @@
 /** The suites of the client libraries, as commands. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -8,6 +9,8 @@ export type Suite = {
   /** The runtime that runs the suite, and its arguments. */
   command: readonly string[];
   env?: Record<string, string>;
+  /** A program without which the suite is left out. */
+  needs?: string;
 };
 
 const SDK = fileURLToPath(new URL('../../sdk/', import.meta.url));
@@ -28,6 +31,12 @@ const SUITES: readonly Suite[] = [
   { language: 'node', command: [process.execPath, 'test/main.mjs'] },
   // Node that is on the path is an older one than the project's own, on most machines.
   { language: 'node', command: ['node', 'test/main.mjs'] },
+  {
+    language: 'node',
+    command: [process.execPath, 'test/elsewhere.mjs', 'deno', 'run', '--allow-all'],
+    needs: 'deno',
+  },
+  { language: 'node', command: [process.execPath, 'test/elsewhere.mjs', 'bun', 'run'], needs: 'bun' },
   { language: 'python', command: ['/usr/bin/python3', 'tests/main.py'] },
   {
     language: 'go',
@@ -39,7 +48,7 @@ const SUITES: readonly Suite[] = [
 
 /** Returns the suites of the languages that are there, or of one. */
 export function suitesOf(only: string | undefined): Suite[] {
-  return SUITES.filter((suite) => existsSync(folderOf(suite))).filter(
-    ({ language }) => only === undefined || language === only,
-  );
+  return SUITES.filter((suite) => existsSync(folderOf(suite)))
+    .filter(({ language }) => only === undefined || language === only)
+    .filter(({ needs }) => needs === undefined || spawnSync(needs, ['--version']).status === 0);
 }

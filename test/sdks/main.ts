@@ -25,6 +25,9 @@ const lacking = installPackages(PACKAGES);
 if (lacking !== undefined) console.error(`Some suites cannot run: ${lacking}`);
 const suites = suitesOf(values.only);
 if (suites.length === 0) console.error(`There is no library for ${values.only}.`);
+// Its suites run at once in several runtimes, and none may build what another one reads.
+if (suites.some(({ language }) => language === 'node'))
+  execFileSync(process.execPath, ['build.mjs'], { cwd: folderOf({ language: 'node' }) });
 
 await using scripted = await startScriptedServer();
 const total: Counts = { tests: 0, pass: 0, fail: 0 };
@@ -36,7 +39,7 @@ process.exitCode = lacking === undefined && suites.length > 0 && total.fail === 
 async function runNext(): Promise<void> {
   for (let suite = left.shift(); suite; suite = left.shift()) {
     const { lines, counts } = await run(suite, scripted.address);
-    const result = `${suite.language} (${suite.command[0]}): ${counts.pass} of ${counts.tests} passed`;
+    const result = `${suite.language} (${suite.needs ?? suite.command[0]}): ${counts.pass} of ${counts.tests} passed`;
     console.log([...lines, result].join('\n'));
     for (const name of ['tests', 'pass', 'fail'] as const) total[name] += counts[name];
   }

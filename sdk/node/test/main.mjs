@@ -9,40 +9,22 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import * as esbuild from 'esbuild';
-import { build } from '../build.mjs';
+import { buildIfNeeded } from '../build.mjs';
+import { bundleTests, cache, folder } from './bundle.mjs';
 
 const TEST_MS = 2 * 60_000;
-const folder = fileURLToPath(new URL('..', import.meta.url));
-const out = join(folder, '../../node_modules/.cache/sdk-node', process.version);
+const out = join(cache, process.version);
 
-/** Tests import the client from its sources, as the compiler of types reads them, and run against what is published. */
-const published = {
-  name: 'published',
-  setup({ onResolve }) {
-    const path = join(folder, 'dist/index.js');
-    onResolve({ filter: /^\.\.\/src\/index\.ts$/ }, () => ({ path, external: true }));
-  },
-};
-
-await build();
+await buildIfNeeded();
 mkdirSync(out, { recursive: true });
 const named = process.argv.slice(2).map((path) => basename(path));
 const sources = readdirSync(join(folder, 'test')).filter(
   (file) => file.endsWith('.test.ts') && (named.length === 0 || named.includes(file)),
 );
-await esbuild.build({
+await bundleTests({
   entryPoints: sources.map((file) => join(folder, 'test', file)),
   outdir: out,
   outExtension: { '.js': '.mjs' },
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
-  plugins: [published],
-  logLevel: 'warning',
 });
 
 const counts = { tests: 0, pass: 0, fail: 0 };

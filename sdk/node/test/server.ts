@@ -8,6 +8,8 @@ export type Answer = (request: IncomingMessage, response: ServerResponse, body: 
 
 export const KEY = 'svc_dev_0123456789secret';
 
+export const isDeno = 'Deno' in globalThis;
+
 export async function serve(answer: Answer, port = 0) {
   let connections = 0;
   const open = new Set<Socket>();
