@@ -31,7 +31,7 @@ import { notFound } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
 import { limitUnapprovedKeys } from './tenants/approval-limit.ts';
 import { createKeyRequirement, findPlannedCaller } from './tenants/authenticate.ts';
-import { limitDomainKeys } from './tenants/domain-reach.ts';
+import { limitKeysByReach } from './tenants/domain-reach.ts';
 import { saysQuota, showQuota } from './tenants/quota-headers.ts';
 import { VERSION } from './version.ts';
 import { describeEvents } from './webhooks/describe-events.ts';
@@ -143,7 +143,7 @@ async function registerOperations(
 ): Promise<void> {
   const limitKeys = (scope: FastifyInstance) => {
     parts.requireApiKey(scope);
-    limitDomainKeys(scope, DOMAIN_REACH);
+    limitKeysByReach(scope, DOMAIN_REACH);
     limitUnapprovedKeys(scope, BEYOND_APPROVAL);
     showQuota(scope, parts);
     shedWrites(scope, { overload: parts.guards.overload, metrics: parts.metrics });
@@ -248,6 +248,11 @@ const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Mailboxes',
     description: 'Mailboxes of people at your domains, which mail programs read by IMAP.',
+  },
+  {
+    name: 'Mailbox messages',
+    description:
+      'The mail in one mailbox, for a program that acts for its owner: reading, searching, marks and drafts. It needs an API key of this mailbox, which its owner or the operator makes.',
   },
   { name: 'Webhooks', description: 'Endpoints that events are posted to, and the log of those posts.' },
   {

@@ -22,8 +22,13 @@ type Register = (server: FastifyInstance, app: never) => void;
  *   that names another domain is refused. The stores of the resources see to it with the conditions of domains/reach.ts.
  * - `tenant`: the operation reaches resources that the domains of a tenant share, and the key works as any other.
  * - `none`: the operation is refused.
+ *
+ * Two further kinds are about keys that name a mailbox. All the kinds above refuse them:
+ *
+ * - `mailbox`: the operation is for keys that name a mailbox, and refused to every other key and to people of the tenant.
+ * - `every`: the operation is for every key.
  */
-export type DomainReach = 'domain' | 'tenant' | 'none';
+export type DomainReach = 'domain' | 'tenant' | 'none' | 'mailbox' | 'every';
 
 /** The API of another product, whose clients reach the operations under /v1 by it. Its routes are not in the OpenAPI document. */
 export type ForeignApi = {

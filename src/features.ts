@@ -28,6 +28,7 @@ import { mailReports } from './mail-reports/feature.ts';
 import { mailboxAccess } from './mailbox-access/feature.ts';
 import { mailboxDelivery } from './mailbox-delivery/feature.ts';
 import { mailboxImports } from './mailbox-imports/feature.ts';
+import { mailboxMessages } from './mailbox-messages/feature.ts';
 import { mailboxes } from './mailboxes/feature.ts';
 import { mcp } from './mcp/feature.ts';
 import { nameserver } from './nameserver/feature.ts';
@@ -87,6 +88,7 @@ const features = [
   submission,
   inbound,
   routes,
+  mailboxMessages,
   mailboxDelivery,
   mailReports,
   receiving,

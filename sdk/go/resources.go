@@ -44,7 +44,7 @@ func newServices(c *Client) services {
 		Exports:      &ExportsService{client: c},
 		Imports:      &ImportsService{client: c},
 		Inbound:      &InboundService{Messages: &InboundMessagesService{client: c}, Routes: &InboundRoutesService{client: c}},
-		Mailboxes:    &MailboxesService{client: c, AppPasswords: &MailboxesAppPasswordsService{client: c}, Imports: &MailboxesImportsService{client: c}},
+		Mailboxes:    &MailboxesService{client: c, AppPasswords: &MailboxesAppPasswordsService{client: c}, Folders: &MailboxesFoldersService{client: c}, Imports: &MailboxesImportsService{client: c}, Messages: &MailboxesMessagesService{client: c}, Threads: &MailboxesThreadsService{client: c}},
 		Metrics:      &MetricsService{client: c},
 		Plan:         &PlanService{client: c},
 		RequestLog:   &RequestLogService{client: c},
@@ -552,7 +552,10 @@ func (s *InboundRoutesService) Update(ctx context.Context, id string, body *Upda
 type MailboxesService struct {
 	client       *Client
 	AppPasswords *MailboxesAppPasswordsService
+	Folders      *MailboxesFoldersService
 	Imports      *MailboxesImportsService
+	Messages     *MailboxesMessagesService
+	Threads      *MailboxesThreadsService
 }
 
 // Create a mailbox.
@@ -630,6 +633,16 @@ func (s *MailboxesAppPasswordsService) List(ctx context.Context, mailboxID strin
 	return list[AppPassword](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/app-passwords", mailboxID).ask(query), options)
 }
 
+// MailboxesFoldersService has the operations of mailboxes folders.
+type MailboxesFoldersService struct {
+	client *Client
+}
+
+// List the folders of a mailbox.
+func (s *MailboxesFoldersService) List(ctx context.Context, mailboxID string, options ...CallOption) (*MailboxFolders, error) {
+	return call[MailboxFolders](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/folders", mailboxID), options)
+}
+
 // MailboxesImportsService has the operations of mailboxes imports.
 type MailboxesImportsService struct {
 	client *Client
@@ -658,6 +671,46 @@ func (s *MailboxesImportsService) GetErrors(ctx context.Context, mailboxID, id s
 // List mailbox imports.
 func (s *MailboxesImportsService) List(ctx context.Context, mailboxID string, query *ListMailboxImportsQuery, options ...CallOption) *Pager[MailboxImport] {
 	return list[MailboxImport](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/imports", mailboxID).ask(query), options)
+}
+
+// MailboxesMessagesService has the operations of mailboxes messages.
+type MailboxesMessagesService struct {
+	client *Client
+}
+
+// Retrieve a message of a mailbox.
+func (s *MailboxesMessagesService) Get(ctx context.Context, mailboxID, id string, options ...CallOption) (*MailboxMessage, error) {
+	return call[MailboxMessage](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/messages/{id}", mailboxID, id), options)
+}
+
+// Download an attachment of a message of a mailbox.
+func (s *MailboxesMessagesService) GetAttachment(ctx context.Context, mailboxID, id string, number int, options ...CallOption) (*Stream, error) {
+	return callStream(ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/messages/{id}/attachments/{number}", mailboxID, id, strconv.Itoa(number)), options)
+}
+
+// Download a message of a mailbox.
+func (s *MailboxesMessagesService) GetRaw(ctx context.Context, mailboxID, id string, options ...CallOption) (*Stream, error) {
+	return callStream(ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/messages/{id}/raw", mailboxID, id), options)
+}
+
+// List the messages of a mailbox.
+func (s *MailboxesMessagesService) List(ctx context.Context, mailboxID string, query *ListMailboxMessagesQuery, options ...CallOption) *Pager[MailboxMessageSummary] {
+	return list[MailboxMessageSummary](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/messages", mailboxID).ask(query), options)
+}
+
+// MailboxesThreadsService has the operations of mailboxes threads.
+type MailboxesThreadsService struct {
+	client *Client
+}
+
+// Retrieve a thread of a mailbox.
+func (s *MailboxesThreadsService) Get(ctx context.Context, mailboxID, id string, options ...CallOption) (*MailboxThread, error) {
+	return call[MailboxThread](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/threads/{id}", mailboxID, id), options)
+}
+
+// List the threads of a mailbox.
+func (s *MailboxesThreadsService) List(ctx context.Context, mailboxID string, query *ListMailboxThreadsQuery, options ...CallOption) *Pager[MailboxThreadSummary] {
+	return list[MailboxThreadSummary](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/threads", mailboxID).ask(query), options)
 }
 
 // MetricsService has the operations of metrics.

@@ -198,6 +198,8 @@ type APIKey struct {
 	ExpiresAt *string `json:"expiresAt"`
 	// Mail of the key that waits until a person approves it. `broadcasts`: broadcasts, and emails of the type broadcast. `broadcasts_and_emails`: all of its mail, also by SMTP. Such a key manages no keys and mailboxes, and approves nothing. Null: none.
 	RequiresApproval *string `json:"requiresApproval"`
+	// The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key cannot be changed here. Null: none.
+	MailboxID *string `json:"mailboxId"`
 }
 
 type DomainRecordAlternative struct {
@@ -1132,6 +1134,8 @@ type CreatedAPIKey struct {
 	ExpiresAt *string `json:"expiresAt"`
 	// Mail of the key that waits until a person approves it. `broadcasts`: broadcasts, and emails of the type broadcast. `broadcasts_and_emails`: all of its mail, also by SMTP. Such a key manages no keys and mailboxes, and approves nothing. Null: none.
 	RequiresApproval *string `json:"requiresApproval"`
+	// The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key cannot be changed here. Null: none.
+	MailboxID *string `json:"mailboxId"`
 	// The key itself. It is not shown again.
 	Token string `json:"token"`
 }
@@ -1277,6 +1281,35 @@ type MailboxImport struct {
 	StartedAt *string `json:"startedAt"`
 	// Time at which the import ended; null before that. It is then kept for 30 days, unless it is deleted earlier.
 	FinishedAt *string `json:"finishedAt"`
+}
+
+type MailboxFolder struct {
+	// It stays when the folder is renamed (MAILBOXID of IMAP).
+	ID string `json:"id"`
+	// Name, with `/` between the levels.
+	Name string `json:"name"`
+	// What the folder is for; null for a folder that its owner made.
+	Role         *string `json:"role"`
+	MessageCount int64   `json:"messageCount"`
+	UnreadCount  int64   `json:"unreadCount"`
+}
+
+type MailboxThread struct {
+	Answer `json:"-"`
+	// Id of its first message. The id of every other message of the thread leads to it too.
+	ID string `json:"id"`
+	// Subject of the first message.
+	Subject string `json:"subject"`
+	// Authors of the first and the 20 newest messages as `Name <address>` or `address`.
+	Participants []string `json:"participants"`
+	MessageCount int64    `json:"messageCount"`
+	UnreadCount  int64    `json:"unreadCount"`
+	// Time of arrival of the newest message.
+	LastAt string `json:"lastAt"`
+	// First words of the newest message.
+	Preview string `json:"preview"`
+	// The messages, the oldest first; of more than 100, the newest ones.
+	Messages []MailboxMessageSummary `json:"messages"`
 }
 
 type SimulatorReplyReply struct {
@@ -1426,6 +1459,62 @@ type InboundMessage struct {
 	// The posts to routes, one for each route.
 	Deliveries []InboundDelivery `json:"deliveries"`
 	CreatedAt  string            `json:"createdAt"`
+}
+
+type MailboxFolders struct {
+	Answer `json:"-"`
+	// All folders by name.
+	Data []MailboxFolder `json:"data"`
+}
+
+type MailboxMessageFolder struct {
+	ID string `json:"id"`
+	// Name, with `/` between the levels.
+	Name string `json:"name"`
+	// What the folder is for; null for a folder that its owner made.
+	Role *string `json:"role"`
+}
+
+type MailboxMessage struct {
+	Answer `json:"-"`
+	// It stays when the message is moved (EMAILID of IMAP).
+	ID     string               `json:"id"`
+	Folder MailboxMessageFolder `json:"folder"`
+	// Authors as `Name <address>` or `address`.
+	From    []string `json:"from"`
+	To      []string `json:"to"`
+	CC      []string `json:"cc"`
+	Subject string   `json:"subject"`
+	// First words of the text.
+	Preview string `json:"preview"`
+	// Date of the header; null without a valid one.
+	Date *string `json:"date"`
+	// Message-ID with its angle brackets.
+	MessageID *string `json:"messageId"`
+	// Time of arrival.
+	ReceivedAt string `json:"receivedAt"`
+	// Size of the message in bytes.
+	Size     int64 `json:"size"`
+	Unread   bool  `json:"unread"`
+	Flagged  bool  `json:"flagged"`
+	Answered bool  `json:"answered"`
+	Draft    bool  `json:"draft"`
+	// Further flags that programs have set.
+	Keywords []string `json:"keywords"`
+	ReplyTo  []string `json:"replyTo"`
+	// Message-ID of the answered message.
+	InReplyTo *string `json:"inReplyTo"`
+	// Empty when the message has no text. Strangers wrote it: it is data.
+	Text string `json:"text"`
+	// Empty when the message has no HTML. It is not sanitised.
+	HTML string `json:"html"`
+	// The text without the message that it quotes.
+	ReplyText string `json:"replyText"`
+	// True when the message could not be parsed, or a text is longer than 1 MiB and its rest is cut. `/raw` has all of it.
+	Truncated   bool                       `json:"truncated"`
+	Attachments []InboundMessageAttachment `json:"attachments"`
+	// All header fields in their order.
+	RawHeaders []EmailCheckHeader `json:"rawHeaders"`
 }
 
 type TemplateSummary struct {
@@ -1801,6 +1890,22 @@ type ContactImportPreview struct {
 	Warnings []string                    `json:"warnings"`
 }
 
+type MailboxThreadSummary struct {
+	Answer `json:"-"`
+	// Id of its first message. The id of every other message of the thread leads to it too.
+	ID string `json:"id"`
+	// Subject of the first message.
+	Subject string `json:"subject"`
+	// Authors of the first and the 20 newest messages as `Name <address>` or `address`.
+	Participants []string `json:"participants"`
+	MessageCount int64    `json:"messageCount"`
+	UnreadCount  int64    `json:"unreadCount"`
+	// Time of arrival of the newest message.
+	LastAt string `json:"lastAt"`
+	// First words of the newest message.
+	Preview string `json:"preview"`
+}
+
 type InboundMessageSummary struct {
 	Answer `json:"-"`
 	ID     string `json:"id"`
@@ -1816,6 +1921,34 @@ type InboundMessageSummary struct {
 	// Your email that the message answers; null when it answers none.
 	EmailID   *string `json:"emailId"`
 	CreatedAt string  `json:"createdAt"`
+}
+
+type MailboxMessageSummary struct {
+	Answer `json:"-"`
+	// It stays when the message is moved (EMAILID of IMAP).
+	ID     string               `json:"id"`
+	Folder MailboxMessageFolder `json:"folder"`
+	// Authors as `Name <address>` or `address`.
+	From    []string `json:"from"`
+	To      []string `json:"to"`
+	CC      []string `json:"cc"`
+	Subject string   `json:"subject"`
+	// First words of the text.
+	Preview string `json:"preview"`
+	// Date of the header; null without a valid one.
+	Date *string `json:"date"`
+	// Message-ID with its angle brackets.
+	MessageID *string `json:"messageId"`
+	// Time of arrival.
+	ReceivedAt string `json:"receivedAt"`
+	// Size of the message in bytes.
+	Size     int64 `json:"size"`
+	Unread   bool  `json:"unread"`
+	Flagged  bool  `json:"flagged"`
+	Answered bool  `json:"answered"`
+	Draft    bool  `json:"draft"`
+	// Further flags that programs have set.
+	Keywords []string `json:"keywords"`
 }
 
 type TemplateVersionSummary struct {
@@ -2797,6 +2930,16 @@ type CreateMailboxImportBody struct {
 // ListMailboxImportsQuery is the query of Mailboxes.Imports.List.
 type ListMailboxImportsQuery = ListTopicsQuery
 
+// ListMailboxThreadsQuery is the query of Mailboxes.Threads.List.
+type ListMailboxThreadsQuery struct {
+	// Number of items on the page.
+	Limit int64 `json:"limit,omitempty"`
+	// `nextCursor` of a page of the same list.
+	StartingAfter string `json:"startingAfter,omitempty"`
+	// Role (`inbox`, `sent`, …), id or name of the folder. By default, `inbox`.
+	Folder string `json:"folder,omitempty"`
+}
+
 // ImportSuppressionsQuery is the query of Suppressions.ImportCSV.
 type ImportSuppressionsQuery struct {
 	// Reason for rows that name none, or one that is not understood; default manual.
@@ -2868,6 +3011,32 @@ type ListInboundMessagesQuery struct {
 	From string `json:"from,omitempty"`
 	// Only messages with this value of the Message-ID header field, with or without its angle brackets.
 	MessageID string `json:"messageId,omitempty"`
+}
+
+// ListMailboxMessagesQuery is the query of Mailboxes.Messages.List.
+type ListMailboxMessagesQuery struct {
+	// Number of items on the page.
+	Limit int64 `json:"limit,omitempty"`
+	// `nextCursor` of a page of the same list.
+	StartingAfter string `json:"startingAfter,omitempty"`
+	// Role (`inbox`, `sent`, …), id or name of the folder. By default, `inbox`.
+	Folder string `json:"folder,omitempty"`
+	// Only unread messages, or only read ones.
+	Unread *bool `json:"unread,omitempty"`
+	// Only flagged messages, or only others.
+	Flagged *bool `json:"flagged,omitempty"`
+	// Only messages with this text in From, such as a part of a name or an address.
+	From string `json:"from,omitempty"`
+	// Only messages with this text in To.
+	To string `json:"to,omitempty"`
+	// Only messages with this text in the subject.
+	Subject string `json:"subject,omitempty"`
+	// Only messages with this text in the header or in the text, as SEARCH TEXT of IMAP finds it.
+	Q string `json:"q,omitempty"`
+	// Time in ISO 8601 with an offset; only messages that arrived then or later.
+	ReceivedAfter string `json:"receivedAfter,omitempty"`
+	// Time in ISO 8601 with an offset; only messages that arrived before.
+	ReceivedBefore string `json:"receivedBefore,omitempty"`
 }
 
 // ListSegmentContactsQuery is the query of Segments.ListContacts.

@@ -2,7 +2,7 @@
 
 export const SEEN = 1;
 const ANSWERED = 2;
-const FLAGGED = 4;
+export const FLAGGED = 4;
 export const DELETED = 8;
 const DRAFT = 16;
 

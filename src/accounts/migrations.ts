@@ -166,6 +166,14 @@ CREATE TABLE spamSignals (
 CREATE INDEX spamSignalsByModseq ON spamSignals (modseq);
 `,
   },
+  /** Finds a message by its EMAILID, with which the HTTP API names it, and by its Message-ID, with which replies name it. */
+  {
+    id: '0007-messages-by-id',
+    sql: `
+CREATE INDEX messagesByEmailId ON messages (emailId);
+CREATE INDEX contentsByMessageId ON contents (messageId) WHERE messageId IS NOT NULL;
+`,
+  },
 ];
 
 export const ACCOUNT_SCHEMA = migratedSchema(ACCOUNT_MIGRATIONS);

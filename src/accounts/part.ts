@@ -22,6 +22,12 @@ import { readFlags } from './flags.ts';
 import { SESSION_MEMORY } from './imap/session-memory.ts';
 import { type JunkSenders, listJunkSenders } from './junk-senders.ts';
 import type { MailSession } from './mail-session.ts';
+import {
+  type MessageCallName,
+  type MessageInput,
+  type MessageResult,
+  runMessageCall,
+} from './messages/calls.ts';
 import { type AccountReports, type AccountSettings, OpenAccounts } from './open-accounts.ts';
 import { type RepairReport, repairAccount } from './repair.ts';
 import type { SessionCredential } from './session-credential.ts';
@@ -48,6 +54,12 @@ export type AccountCalls = {
   findMissing(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<string[]>;
   importMessages(input: { account: AccountSettings; added: MessagesToAdd }): Promise<ImportResult>;
   remember(input: { account: AccountSettings; deliveryIds: readonly string[] }): Promise<void>;
+  /** Makes a call of a program about messages. */
+  message(input: {
+    account: AccountSettings;
+    name: MessageCallName;
+    input: MessageInput<MessageCallName>;
+  }): Promise<MessageResult<MessageCallName>>;
   listFolders(input: { account: AccountSettings }): Promise<ListedFolder[]>;
   read(input: { account: AccountSettings; slice: Slice }): Promise<StoredMessage[]>;
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
@@ -108,6 +120,8 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
         ),
       remember: ({ account: settings, deliveryIds }) =>
         accounts.use(settings, (account) => rememberDeliveries(account, deliveryIds)),
+      message: ({ account: settings, name, input }) =>
+        accounts.use(settings, (account) => runMessageCall(account, name, input)),
       listFolders: ({ account: settings }) => accounts.use(settings, listForExport),
       read: ({ account: settings, slice }) =>
         accounts.use(settings, (account) => readForExport(account, slice)),

@@ -1,11 +1,15 @@
 /** The accounts that are open at the moment, as the API changes them. What serves accounts implements it, and main.ts connects the two. */
 import type { MailboxRow } from '../db/mailbox-tables.ts';
+import { AppError } from '../system/errors.ts';
 import { type JunkSenders, NO_JUNK } from './junk-senders.ts';
 import type { SessionSource } from './mail-session.ts';
+import type { MailboxMessages } from './messages/calls.ts';
 import type { SessionCredential } from './session-credential.ts';
 
 /** The list of sessions, and `disconnect`, are about the sessions of all protocols. */
 export type RunningAccounts = SessionSource & {
+  /** The messages, for programs that act for their owner. */
+  messages: MailboxMessages;
   /**
    * Ends all sessions of a mailbox and closes its files. It resolves when nothing uses the folder any more, and at once when the
    * account is not open.
@@ -30,4 +34,9 @@ export const noAccounts: RunningAccounts = {
   listSessions: async () => [],
   disconnect: async () => 0,
   listJunkSenders: async () => NO_JUNK,
+  messages: {
+    call: async () => {
+      throw new AppError('unavailable', 'The mailboxes are not open');
+    },
+  },
 };

@@ -5,6 +5,7 @@ import type { MailboxWithSettings, OperatorMailbox } from '../mailboxes/admin-ap
 import type { MailSettings } from '../mailboxes/discovery/settings.ts';
 import { requestAction, withControl } from './context.ts';
 import { addAddressCommands } from './mailbox-addresses.ts';
+import { addMailboxKeyCommands } from './mailbox-api-key.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
 import { addFilterCommands } from './mailbox-filters.ts';
 import { addImportCommands } from './mailbox-imports.ts';
@@ -43,6 +44,7 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
   addSet(mailbox, terminal);
   addPasswd(mailbox, terminal);
   addAppPasswordCommands(mailbox, terminal);
+  addMailboxKeyCommands(mailbox, terminal);
   addAddressCommands(mailbox, terminal);
   addFilterCommands(mailbox, terminal);
   addOutboxCommand(mailbox, terminal);

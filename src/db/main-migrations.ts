@@ -9,6 +9,7 @@ import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
+import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
 import type { Migration } from './migrate.ts';
 
@@ -326,4 +327,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   REPORT_SUMS,
   KEYS_OF_EMAILS,
   ZONES_OF_MAILBOXES,
+  KEYS_OF_MAILBOXES,
 ];

@@ -5,10 +5,13 @@ import { MAIN_MIGRATIONS } from './main-migrations.ts';
 import type { Schema } from './migrate.ts';
 import { TABLES } from './tables.ts';
 
-/** App passwords of a member go with the membership. */
+/** App passwords and API keys of a member go with the membership. */
 const TRIGGERS = `
 CREATE TRIGGER appPasswordsOfMembers AFTER DELETE ON mailboxMembers BEGIN
   DELETE FROM appPasswords WHERE mailboxId = OLD.mailboxId AND memberId = OLD.memberId;
+END;
+CREATE TRIGGER apiKeysOfMembers AFTER DELETE ON mailboxMembers BEGIN
+  DELETE FROM apiKeys WHERE mailboxId = OLD.mailboxId AND memberId = OLD.memberId;
 END;
 `;
 

@@ -1,5 +1,6 @@
 /** The data dictionary: tenants, their plans and their API keys. The conventions are those of tables.ts, which lists every table. */
 import {
+  belongsTo,
   bytes,
   clusteredTable,
   id,
@@ -80,11 +81,16 @@ export const apiKeys = table({
   revokedAt: nullable(integer()),
   /** Null for a key whose mail waits for nobody. */
   requiresApproval: nullable(text<RequiredApproval>()),
+  /** The one mailbox whose messages the key reaches, and nothing else; null for a key of the tenant. */
+  mailboxId: belongsTo('mailboxes', nullable(id('mbx'))),
+  /** The mailbox of the member that the key of a shared mailbox is for; null for the others. */
+  memberId: belongsTo('mailboxes', nullable(id('mbx'))),
 }).indexedBy({
   apiKeysByHint: '(hint)',
   apiKeysByTenant: '(tenantId, id)',
   apiKeysInUse: '(tenantId, mode, id) WHERE revokedAt IS NULL',
   apiKeysByExpiry: '(tenantId, expiresAt) WHERE revokedAt IS NULL',
+  apiKeysByMailbox: '(mailboxId, id) WHERE mailboxId IS NOT NULL',
 });
 export type ApiKeyRow = Row<typeof apiKeys>;
 

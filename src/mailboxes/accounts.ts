@@ -11,6 +11,12 @@ import type {
 } from '../accounts/delivery.ts';
 import { accountFolder } from '../accounts/folder.ts';
 import { listedSessions, type SessionSource } from '../accounts/mail-session.ts';
+import type {
+  MailboxMessages,
+  MessageCallName,
+  MessageInput,
+  MessageResult,
+} from '../accounts/messages/calls.ts';
 import type { AccountSettings } from '../accounts/open-accounts.ts';
 import type { AccountCalls } from '../accounts/part.ts';
 import type { RunningAccounts } from '../accounts/running-accounts.ts';
@@ -147,6 +153,7 @@ export function createAccounts(
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     copy: (mailbox, to) => run(mailbox, (account, calls) => calls.copy({ account, to })),
+    messages: messagesOf(run),
     contents: contentsOf(async (id, call) => run(await find(id), call)),
     repairs: {
       check: (mailbox, after) => run(mailbox, (account, calls) => calls.check({ account, after })),
@@ -200,6 +207,21 @@ function sessionsOf(
     async disconnect(id, sessionId) {
       const ended = await askEach(id, (source) => source.disconnect(id, sessionId), 0);
       return ended.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** Returns the messages of accounts, for programs. */
+function messagesOf(run: Accounts['run']): MailboxMessages {
+  return {
+    async call<Name extends MessageCallName>(
+      mailbox: MailboxRow,
+      name: Name,
+      input: MessageInput<Name>,
+    ): Promise<MessageResult<Name>> {
+      const result = await run(mailbox, (account, calls) => calls.message({ account, name, input }));
+      // The call has the type of all calls together, since the thread knows the name alone.
+      return result as MessageResult<Name>;
     },
   };
 }

@@ -83,7 +83,7 @@ export function createAuthenticator(app: App): Authenticate {
 
   /** The login of a member to a shared mailbox is a line in the log, because all members use the same address. */
   function logMember({ credential }: Login, { account, address, protocol }: Attempt): void {
-    if (credential.kind === 'password' || credential.row.memberId === null) return;
+    if (credential.kind !== 'app-password' || credential.row.memberId === null) return;
     const { id: appPasswordId, memberId } = credential.row;
     app.log.info({ account, memberId, appPasswordId, address, protocol }, 'a member has logged in');
   }
@@ -147,6 +147,6 @@ function recordUse({ db, clock }: App, { mailbox, credential }: Login): void {
   const now = clock.now();
   const isRecent = (at: number | null) => now - (at ?? 0) < LOGIN_RECORDED_EVERY_MS;
   if (!isRecent(mailbox.lastLoginAt)) db.commitInBackground(recordLogin, { id: mailbox.id, now });
-  if (credential.kind === 'password' || isRecent(credential.row.lastUsedAt)) return;
+  if (credential.kind !== 'app-password' || isRecent(credential.row.lastUsedAt)) return;
   db.commitInBackground(recordAppPasswordUse, { id: credential.row.id, now });
 }

@@ -1,15 +1,19 @@
-/** The credentials that open a mailbox: its own password, and its app passwords. */
+/** The credentials that open a mailbox: its own password, its app passwords, and the API keys that name it. */
 import { hash } from 'node:crypto';
 import type { SessionCredential } from '../accounts/session-credential.ts';
 import type { App } from '../app.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
-import type { TenantStatus } from '../db/tenant-tables.ts';
-import { findTenantStatus } from '../tenants/store.ts';
+import type { ApiKeyRow, TenantStatus } from '../db/tenant-tables.ts';
+import { isId } from '../system/ids.ts';
+import { findKeyById, findTenantStatus } from '../tenants/store.ts';
 import { hasExpired } from './app-passwords/match.ts';
 import { findAppPasswordById } from './app-passwords/store.ts';
 import { findMailboxById } from './store.ts';
 
-export type Credential = { kind: 'password' } | { kind: 'app-password'; row: AppPasswordRow };
+export type Credential =
+  | { kind: 'password' }
+  | { kind: 'app-password'; row: AppPasswordRow }
+  | { kind: 'api-key'; row: ApiKeyRow };
 
 export const OWN_PASSWORD: Credential = { kind: 'password' };
 
@@ -59,6 +63,7 @@ type LoginRows = {
   findMailbox(id: MailboxRow['id']): Promise<MailboxRow | undefined>;
   findTenantStatus(id: MailboxRow['tenantId']): Promise<TenantStatus | undefined>;
   findAppPassword(id: AppPasswordRow['id']): Promise<AppPasswordRow | undefined>;
+  findApiKey(id: ApiKeyRow['id']): Promise<ApiKeyRow | undefined>;
 };
 
 /** Returns the login that a mark names, as `renewLogin` does. */
@@ -68,6 +73,7 @@ export function renewMarked(app: Pick<App, 'db' | 'clock'>, mark: LoginMark): Pr
     findMailbox: (id) => findMailboxById(read, id),
     findTenantStatus: (id) => findTenantStatus(read, id),
     findAppPassword: (id) => findAppPasswordById(read, id),
+    findApiKey: (id) => findKeyById(read, id),
   };
   return renewFromRows(rows, mark, app.clock.now());
 }
@@ -89,9 +95,25 @@ async function findCredential(
 ): Promise<Credential | undefined> {
   if (id === 'password')
     return mailbox.passwordLogin === 1 && digestOf(mailbox) === passwordDigest ? OWN_PASSWORD : undefined;
-  const row = await rows.findAppPassword(id);
-  if (!row || hasExpired(row, now)) return undefined;
+  const found = isKeyId(id) ? await findKey(rows, mailbox, id) : await findPassword(rows, id);
+  if (!found || hasExpired(found.row, now)) return undefined;
+  const { memberId } = found.row;
   // A member that is suspended may not use shared mailboxes either.
-  const isSuspended = row.memberId !== null && (await rows.findMailbox(row.memberId))?.status === 'suspended';
-  return isSuspended ? undefined : { kind: 'app-password', row };
+  const isSuspended = memberId !== null && (await rows.findMailbox(memberId))?.status === 'suspended';
+  return isSuspended ? undefined : found;
+}
+
+function isKeyId(id: AppPasswordRow['id'] | ApiKeyRow['id']): id is ApiKeyRow['id'] {
+  return isId('key', id);
+}
+
+async function findPassword(rows: LoginRows, id: AppPasswordRow['id']) {
+  const row = await rows.findAppPassword(id);
+  return row && ({ kind: 'app-password', row } as const);
+}
+
+async function findKey(rows: LoginRows, mailbox: MailboxRow, id: ApiKeyRow['id']) {
+  const row = await rows.findApiKey(id);
+  const isOfMailbox = row?.mailboxId === mailbox.id && row.revokedAt === null;
+  return isOfMailbox ? ({ kind: 'api-key', row } as const) : undefined;
 }

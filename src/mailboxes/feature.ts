@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
 import { registerMailboxAdmin } from './admin-api.ts';
 import { registerMailboxesApi } from './api.ts';
+import { registerMailboxKeyAdmin } from './api-keys/admin-api.ts';
 import { registerAppPasswordAdmin } from './app-passwords/admin-api.ts';
 import { registerAppPasswordsApi } from './app-passwords/api.ts';
 import { createDiscoveryApp } from './discovery/app.ts';
@@ -48,7 +49,13 @@ export const mailboxes = {
   },
   // A password of a mailbox sends too, and so do its forwarding and its scripts.
   beyondApproval: ['createMailbox', 'updateMailbox', 'createAppPassword'],
-  operatorRoutes: [registerMailboxAdmin, registerAppPasswordAdmin, registerOutboxAdmin, registerRepairAdmin],
+  operatorRoutes: [
+    registerMailboxAdmin,
+    registerAppPasswordAdmin,
+    registerMailboxKeyAdmin,
+    registerOutboxAdmin,
+    registerRepairAdmin,
+  ],
   pages: [createDiscoveryApp],
   works: [createMemorySweep],
   tasks: [

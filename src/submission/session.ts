@@ -13,6 +13,7 @@ import { AppError } from '../system/errors.ts';
 import { requireCapacity } from '../system/guards/overload.ts';
 import { getValidKey, requireNeed, requirePeer } from '../tenants/key-access.ts';
 import { readToken } from '../tenants/keys.ts';
+import type { PlannedKey } from '../tenants/store.ts';
 import { receiveSubmission } from './receive.ts';
 import { NEEDS, type SubmissionApp } from './submission-app.ts';
 import { domainOf, type SubmittedRecipient, type User } from './user.ts';
@@ -170,6 +171,18 @@ function toAnswer(app: SubmissionApp, result: LoginResult, address: string): Log
   return { user: createMailboxUser(app, result, address), serverSignature: result.serverSignature };
 }
 
+/**
+ * Refuses a key that names a mailbox: its mail would be an email of the tenant.
+ * @throws AppError restricted_api_key
+ */
+function requireKeyOfTenant({ mailboxId }: PlannedKey): void {
+  if (mailboxId === null) return;
+  throw new AppError(
+    'restricted_api_key',
+    'An API key of a mailbox does not send by SMTP; use an app password',
+  );
+}
+
 /** Wrong keys count towards the client's address. Beyond the limit none is looked up. */
 async function logInWithKey(app: SubmissionApp, token: string, address: string): Promise<LoginAnswer> {
   if (!app.wrongKeys.mayTake(address)) return { refusal: REFUSALS.limited };
@@ -177,6 +190,7 @@ async function logInWithKey(app: SubmissionApp, token: string, address: string):
     const key = await getValidKey(app, app.knownKeys, token);
     requirePeer(key, address);
     requireNeed(key, NEEDS);
+    requireKeyOfTenant(key);
     app.recordKeyUse(key);
     return { user: createKeyUser(app, key, token) };
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import { AnswerCache } from '../db/answer-cache.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
-import type { TenantRow, TenantStatus } from '../db/tenant-tables.ts';
+import type { ApiKeyRow, TenantRow, TenantStatus } from '../db/tenant-tables.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
 import { findDomainByName } from '../domains/sending-store.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
@@ -19,7 +19,7 @@ import { Shares } from '../system/shares.ts';
 import { createUseRecord, type Need } from '../tenants/key-access.ts';
 import { createKnownKeys, type KnownKeys } from '../tenants/known-keys.ts';
 import { createRateLimit, type RateLimit } from '../tenants/rate-limit.ts';
-import { findTenantStatus } from '../tenants/store.ts';
+import { findKeyById, findTenantStatus } from '../tenants/store.ts';
 import { domainOf } from './user.ts';
 
 /** Identifies a mailbox. */
@@ -161,6 +161,7 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
           id === ownId ? findOwnMailbox({ id, domain }) : findMailboxById(read, id),
         findAppPassword: (id: AppPasswordRow['id']) =>
           appPasswords.get(`${ownId} ${id}`, () => findAppPasswordById(read, id)),
+        findApiKey: (id: ApiKeyRow['id']) => findKeyById(read, id),
       };
       const renewed = await renewFromRows(rows, mark, app.clock.now());
       return 'refused' in renewed ? renewed.refused : undefined;

@@ -23,7 +23,9 @@ export type ErrorCode =
   | 'suppressed_recipient'
   | 'rate_limited'
   | 'quota_exceeded'
-  | 'unavailable';
+  | 'unavailable'
+  /** A part of the daemon ended during the work, which may have been done. `unavailable` is for work that surely was not. */
+  | 'interrupted';
 
 /** One problem of a request: the path of the field, such as `to[3]`, and a message. */
 export type Issue = { path: string; message: string };

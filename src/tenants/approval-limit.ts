@@ -15,6 +15,6 @@ export function limitUnapprovedKeys(scope: FastifyInstance, operations: Readonly
 function refusal(): AppError {
   return new AppError(
     'restricted_api_key',
-    'The mail of this API key requires approval, so the key cannot approve mail, make passwords that send mail, or resume broadcasts',
+    'The mail of this API key requires approval, so the key cannot approve mail, make passwords that send mail, resume broadcasts, or send the drafts of a mailbox',
   );
 }

@@ -32,11 +32,13 @@ export type Caller = {
   personId: PersonRow['id'] | null;
   /** The one domain that the key is limited to; null when it reaches its whole tenant. */
   domainId: ApiKeyRow['domainId'];
+  /** The one mailbox whose messages the key reaches, and nothing else; null for every other caller. */
+  mailboxId: ApiKeyRow['mailboxId'];
   approval: ApprovalNeed | null;
 };
 
 /** Where a caller acts, whoever it is. */
-export type CallerScope = Omit<Caller, 'keyId' | 'personId'>;
+export type CallerScope = Omit<Caller, 'keyId' | 'personId' | 'mailboxId'>;
 
 /** The mail of a caller that waits until a person approves it, and the key that asks; null when none waits. */
 type ApprovalNeed = { keyId: ApiKeyRow['id']; covers: RequiredApproval };
@@ -80,7 +82,10 @@ const MAX_AUTHORIZATION_CHARACTERS = 256;
 type PlannedCaller = {
   caller: Caller;
   plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
-  key: Pick<ApiKeyRow, 'permission' | 'domainId' | 'allowedIps' | 'expiresAt' | 'requiresApproval'>;
+  key: Pick<
+    ApiKeyRow,
+    'permission' | 'domainId' | 'mailboxId' | 'allowedIps' | 'expiresAt' | 'requiresApproval'
+  >;
   requireValidKey: RequireValidKey;
 };
 
@@ -102,11 +107,13 @@ export function reachOf(request: FastifyRequest): Reach {
   return { tenantId, domainId };
 }
 
-/** Returns true when the key is limited: in its permission, its domain, its addresses, its lifetime, or by approval. */
+/** Returns true when the key is limited: in its permission, its domain, its mailbox, its addresses, its lifetime, or by approval. */
 export function hasLimits(request: FastifyRequest): boolean {
   const { permission, ...limits } = plannedCallerOf(request).key;
-  const { domainId, allowedIps, expiresAt, requiresApproval } = limits;
-  const isLimited = [domainId, allowedIps, expiresAt, requiresApproval].some((limit) => limit !== null);
+  const { domainId, mailboxId, allowedIps, expiresAt, requiresApproval } = limits;
+  const isLimited = [domainId, mailboxId, allowedIps, expiresAt, requiresApproval].some(
+    (limit) => limit !== null,
+  );
   return permission !== 'full_access' || isLimited;
 }
 
@@ -194,9 +201,16 @@ export function createKeyRequirement(
 /** Returns a person as a caller without the limits of keys. Its quota is still counted when an email is accepted. */
 function plannedPerson({ tenantId, mode, personId, permission }: PersonCaller): PlannedCaller {
   return {
-    caller: { tenantId, mode, keyId: null, personId, domainId: null, approval: null },
+    caller: { tenantId, mode, keyId: null, personId, domainId: null, mailboxId: null, approval: null },
     plan: { requestsPerSecond: null, monthlyEmails: null },
-    key: { permission, domainId: null, allowedIps: null, expiresAt: null, requiresApproval: null },
+    key: {
+      permission,
+      domainId: null,
+      mailboxId: null,
+      allowedIps: null,
+      expiresAt: null,
+      requiresApproval: null,
+    },
     // The dashboard has read the session of the person right before, and the request arrives whole.
     requireValidKey: () => undefined,
   };
@@ -222,9 +236,16 @@ function isRead({ method }: FastifyRequest): boolean {
 }
 
 /** Returns the caller that uses a key. */
-export function callerWith({ id: keyId, tenantId, mode, domainId, requiresApproval }: ApiKeyRow): Caller {
+export function callerWith({
+  id: keyId,
+  tenantId,
+  mode,
+  domainId,
+  mailboxId,
+  requiresApproval,
+}: ApiKeyRow): Caller {
   const approval = requiresApproval === null ? null : { keyId, covers: requiresApproval };
-  return { tenantId, mode, keyId, personId: null, domainId, approval };
+  return { tenantId, mode, keyId, personId: null, domainId, mailboxId, approval };
 }
 
 async function findKey(

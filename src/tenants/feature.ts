@@ -9,8 +9,9 @@ export const tenants = {
   ids: ['ten', 'key'],
   routes: [registerApiKeysApi, registerPlanApi],
   reach: {
+    tenant: ['getPlan'],
     // Any key may revoke itself. The operation refuses a limited key that asks for another one.
-    tenant: ['getPlan', 'deleteApiKey'],
+    every: ['deleteApiKey'],
     // A limited key must not make one with fewer limits.
     none: ['createApiKey', 'listApiKeys', 'getApiKey', 'updateApiKey'],
   },

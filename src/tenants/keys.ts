@@ -34,6 +34,10 @@ export type NewKey = {
   expiresAt: number | null;
   /** Mail of the key that waits for approval. By default none does. */
   requiresApproval?: ApiKeyRow['requiresApproval'];
+  /** The one mailbox whose messages the key reaches. By default the key reaches no mailbox. */
+  mailboxId?: ApiKeyRow['mailboxId'];
+  /** The mailbox of the member that the key is for, where the mailbox is shared. */
+  memberId?: ApiKeyRow['memberId'];
 };
 
 /**
@@ -44,7 +48,14 @@ export type NewKey = {
  */
 export async function createApiKey(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  { domainId = null, allowedIps = null, requiresApproval = null, ...key }: NewKey,
+  {
+    domainId = null,
+    allowedIps = null,
+    requiresApproval = null,
+    mailboxId = null,
+    memberId = null,
+    ...key
+  }: NewKey,
 ): Promise<{ key: ApiKeyRow; token: string }> {
   const prefix = key.mode === 'live' ? app.config.keys.livePrefix : app.config.keys.testPrefix;
   const body = Array.from(
@@ -64,6 +75,8 @@ export async function createApiKey(
     lastUsedAt: null,
     revokedAt: null,
     requiresApproval,
+    mailboxId,
+    memberId,
   };
   await app.db.commit(insertApiKey, row);
   return { key: row, token };

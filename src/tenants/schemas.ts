@@ -94,6 +94,10 @@ const fields = {
   lastUsedAt: orNull(Type.String(), 'To the minute; null: not yet.'),
   expiresAt,
   requiresApproval,
+  mailboxId: orNull(
+    Type.String(),
+    'The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key cannot be changed here. Null: none.',
+  ),
 };
 
 const SHOWN = {
@@ -104,6 +108,7 @@ const SHOWN = {
   createdAt: '2026-03-01T09:00:00.000Z',
   lastUsedAt: null,
   requiresApproval: null,
+  mailboxId: null,
 };
 
 export const apiKeySchema = Type.Object(fields, { title: 'ApiKey', examples: [SHOWN] });
@@ -128,6 +133,7 @@ export function showApiKey(row: ApiKeyRow) {
     lastUsedAt: time(row.lastUsedAt),
     expiresAt: time(row.expiresAt),
     requiresApproval: row.requiresApproval,
+    mailboxId: row.mailboxId,
   };
 }
 

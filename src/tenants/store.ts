@@ -10,6 +10,7 @@ import type { DomainRow } from '../db/tables.ts';
 import type { ApiKeyRow, PlanRow, TenantRow, TenantStatus, UsageRow } from '../db/tenant-tables.ts';
 import { AppError, invalid, limitReached, notFound, orNotFound } from '../system/errors.ts';
 import { INSTALLATION_TENANT } from './installation.ts';
+import { requireKeyOfMailbox } from './mailbox-keys-store.ts';
 
 /**
  * Stores a new tenant.
@@ -157,7 +158,8 @@ export const MAX_KEYS = 100;
  */
 export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: ApiKeyRow) => {
   await getTenant(tx, key.tenantId);
-  await requireKeyLimit(tx, key.tenantId, key.createdAt);
+  if (key.mailboxId === null) await requireKeyLimit(tx, key.tenantId, key.createdAt);
+  else await requireKeyOfMailbox(tx, key);
   if (key.domainId !== null) await getKeyDomain(tx, key.tenantId, { param: 'domainId', id: key.domainId });
   await insertRow(tx, 'apiKeys', key);
 });
@@ -167,7 +169,8 @@ async function requireKeyLimit(tx: Tx, tenantId: TenantRow['id'], now: number): 
     .selectFrom('apiKeys')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', tenantId)
-    .where('revokedAt', 'is', null);
+    .where('revokedAt', 'is', null)
+    .where('mailboxId', 'is', null);
   // The count reads two ranges of the index. Expired keys are between the two ranges, so none of them is read.
   const lasting = await unrevoked.where('expiresAt', 'is', null).executeTakeFirstOrThrow();
   const passing = await unrevoked.where('expiresAt', '>', now).executeTakeFirstOrThrow();
@@ -175,6 +178,11 @@ async function requireKeyLimit(tx: Tx, tenantId: TenantRow['id'], now: number): 
   if (count >= MAX_KEYS) {
     throw limitReached('API keys (live and test together)', count, 'revoke one before you add another');
   }
+}
+
+/** Returns a key of any tenant, also a revoked one. The id comes from this installation, never from a caller. */
+export function findKeyById(tx: Tx, id: ApiKeyRow['id']): Promise<ApiKeyRow | undefined> {
+  return findRow(tx, 'apiKeys', { id });
 }
 
 /**
@@ -238,6 +246,9 @@ export const updateApiKey = defineWrite(
   'tenants.updateApiKey',
   async (tx, { owner, id, change }: ByOwner & { change: KeyChange }): Promise<ApiKeyRow> => {
     const key = await getKeyInUse(tx, owner, id);
+    // Whoever made the key has decided what it may do with the mail of a person.
+    if (key.mailboxId !== null)
+      throw new AppError('invalid_state', 'A key of a mailbox cannot be changed; it can be revoked');
     const { name = key.name, requiresApproval = key.requiresApproval } = change;
     await updateRows(tx, 'apiKeys', { set: { name, requiresApproval }, where: { id: key.id } });
     return { ...key, name, requiresApproval };

@@ -11,6 +11,7 @@ const ROOT = /^(?:cli\/|[\w-]+\.ts$)/;
  * their room.
  */
 const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
+  ['accounts/messages', 'Programs reach the messages of a mailbox over HTTP.'],
   ['audiences/contacts', 'Opt-in, complaints and broadcasts change contacts by the functions of the API.'],
   ['audiences/csv', 'A page shows how a file would be imported.'],
   ['audiences/opt-in', 'A confirmation is the last step of an opt-in.'],
@@ -47,6 +48,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['queue/suppression-review', 'The dashboard shows the suppressions that need a review.'],
   ['queue/submitted', 'Submission and mailboxes show and cancel what a person has sent.'],
   ['routes/messages', 'Port 25 stores a received message, and the operator shows it.'],
+  ['routes/post', 'Texts and files of a message in a mailbox are shown as those of a received one.'],
   ['submission/limits', 'Mail that a script sends counts against the limits of its mailbox.'],
   ['tenants/stored-mail', 'All rooms that store mail share the quota of a tenant.'],
   ['tracking/engagements', 'An email shows its opens and clicks.'],

@@ -60,7 +60,8 @@ function unitOf(path: string): string {
 }
 
 /** Creates the tables of all features, and changes them. */
-const SCHEMA_FILE = /^db\/main-(?:schema|migrations|migrations-of-(?:tasks|approvals|audit))\.ts$/;
+const SCHEMA_FILE =
+  /^db\/main-(?:schema|migrations|migrations-of-(?:tasks|approvals|audit|mailbox-keys))\.ts$/;
 
 /** Foundations know no feature by name. The schema of the database is the one list of all tables, and settings have sections. */
 export function featuresInFoundations(sources: readonly Source[]): string[] {

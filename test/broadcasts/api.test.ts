@@ -412,6 +412,7 @@ test('a draft deleted while it is changed is not found, and not made again', asy
     mode: 'test',
     keyId: 'key_1',
     personId: null,
+    mailboxId: null,
     domainId: null,
     approval: null,
   } as const;

@@ -29,6 +29,7 @@ import { cancelMailOf } from '../../src/queue/state/cancel-submitted.ts';
 import { readReceivedPart } from '../../src/routes/messages/store.ts';
 import { countTasks } from '../../src/tasks/read-store.ts';
 import { findWaitingQueue, leaseTasks as leaseAll, listLeased } from '../../src/tasks/store.ts';
+import { listKeysOfMailbox } from '../../src/tenants/mailbox-keys-store.ts';
 import { insertApiKey, insertTenant, listInactiveTenants, listKeysInUse } from '../../src/tenants/store.ts';
 import { findNextClassificationAt, listDueEngagements } from '../../src/tracking/classification/store.ts';
 import { forgetPreviousSecrets } from '../../src/webhooks/store.ts';
@@ -51,6 +52,8 @@ const apiKey = {
   expiresAt: null,
   revokedAt: null,
   requiresApproval: null,
+  mailboxId: null,
+  memberId: null,
 } as const;
 
 const audience = {
@@ -86,6 +89,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       await insertApiKey.run(tx, apiKey);
     },
   ],
+  apiKeysByMailbox: [(tx) => listKeysOfMailbox(tx, 'mbx_1')],
   appPasswordsByMember: [(tx) => listAppPasswordsOfMember(tx, 'mbx_1')],
   mailboxImportsByEnd: [(tx) => sweepImports.run(tx, { before: 1 })],
   mailboxScriptsActive: [(tx) => findActiveScript(tx, 'mbx_1')],

@@ -150,7 +150,7 @@ export async function storeBareKey(
   const row: ApiKeyRow = {
     ...{ ...given, name: '', permission: 'full_access', hint: '', tokenHash: given.id, createdAt: 0 },
     ...{ domainId: null, allowedIps: null, lastUsedAt: null, expiresAt: null, revokedAt: null },
-    requiresApproval: null,
+    ...{ requiresApproval: null, mailboxId: null, memberId: null },
   };
   await tx.insertInto('apiKeys').values(row).execute();
 }

@@ -32,6 +32,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       importMessages: async () => ({ added: 0, withoutKeywords: 0 }),
       remember: async () => {},
       listFolders: async () => [],
+      message: async () => [],
       read: async () => [],
       check: async () => ({ contents: 0, findings: [], next: null }),
       repair: async () => REPORT,

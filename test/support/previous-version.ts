@@ -57,7 +57,7 @@ export function openPreviousDatabase(): Database {
 /** Fields that the previous version did not show. */
 const ADDED = [
   ...['waitingSince', 'dkimKeys', 'ed25519'],
-  ...['passwordRecovery', 'timeZone', 'contrast'],
+  ...['passwordRecovery', 'timeZone', 'contrast', 'mailboxId'],
   'apiKeyId',
   ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt'],
 ];

@@ -48,7 +48,8 @@ function faceOf({ statusCode, headers, body }: LightMyRequestResponse) {
 }
 
 test('the table says of every operation, and of nothing else, what a key of one domain may do', () => {
-  assert.deepEqual([...DOMAIN_REACH.keys()].toSorted(), operations.map(({ name }) => name).toSorted());
+  const reaches = [...DOMAIN_REACH].filter(([, reach]) => reach !== 'mailbox').map(([name]) => name);
+  assert.deepEqual(reaches.toSorted(), operations.map(({ name }) => name).toSorted());
 });
 
 for (const operation of within('domain')) {

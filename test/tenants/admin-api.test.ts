@@ -113,6 +113,7 @@ test('a key is created for a tenant by its id or name, its token shown then and 
     expiresAt: null,
     revokedAt: null,
     requiresApproval: null,
+    mailboxId: null,
   });
   const byName = await ask('POST', '/keys', { ...KEY, tenant: 'Keys', mode: 'test' });
   assert.match(byName.body.token, /^svc_dev_/);

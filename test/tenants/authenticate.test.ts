@@ -92,6 +92,7 @@ test('a key says whose data it sees and in which mode', async () => {
     keyId: key.id,
     personId: null,
     domainId: null,
+    mailboxId: null,
     approval: null,
   });
 });

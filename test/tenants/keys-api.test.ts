@@ -53,6 +53,7 @@ test('a key is created with its whole record and its token, which is shown then 
     lastUsedAt: null,
     expiresAt: null,
     requiresApproval: null,
+    mailboxId: null,
   });
   const got = await ask('GET', record.id);
   assert.deepEqual([got.status, got.body], [200, record]);
@@ -276,6 +277,8 @@ test('keys that have expired are not read to count the others', async () => {
       tenantId: 'ten_1',
       domainId: null,
       allowedIps: null,
+      mailboxId: null,
+      memberId: null,
     } as const;
     await insertApiKey.run(tx, row);
   });

@@ -235,6 +235,11 @@ export interface ApiKey {
    * mailboxes, and approves nothing. Null: none.
    */
   requiresApproval: Known<'broadcasts' | 'broadcasts_and_emails'> | null;
+  /**
+   * The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key
+   * cannot be changed here. Null: none.
+   */
+  mailboxId: string | null;
 }
 
 export interface DomainRecordAlternative {
@@ -385,7 +390,7 @@ export interface ProblemErrorDetails {
 
 export interface ProblemError {
   /** Error code for programs. Codes do not change. */
-  type: Known<'validation_error' | 'missing_api_key' | 'invalid_api_key' | 'restricted_api_key' | 'not_found' | 'method_not_allowed' | 'idempotency_conflict' | 'idempotency_in_progress' | 'already_exists' | 'invalid_state' | 'domain_in_use' | 'request_timeout' | 'payload_too_large' | 'unsupported_media_type' | 'domain_not_verified' | 'suppressed_recipient' | 'rate_limited' | 'quota_exceeded' | 'internal_error' | 'unavailable'>;
+  type: Known<'validation_error' | 'missing_api_key' | 'invalid_api_key' | 'restricted_api_key' | 'not_found' | 'method_not_allowed' | 'idempotency_conflict' | 'idempotency_in_progress' | 'already_exists' | 'invalid_state' | 'domain_in_use' | 'request_timeout' | 'payload_too_large' | 'unsupported_media_type' | 'domain_not_verified' | 'suppressed_recipient' | 'rate_limited' | 'quota_exceeded' | 'internal_error' | 'unavailable' | 'interrupted'>;
   /** Description of the error for people. */
   message: string;
   /** Field that the error is about, such as `to[1]`. */
@@ -1252,6 +1257,34 @@ export interface MailboxImport {
   finishedAt: string | null;
 }
 
+export interface MailboxFolder {
+  /** It stays when the folder is renamed (MAILBOXID of IMAP). */
+  id: string;
+  /** Name, with `/` between the levels. */
+  name: string;
+  /** What the folder is for; null for a folder that its owner made. */
+  role: Known<'inbox' | 'drafts' | 'sent' | 'junk' | 'trash' | 'archive'> | null;
+  messageCount: number;
+  unreadCount: number;
+}
+
+export interface MailboxThread {
+  /** Id of its first message. The id of every other message of the thread leads to it too. */
+  id: string;
+  /** Subject of the first message. */
+  subject: string;
+  /** Authors of the first and the 20 newest messages as `Name <address>` or `address`. */
+  participants: string[];
+  messageCount: number;
+  unreadCount: number;
+  /** Time of arrival of the newest message. */
+  lastAt: string;
+  /** First words of the newest message. */
+  preview: string;
+  /** The messages, the oldest first; of more than 100, the newest ones. */
+  messages: MailboxMessageSummary[];
+}
+
 export interface SimulatorReplyReply {
   /** Reply code: 2yz accepts the email, 4yz defers it, 5yz refuses it. */
   code: number;
@@ -1361,6 +1394,46 @@ export interface InboundMessage {
   /** The posts to routes, one for each route. */
   deliveries: InboundDelivery[];
   createdAt: string;
+}
+
+export interface MailboxFolders {
+  /** All folders by name. */
+  data: MailboxFolder[];
+}
+
+export interface MailboxMessageFolder extends Pick<MailboxFolder, 'name' | 'role'> {
+  id: string;
+}
+
+export interface MailboxMessage extends Pick<InboundMessage, 'to' | 'cc' | 'replyTo' | 'subject' | 'replyText' | 'attachments' | 'messageId' | 'inReplyTo' | 'size'> {
+  /** It stays when the message is moved (EMAILID of IMAP). */
+  id: string;
+  folder: MailboxMessageFolder;
+  /** Authors as `Name <address>` or `address`. */
+  from: string[];
+  /** First words of the text. */
+  preview: string;
+  /** Date of the header; null without a valid one. */
+  date: string | null;
+  /** Time of arrival. */
+  receivedAt: string;
+  unread: boolean;
+  flagged: boolean;
+  answered: boolean;
+  draft: boolean;
+  /** Further flags that programs have set. */
+  keywords: string[];
+  /** Empty when the message has no text. Strangers wrote it: it is data. */
+  text: string;
+  /** Empty when the message has no HTML. It is not sanitised. */
+  html: string;
+  /**
+   * True when the message could not be parsed, or a text is longer than 1 MiB and its rest is cut. `/raw` has
+   * all of it.
+   */
+  truncated: boolean;
+  /** All header fields in their order. */
+  rawHeaders: EmailCheckHeader[];
 }
 
 export interface TemplateSummary {
@@ -1652,6 +1725,9 @@ export interface ContactImportPreview {
   warnings: string[];
 }
 
+export interface MailboxThreadSummary extends Omit<MailboxThread, 'messages'> {
+}
+
 export interface InboundMessageSummary extends Pick<InboundMessage, 'id' | 'subject' | 'emailId' | 'size' | 'createdAt'> {
   /** Address of the author, or else the sender of the envelope. */
   from: string;
@@ -1659,6 +1735,9 @@ export interface InboundMessageSummary extends Pick<InboundMessage, 'id' | 'subj
   to: string[];
   /** True when the message is probably spam. */
   flagged: boolean;
+}
+
+export interface MailboxMessageSummary extends Omit<MailboxMessage, 'replyTo' | 'inReplyTo' | 'text' | 'html' | 'replyText' | 'truncated' | 'attachments' | 'rawHeaders'> {
 }
 
 export interface TemplateVersionSummary extends Omit<TemplateVersion, 'html' | 'text'> {
@@ -2592,6 +2671,15 @@ export interface CreateMailboxImportBody extends Pick<MailboxImport, 'host' | 'u
 
 export type ListMailboxImportsQuery = ListTopicsQuery;
 
+export interface ListMailboxThreadsQuery {
+  /** Number of items on the page. */
+  limit?: number;
+  /** `nextCursor` of a page of the same list. */
+  startingAfter?: string;
+  /** Role (`inbox`, `sent`, …), id or name of the folder. By default, `inbox`. */
+  folder?: string;
+}
+
 export interface ImportSuppressionsQuery extends Pick<ImportContactsQuery, 'encoding' | 'preview'> {
   /** Reason for rows that name none, or one that is not understood; default manual. */
   reason?: Known<'manual' | 'bounce' | 'complaint' | 'unsubscribe'>;
@@ -2642,6 +2730,25 @@ export interface ListInboundMessagesQuery extends ListTopicsQuery {
   from?: string;
   /** Only messages with this value of the Message-ID header field, with or without its angle brackets. */
   messageId?: string;
+}
+
+export interface ListMailboxMessagesQuery extends ListMailboxThreadsQuery {
+  /** Only unread messages, or only read ones. */
+  unread?: boolean;
+  /** Only flagged messages, or only others. */
+  flagged?: boolean;
+  /** Only messages with this text in From, such as a part of a name or an address. */
+  from?: string;
+  /** Only messages with this text in To. */
+  to?: string;
+  /** Only messages with this text in the subject. */
+  subject?: string;
+  /** Only messages with this text in the header or in the text, as SEARCH TEXT of IMAP finds it. */
+  q?: string;
+  /** Time in ISO 8601 with an offset; only messages that arrived then or later. */
+  receivedAfter?: string;
+  /** Time in ISO 8601 with an offset; only messages that arrived before. */
+  receivedBefore?: string;
 }
 
 export type ListSegmentContactsQuery = ListTopicsQuery;

@@ -98,7 +98,11 @@ export function idRange(
   };
 }
 
-function readTime(param: string, text: string): number {
+/**
+ * Returns a time of a query in Unix milliseconds.
+ * @throws AppError validation_error
+ */
+export function readTime(param: string, text: string): number {
   const time = parseTimestamp(text);
   if (time !== undefined) return time;
   throw invalid(param, `\`${param}\` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z`);

@@ -26,6 +26,7 @@ const STATUS = {
   quota_exceeded: 429,
   internal_error: 500,
   unavailable: 503,
+  interrupted: 503,
 } as const satisfies Record<AnyCode, number>;
 
 /** Every code. */

@@ -61,6 +61,7 @@ const RESPONSES = {
   quota_exceeded: 'OVERQUOTA',
   request_timeout: 'UNAVAILABLE',
   unavailable: 'UNAVAILABLE',
+  interrupted: 'UNAVAILABLE',
 } as const satisfies Record<ErrorCode, ResponseCode>;
 
 /**

@@ -41,6 +41,7 @@ const REPLIES = {
   quota_exceeded: { code: 452, status: '4.7.0' },
   // X.3.2 is a system that accepts nothing at the moment (RFC 3463 section 3.4).
   unavailable: { code: 451, status: '4.3.2' },
+  interrupted: { code: 451, status: '4.3.2' },
 } as const satisfies Record<ErrorCode, ReplyCode>;
 
 /** X.3.1 is a disk that is full (RFC 3463 section 3.4). */

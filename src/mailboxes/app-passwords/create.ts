@@ -57,11 +57,11 @@ export async function createAppPassword(
 }
 
 /**
- * Returns the mailbox of the member that an app password of a shared mailbox is for; null for a personal mailbox. The write checks that it
+ * Returns the mailbox of the member that a credential of a shared mailbox is for; null for a personal mailbox. The write checks that it
  * is a member.
  * @throws AppError validation_error
  */
-async function readMember(
+export async function readMember(
   { db }: Pick<App, 'db'>,
   { kind, tenantId }: MailboxRow,
   member: string | undefined,
@@ -69,6 +69,6 @@ async function readMember(
   if (kind === 'personal' && member === undefined) return null;
   if (kind === 'personal') throw invalid('member', '`member` is for a shared mailbox');
   if (member === undefined)
-    throw invalid('member', '`member` is needed: an app password of a shared mailbox is for a member');
+    throw invalid('member', '`member` is needed: a password or a key of a shared mailbox is for a member');
   return (await getPerson(db.read, tenantId, { param: 'member', address: member })).id;
 }

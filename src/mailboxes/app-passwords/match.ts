@@ -45,8 +45,8 @@ function isUsable(row: AppPasswordRow, { protocol, address, now }: Use & { now: 
   return !hasExpired(row, now) && protocolsOf(row).includes(protocol) && allowsPeer(row, address);
 }
 
-/** Returns true when an app password has expired at this time, in Unix milliseconds. */
-export function hasExpired({ expiresAt }: AppPasswordRow, now: number): boolean {
+/** Returns true when a credential has expired at this time, in Unix milliseconds. */
+export function hasExpired({ expiresAt }: Pick<AppPasswordRow, 'expiresAt'>, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 

@@ -11,7 +11,7 @@ import { findMessage } from '../store.ts';
 import { markOfPassword } from '../submitted/credential.ts';
 import {
   findWriter,
-  hasAppPassword,
+  hasCredential,
   listCredentialsOfHeld,
   listHeldWith,
   listUnsent,
@@ -49,7 +49,7 @@ export async function findWriterStop(
 
 async function isValid(tx: Tx, writer: Writer, handedInWith: string): Promise<boolean> {
   if (handedInWith === markOfPassword(writer)) return writer.passwordLogin === 1;
-  return await hasAppPassword(tx, handedInWith);
+  return await hasCredential(tx, handedInWith);
 }
 
 /**
@@ -79,6 +79,12 @@ export async function cancelWithdrawn(tx: Tx, { mailboxId, now }: Stop): Promise
     await cancelAll(tx, ids, { transition: WITHDRAWN, now });
   }
 }
+
+/** Cancels the mail that was held with a credential of a mailbox which is not valid any more, in a write of its own. */
+export const cancelWithdrawnMail = defineWrite(
+  'queue.cancelWithdrawn',
+  (tx, stop: Stop): Promise<void> => cancelWithdrawn(tx, stop),
+);
 
 /**
  * Cancels a message of a mailbox for the operator.

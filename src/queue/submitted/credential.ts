@@ -4,13 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import type { AppPasswordRow, MailboxRow } from '../../db/mailbox-tables.ts';
+import type { ApiKeyRow } from '../../db/tenant-tables.ts';
 
 /** Number of characters of a hash in base64url that tell the passwords of a mailbox apart. */
 const MARK_CHARACTERS = 22;
 const OWN_PASSWORD = 'password';
 
-/** The id of an app password, or a mark of the password that the mailbox had. */
-export type HandedInWith = AppPasswordRow['id'] | `${typeof OWN_PASSWORD} ${string}`;
+/** The id of an app password or of an API key, or a mark of the password that the mailbox had. */
+export type HandedInWith = AppPasswordRow['id'] | ApiKeyRow['id'] | `${typeof OWN_PASSWORD} ${string}`;
 
 /** Returns the mark of the mailbox's own password. Another password has another one, even if its characters are the same. */
 export function markOfPassword({ passwordHash }: Pick<MailboxRow, 'passwordHash'>): HandedInWith {
@@ -18,7 +19,7 @@ export function markOfPassword({ passwordHash }: Pick<MailboxRow, 'passwordHash'
   return `${OWN_PASSWORD} ${hash.slice(0, MARK_CHARACTERS)}`;
 }
 
-/** Returns the credential as operators read it: `password`, or the id of an app password. */
+/** Returns the credential as operators read it: `password`, or the id of an app password or of an API key. */
 export function showCredential(handedInWith: string): string {
   return handedInWith.startsWith(`${OWN_PASSWORD} `) ? OWN_PASSWORD : handedInWith;
 }

@@ -4,6 +4,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, readPage } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
+import { isId } from '../../system/ids.ts';
 
 type MailboxId = MailboxRow['id'];
 
@@ -89,8 +90,17 @@ const appPassword = statement((db, param: Param<{ id: string }>) =>
     .where('appPasswords.id', '=', param('id') as `apw_${string}`),
 );
 
-/** Returns true while an app password is not revoked, nor the member suspended that it was issued to. */
-export async function hasAppPassword(tx: Tx, id: string): Promise<boolean> {
-  const found = await appPassword.first(tx, { id });
+const apiKey = statement((db, param: Param<{ id: string }>) =>
+  db
+    .selectFrom('apiKeys')
+    .leftJoin('mailboxes', 'mailboxes.id', 'apiKeys.memberId')
+    .select('mailboxes.status as memberStatus')
+    .where('apiKeys.id', '=', param('id') as `key_${string}`)
+    .where('apiKeys.revokedAt', 'is', null),
+);
+
+/** Returns true while an app password or an API key is not revoked, nor the member suspended that it was issued to. */
+export async function hasCredential(tx: Tx, id: string): Promise<boolean> {
+  const found = await (isId('key', id) ? apiKey : appPassword).first(tx, { id });
   return found !== undefined && found.memberStatus !== 'suspended';
 }

@@ -22,12 +22,23 @@ const MAX_PARSED_MESSAGES = 4;
 const MAX_WAITING = 64;
 const RETRY_AFTER_SECONDS = 2;
 
+/** The bytes of a message, wherever they are. */
+export type MessageBytes = Pick<BlobContent, 'sizeBytes' | 'chunks'>;
+
 export type ReceivedContents = {
   /**
    * Parses the message.
    * @throws AppError invalid_state when its bytes are no longer kept; unavailable when too many requests do that
    */
   parse(message: Message, content: WantedContent): Promise<MessageContent>;
+  /**
+   * Parses a message whose bytes are elsewhere. `owner` takes turns with the tenants.
+   * @throws AppError unavailable when too many requests do that; any error of reading the bytes
+   */
+  parseBytes(
+    bytes: MessageBytes,
+    parsing: { owner: string; content: WantedContent },
+  ): Promise<MessageContent>;
   /**
    * Returns a file of the message by its number.
    * @throws AppError not_found, invalid_state, unavailable
@@ -47,28 +58,33 @@ export function createContents({
     perFree: 1,
     maxWaiting: MAX_WAITING,
   });
-  const parse: ReceivedContents['parse'] = async (message, content) => {
-    const bytes = await openContent(blobs, message);
-    const owner = message.tenantId ?? '';
+  const parseBytes: ReceivedContents['parseBytes'] = async (bytes, { owner, content }) => {
     const parsing = limiter.tryRun(() => parser.parse(bytes, { owner, content }), { owner });
     if (parsing === undefined) throw busy();
     return parsing.catch((error) => {
       throw error instanceof MessagesWaitError ? busy(error) : error;
     });
   };
+  const parse: ReceivedContents['parse'] = async (message, content) => {
+    const bytes = await openContent(blobs, message);
+    return parseBytes(bytes, { owner: message.tenantId ?? '', content });
+  };
   return {
     parse,
-    async openFile(message, number) {
-      const content = await parse(message, { file: number });
-      const file = content.kind === 'parsed' ? content.files[number - 1] : undefined;
-      if (!file?.content) throw notFound('Attachment');
-      const { buffer, byteOffset, length } = file.content;
-      return {
-        filename: file.filename,
-        bytes: Buffer.from(buffer, byteOffset, length),
-      };
-    },
+    parseBytes,
+    openFile: async (message, number) => fileOf(await parse(message, { file: number }), number),
   };
+}
+
+/**
+ * Returns a file of a message that was parsed for it, by its number.
+ * @throws AppError not_found
+ */
+export function fileOf(content: MessageContent, number: number): OpenFile {
+  const file = content.kind === 'parsed' ? content.files[number - 1] : undefined;
+  if (!file?.content) throw notFound('Attachment');
+  const { buffer, byteOffset, length } = file.content;
+  return { filename: file.filename, bytes: Buffer.from(buffer, byteOffset, length) };
 }
 
 function busy(cause?: Error): AppError {

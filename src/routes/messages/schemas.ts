@@ -80,7 +80,7 @@ const deliverySchema = Type.Object(
   { title: 'InboundDelivery' },
 );
 
-const attachmentSchema = Type.Object({
+export const attachmentSchema = Type.Object({
   id: Type.String({ description: 'Number of the attachment in the message, from 1.' }),
   filename: Type.String(),
   contentType: Type.String(),

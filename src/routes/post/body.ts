@@ -136,9 +136,7 @@ function join(parts: readonly (Buffer | EncodedFile)[]): Buffer {
 export function showMessage({ message, recipients, content, linkTo }: PostedMessage): MessageFields {
   const fields = [...traceFields(message), ...content.fields];
   const parsed = content.kind === 'parsed' ? content : undefined;
-  const text = shortenToJson(parsed?.text ?? '', MAX_TEXT_JSON_BYTES);
-  const html = shortenToJson(parsed?.html ?? '', MAX_TEXT_JSON_BYTES);
-  const isCut = parsed === undefined || parsed.isCut || text !== parsed.text || html !== parsed.html;
+  const { text, html, replyText, truncated: isCut } = showTexts(content, MAX_TEXT_JSON_BYTES);
   const to = addressesOf(recipients);
   return {
     from: parsed?.from[0] ?? message.headerFrom ?? message.sender,
@@ -147,14 +145,7 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
     text,
     html,
     headers: headersObject(fields),
-    attachments: (parsed?.files ?? []).map((file, index) => ({
-      id: String(index + 1),
-      filename: file.filename,
-      contentType: file.contentType,
-      size: file.sizeBytes,
-      contentId: file.contentId,
-      disposition: file.disposition,
-    })),
+    attachments: showFiles(content),
     id: message.id,
     cc: parsed?.cc ?? [],
     replyTo: parsed?.replyTo ?? [],
@@ -173,9 +164,33 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
     truncated: isCut,
     rawUrl: isCut ? linkTo(0) : null,
     emailId: message.emailId,
-    replyText: readReplyText(text),
+    replyText,
     autoSubmitted: isAutoSubmitted(message, content.fields),
   };
+}
+
+type ShownTexts = Pick<MessageFields, 'text' | 'html' | 'replyText' | 'truncated'>;
+
+/** Returns the texts of a message, each of which has at most about `maxJsonBytes` as JSON. */
+export function showTexts(content: MessageContent, maxJsonBytes: number): ShownTexts {
+  const parsed = content.kind === 'parsed' ? content : undefined;
+  const text = shortenToJson(parsed?.text ?? '', maxJsonBytes);
+  const html = shortenToJson(parsed?.html ?? '', maxJsonBytes);
+  const truncated = parsed === undefined || parsed.isCut || text !== parsed.text || html !== parsed.html;
+  return { text, html, replyText: readReplyText(text), truncated };
+}
+
+/** Returns the files of a message without their bytes. */
+export function showFiles(content: MessageContent): FileFields[] {
+  const files = content.kind === 'parsed' ? content.files : [];
+  return files.map((file, index) => ({
+    id: String(index + 1),
+    filename: file.filename,
+    contentType: file.contentType,
+    size: file.sizeBytes,
+    contentId: file.contentId,
+    disposition: file.disposition,
+  }));
 }
 
 /** Returns the beginning of a text whose JSON has at most about this many bytes. */

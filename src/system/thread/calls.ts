@@ -102,8 +102,8 @@ export function remoteCalls<Functions extends Calls>(
 }
 
 /**
- * Returns the functions of the thread at the other end of a port. When the port closes, calls are refused as unavailable. The
- * port alone does not keep this thread running.
+ * Returns the functions of the thread at the other end of a port. When the port closes, calls that wait are interrupted, and later
+ * ones are refused as unavailable. The port alone does not keep this thread running.
  */
 export function createPortCalls<Functions extends Calls>(port: MessagePort): Functions {
   const pending = new PendingCalls((request, transfer) => port.postMessage(request, transfer));
@@ -111,7 +111,7 @@ export function createPortCalls<Functions extends Calls>(port: MessagePort): Fun
   port.on('message', (answer: CallAnswer) => pending.settle(answer));
   port.on('close', () => {
     isOpen = false;
-    pending.rejectAll(otherEndIsGone());
+    pending.rejectAll(interrupted('A thread of the daemon'));
   });
   port.unref();
   return remoteCalls<Functions>(async (...call) => {
@@ -122,6 +122,13 @@ export function createPortCalls<Functions extends Calls>(port: MessagePort): Fun
 
 function otherEndIsGone(): AppError {
   return new AppError('unavailable', 'A thread of the daemon has ended', { retryAfterSeconds: 1 });
+}
+
+/** Returns the error of a call whose thread has ended before the answer came: the work may have been done. */
+export function interrupted(what: string): AppError {
+  return new AppError('interrupted', `${what} ended during the request, which may have been carried out`, {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Runs these functions for the thread at the other end of a port. The port alone does not keep this thread running. */

@@ -4,7 +4,7 @@ import type { Timer } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { followLogLevel, logLevelOf, writeLine } from '../log.ts';
 import type { MetricSnapshot } from '../metrics.ts';
-import { PendingCalls } from './calls.ts';
+import { interrupted, PendingCalls } from './calls.ts';
 import type { FromThread, ThreadStart, ToThread } from './messages.ts';
 import type { ThreadOptions, ThreadSystem } from './part.ts';
 import { WakeupRelay } from './wakeups.ts';
@@ -151,12 +151,12 @@ export class Run {
     this.#wakeups.close();
     this.#unfollowLogLevel();
     this.#becameReady.reject(reason);
-    this.#calls.rejectAll(startsAgain(this.#name));
+    this.#calls.rejectAll(interrupted(`The part "${this.#name}" of the daemon`));
     return reason;
   }
 }
 
-/** Returns the refusal of a call that the thread cannot answer. */
+/** Returns the refusal of a call that was not sent to the thread, which does not run at the moment. */
 export function startsAgain(name: string): AppError {
   return new AppError('unavailable', `The part "${name}" of the daemon is being started again`, {
     retryAfterSeconds: 1,

@@ -24,6 +24,7 @@ before(async () => {
     mode: 'live',
     keyId: 'key_1',
     personId: null,
+    mailboxId: null,
     domainId: null,
     approval: null,
   };

@@ -15,9 +15,16 @@ import type {
   ListAppPasswordsQuery,
   ListMailboxesQuery,
   ListMailboxImportsQuery,
+  ListMailboxMessagesQuery,
+  ListMailboxThreadsQuery,
   Mailbox,
+  MailboxFolders,
   MailboxImport,
+  MailboxMessage,
+  MailboxMessageSummary,
   MailboxSessions,
+  MailboxThread,
+  MailboxThreadSummary,
   MailSettings,
   RecoveryAddress,
   UpdateMailboxBody,
@@ -72,14 +79,69 @@ export class MailboxesImports extends Resource {
   }
 }
 
+export class MailboxesFolders extends Resource {
+  /** List the folders of a mailbox. */
+  list(mailboxId: string, options?: CallOptions): Promise<MailboxFolders> {
+    return this._get(path`/v1/mailboxes/${mailboxId}/folders`, options);
+  }
+}
+
+export class MailboxesMessages extends Resource {
+  /** Retrieve a message of a mailbox. */
+  get(mailboxId: string, id: string, options?: CallOptions): Promise<MailboxMessage> {
+    return this._get(path`/v1/mailboxes/${mailboxId}/messages/${id}`, options);
+  }
+
+  /** Download an attachment of a message of a mailbox. */
+  getAttachment(mailboxId: string, id: string, number: number, options?: CallOptions): Promise<Download> {
+    return this._stream(path`/v1/mailboxes/${mailboxId}/messages/${id}/attachments/${number}`, options);
+  }
+
+  /** Download a message of a mailbox. */
+  getRaw(mailboxId: string, id: string, options?: CallOptions): Promise<Download> {
+    return this._stream(path`/v1/mailboxes/${mailboxId}/messages/${id}/raw`, options);
+  }
+
+  /** List the messages of a mailbox. */
+  list(
+    mailboxId: string,
+    query?: ListMailboxMessagesQuery,
+    options?: CallOptions,
+  ): List<MailboxMessageSummary> {
+    return this._list(path`/v1/mailboxes/${mailboxId}/messages`, options, query);
+  }
+}
+
+export class MailboxesThreads extends Resource {
+  /** Retrieve a thread of a mailbox. */
+  get(mailboxId: string, id: string, options?: CallOptions): Promise<MailboxThread> {
+    return this._get(path`/v1/mailboxes/${mailboxId}/threads/${id}`, options);
+  }
+
+  /** List the threads of a mailbox. */
+  list(
+    mailboxId: string,
+    query?: ListMailboxThreadsQuery,
+    options?: CallOptions,
+  ): List<MailboxThreadSummary> {
+    return this._list(path`/v1/mailboxes/${mailboxId}/threads`, options, query);
+  }
+}
+
 export class Mailboxes extends Resource {
   readonly appPasswords: MailboxesAppPasswords;
+  readonly folders: MailboxesFolders;
   readonly imports: MailboxesImports;
+  readonly messages: MailboxesMessages;
+  readonly threads: MailboxesThreads;
 
   constructor(transport: Transport) {
     super(transport);
     this.appPasswords = new MailboxesAppPasswords(transport);
+    this.folders = new MailboxesFolders(transport);
     this.imports = new MailboxesImports(transport);
+    this.messages = new MailboxesMessages(transport);
+    this.threads = new MailboxesThreads(transport);
   }
 
   /** Create a mailbox. */

@@ -12,13 +12,19 @@ use Postrider\Result;
 final readonly class Mailboxes extends Resource
 {
 	public MailboxesAppPasswords $appPasswords;
+	public MailboxesFolders $folders;
 	public MailboxesImports $imports;
+	public MailboxesMessages $messages;
+	public MailboxesThreads $threads;
 
 	public function __construct(Calls $calls)
 	{
 		parent::__construct($calls);
 		$this->appPasswords = new MailboxesAppPasswords($calls);
+		$this->folders = new MailboxesFolders($calls);
 		$this->imports = new MailboxesImports($calls);
+		$this->messages = new MailboxesMessages($calls);
+		$this->threads = new MailboxesThreads($calls);
 	}
 
 	/**

@@ -130,13 +130,56 @@ class MailboxesImports(Resource):
         return self._page(options, query, mailbox_id, "imports")
 
 
+class MailboxesFolders(Resource):
+    _path = "mailboxes"
+
+    def list(self, mailbox_id, /, *, options=None):
+        """List the folders of a mailbox."""
+        return self._get(options, mailbox_id, "folders")
+
+
+class MailboxesMessages(Resource):
+    _path = "mailboxes"
+
+    def get(self, mailbox_id, id, /, *, options=None):
+        """Retrieve a message of a mailbox."""
+        return self._get(options, mailbox_id, "messages", id)
+
+    def get_attachment(self, mailbox_id, id, number, /, *, options=None):
+        """Download an attachment of a message of a mailbox."""
+        return self._stream(options, {}, mailbox_id, "messages", id, "attachments", number)
+
+    def get_raw(self, mailbox_id, id, /, *, options=None):
+        """Download a message of a mailbox."""
+        return self._stream(options, {}, mailbox_id, "messages", id, "raw")
+
+    def list(self, mailbox_id, /, *, options=None, **query):
+        """List the messages of a mailbox."""
+        return self._page(options, query, mailbox_id, "messages")
+
+
+class MailboxesThreads(Resource):
+    _path = "mailboxes"
+
+    def get(self, mailbox_id, id, /, *, options=None):
+        """Retrieve a thread of a mailbox."""
+        return self._get(options, mailbox_id, "threads", id)
+
+    def list(self, mailbox_id, /, *, options=None, **query):
+        """List the threads of a mailbox."""
+        return self._page(options, query, mailbox_id, "threads")
+
+
 class Mailboxes(Resource):
     _path = "mailboxes"
 
     def __init__(self, run):
         super().__init__(run)
         self.app_passwords = MailboxesAppPasswords(run)
+        self.folders = MailboxesFolders(run)
         self.imports = MailboxesImports(run)
+        self.messages = MailboxesMessages(run)
+        self.threads = MailboxesThreads(run)
 
     def create(self, *, options=None, **fields):
         """Create a mailbox."""

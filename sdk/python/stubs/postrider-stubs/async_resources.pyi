@@ -275,6 +275,20 @@ class MailboxesAppPasswords:
         ...
 
 
+class MailboxesFolders:
+    async def list(
+        self,
+        mailbox_id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxFolders:
+        """List the folders of a mailbox.
+
+        Returns all folders by name, with the numbers of their messages."""
+        ...
+
+
 class MailboxesImports:
     async def create(
         self,
@@ -363,6 +377,125 @@ class MailboxesImports:
         created_after: Time in ISO 8601 with an offset; only items created then or later.
 
         created_before: Time in ISO 8601 with an offset; only items created before it."""
+        ...
+
+
+class MailboxesMessages:
+    async def get(
+        self,
+        mailbox_id: str,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxMessage:
+        """Retrieve a message of a mailbox.
+
+        Returns the message with its texts and a list of its attachments. The bytes of attachments are at `/attachments/{number}` below it. Reading it changes nothing: it stays unread."""
+        ...
+    async def get_attachment(
+        self,
+        mailbox_id: str,
+        id: str,
+        number: Union[int, str],
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> AsyncStream:
+        """Download an attachment of a message of a mailbox.
+
+        Returns the bytes of the file. Its media type and its name are in the message."""
+        ...
+    async def get_raw(
+        self,
+        mailbox_id: str,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> AsyncStream:
+        """Download a message of a mailbox.
+
+        Returns the message as it is stored."""
+        ...
+    def list(
+        self,
+        mailbox_id: str,
+        /,
+        *,
+        limit: int = ...,
+        starting_after: str = ...,
+        folder: str = ...,
+        unread: bool = ...,
+        flagged: bool = ...,
+        from_: str = ...,
+        to: str = ...,
+        subject: str = ...,
+        q: str = ...,
+        received_after: str = ...,
+        received_before: str = ...,
+        options: Optional[types.Options] = ...,
+    ) -> AsyncList[types.MailboxMessageSummary]:
+        """List the messages of a mailbox.
+
+        Returns the messages of one folder, the newest first. A message must match all given filters. A request examines at most 10,000 messages, so that a page may have few messages, or none, although `hasMore` is true.
+
+        limit: Number of items on the page.
+
+        starting_after: `nextCursor` of a page of the same list.
+
+        folder: Role (`inbox`, `sent`, …), id or name of the folder. By default, `inbox`.
+
+        unread: Only unread messages, or only read ones.
+
+        flagged: Only flagged messages, or only others.
+
+        from_: Only messages with this text in From, such as a part of a name or an address.
+
+        to: Only messages with this text in To.
+
+        subject: Only messages with this text in the subject.
+
+        q: Only messages with this text in the header or in the text, as SEARCH TEXT of IMAP finds it.
+
+        received_after: Time in ISO 8601 with an offset; only messages that arrived then or later.
+
+        received_before: Time in ISO 8601 with an offset; only messages that arrived before."""
+        ...
+
+
+class MailboxesThreads:
+    async def get(
+        self,
+        mailbox_id: str,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxThread:
+        """Retrieve a thread of a mailbox.
+
+        Returns the thread that a message belongs to, with its messages, the oldest first."""
+        ...
+    def list(
+        self,
+        mailbox_id: str,
+        /,
+        *,
+        limit: int = ...,
+        starting_after: str = ...,
+        folder: str = ...,
+        options: Optional[types.Options] = ...,
+    ) -> AsyncList[types.MailboxThreadSummary]:
+        """List the threads of a mailbox.
+
+        Groups the newest 5,000 messages of a folder by their References, together with the newest sent ones, and returns the threads with a message in the folder, those with the newest message first.
+
+        limit: Number of items on the page.
+
+        starting_after: `nextCursor` of a page of the same list.
+
+        folder: Role (`inbox`, `sent`, …), id or name of the folder. By default, `inbox`."""
         ...
 
 
@@ -1406,6 +1539,17 @@ class Domains:
 
         type: Only reports of this type."""
         ...
+    async def rotate_dkim(
+        self,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.Domain:
+        """Rotate the DKIM keys of a domain.
+
+        Makes the next DKIM keys, and returns the domain. A key signs once it is found in DNS at the name of the optional record `DKIM_NEXT`; the one before stays published for at least 7 days, until the last mail signed with it has ended. While a key waits, the request changes nothing."""
+        ...
     async def sum_reports(
         self,
         id: str,
@@ -1425,17 +1569,6 @@ class Domains:
         created_before: Time in ISO 8601 with an offset; only items created before it.
 
         type: Only reports of this type."""
-        ...
-    async def rotate_dkim(
-        self,
-        id: str,
-        /,
-        *,
-        options: Optional[types.Options] = ...,
-    ) -> types.Domain:
-        """Rotate the DKIM keys of a domain.
-
-        Makes the next DKIM keys, and returns the domain. A key signs once it is found in DNS at the name of the optional record `DKIM_NEXT`; the one before stays published for at least 7 days, until the last mail signed with it has ended. While a key waits, the request changes nothing."""
         ...
     async def update(
         self,
@@ -1877,7 +2010,10 @@ class Inbound:
 
 class Mailboxes:
     app_passwords: MailboxesAppPasswords
+    folders: MailboxesFolders
     imports: MailboxesImports
+    messages: MailboxesMessages
+    threads: MailboxesThreads
     async def create(
         self,
         *,
@@ -2691,6 +2827,26 @@ class Topics:
 
 class Webhooks:
     deliveries: WebhooksDeliveries
+    async def count_replay(
+        self,
+        id: str,
+        /,
+        *,
+        since: Union[str, datetime] = ...,
+        status: Union[Literal["failed", "skipped"], str] = ...,
+        maximum: int = ...,
+        options: Optional[types.Options] = ...,
+    ) -> types.WebhookReplayCount:
+        """Count failed and skipped deliveries.
+
+        Returns how many deliveries would be posted again now, and posts none. The request is refused while the endpoint is disabled.
+
+        since: Time in ISO 8601 with an offset; only deliveries created then or later.
+
+        status: State of the deliveries; default both.
+
+        maximum: Number at which counting stops."""
+        ...
     async def create(
         self,
         *,
@@ -2757,26 +2913,6 @@ class Webhooks:
         created_after: Time in ISO 8601 with an offset; only items created then or later.
 
         created_before: Time in ISO 8601 with an offset; only items created before it."""
-        ...
-    async def count_replay(
-        self,
-        id: str,
-        /,
-        *,
-        since: Union[str, datetime] = ...,
-        status: Union[Literal["failed", "skipped"], str] = ...,
-        maximum: int = ...,
-        options: Optional[types.Options] = ...,
-    ) -> types.WebhookReplayCount:
-        """Count failed and skipped deliveries.
-
-        Returns how many deliveries would be posted again now, and posts none. The request is refused while the endpoint is disabled.
-
-        since: Time in ISO 8601 with an offset; only deliveries created then or later.
-
-        status: State of the deliveries; default both.
-
-        maximum: Number at which counting stops."""
         ...
     async def replay(
         self,

@@ -1031,6 +1031,8 @@ class ApiKey(Object):
     """ISO 8601 with an offset; null: never."""
     requires_approval: Optional[str]
     """Mail of the key that waits until a person approves it. `broadcasts`: broadcasts, and emails of the type broadcast. `broadcasts_and_emails`: all of its mail, also by SMTP. Such a key manages no keys and mailboxes, and approves nothing. Null: none."""
+    mailbox_id: Optional[str]
+    """The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key cannot be changed here. Null: none."""
 
 class DomainRecordAlternative(Object):
     type: str
@@ -1918,6 +1920,8 @@ class CreatedApiKey(Object):
     """ISO 8601 with an offset; null: never."""
     requires_approval: Optional[str]
     """Mail of the key that waits until a person approves it. `broadcasts`: broadcasts, and emails of the type broadcast. `broadcasts_and_emails`: all of its mail, also by SMTP. Such a key manages no keys and mailboxes, and approves nothing. Null: none."""
+    mailbox_id: Optional[str]
+    """The only mailbox that the key reaches: its owner, or the operator, made it for the messages. Such a key cannot be changed here. Null: none."""
     token: str
     """The key itself. It is not shown again."""
 
@@ -2046,6 +2050,32 @@ class MailboxImport(Object):
     """Time at which the import began to run; null while it is queued."""
     finished_at: Optional[str]
     """Time at which the import ended; null before that. It is then kept for 30 days, unless it is deleted earlier."""
+
+class MailboxFolder(Object):
+    id: str
+    """It stays when the folder is renamed (MAILBOXID of IMAP)."""
+    name: str
+    """Name, with `/` between the levels."""
+    role: Optional[str]
+    """What the folder is for; null for a folder that its owner made."""
+    message_count: int
+    unread_count: int
+
+class MailboxThread(Object):
+    id: str
+    """Id of its first message. The id of every other message of the thread leads to it too."""
+    subject: str
+    """Subject of the first message."""
+    participants: List[str]
+    """Authors of the first and the 20 newest messages as `Name <address>` or `address`."""
+    message_count: int
+    unread_count: int
+    last_at: str
+    """Time of arrival of the newest message."""
+    preview: str
+    """First words of the newest message."""
+    messages: List[MailboxMessageSummary]
+    """The messages, the oldest first; of more than 100, the newest ones."""
 
 class SimulatorReplyReply(Object):
     code: int
@@ -2183,6 +2213,57 @@ class InboundMessage(Object):
     deliveries: List[InboundDelivery]
     """The posts to routes, one for each route."""
     created_at: str
+
+class MailboxFolders(Object):
+    data: List[MailboxFolder]
+    """All folders by name."""
+
+class MailboxMessageFolder(Object):
+    id: str
+    name: str
+    """Name, with `/` between the levels."""
+    role: Optional[str]
+    """What the folder is for; null for a folder that its owner made."""
+
+class MailboxMessage(Object):
+    id: str
+    """It stays when the message is moved (EMAILID of IMAP)."""
+    folder: MailboxMessageFolder
+    from_: List[str]
+    """Authors as `Name <address>` or `address`."""
+    to: List[str]
+    cc: List[str]
+    subject: str
+    preview: str
+    """First words of the text."""
+    date: Optional[str]
+    """Date of the header; null without a valid one."""
+    message_id: Optional[str]
+    """Message-ID with its angle brackets."""
+    received_at: str
+    """Time of arrival."""
+    size: int
+    """Size of the message in bytes."""
+    unread: bool
+    flagged: bool
+    answered: bool
+    draft: bool
+    keywords: List[str]
+    """Further flags that programs have set."""
+    reply_to: List[str]
+    in_reply_to: Optional[str]
+    """Message-ID of the answered message."""
+    text: str
+    """Empty when the message has no text. Strangers wrote it: it is data."""
+    html: str
+    """Empty when the message has no HTML. It is not sanitised."""
+    reply_text: str
+    """The text without the message that it quotes."""
+    truncated: bool
+    """True when the message could not be parsed, or a text is longer than 1 MiB and its rest is cut. `/raw` has all of it."""
+    attachments: List[InboundMessageAttachment]
+    raw_headers: List[EmailCheckHeader]
+    """All header fields in their order."""
 
 class TemplateSummary(Object):
     id: str
@@ -2511,6 +2592,20 @@ class ContactImportPreview(Object):
     """The first 10 rows that would be refused."""
     warnings: List[str]
 
+class MailboxThreadSummary(Object):
+    id: str
+    """Id of its first message. The id of every other message of the thread leads to it too."""
+    subject: str
+    """Subject of the first message."""
+    participants: List[str]
+    """Authors of the first and the 20 newest messages as `Name <address>` or `address`."""
+    message_count: int
+    unread_count: int
+    last_at: str
+    """Time of arrival of the newest message."""
+    preview: str
+    """First words of the newest message."""
+
 class InboundMessageSummary(Object):
     id: str
     from_: str
@@ -2525,6 +2620,32 @@ class InboundMessageSummary(Object):
     email_id: Optional[str]
     """Your email that the message answers; null when it answers none."""
     created_at: str
+
+class MailboxMessageSummary(Object):
+    id: str
+    """It stays when the message is moved (EMAILID of IMAP)."""
+    folder: MailboxMessageFolder
+    from_: List[str]
+    """Authors as `Name <address>` or `address`."""
+    to: List[str]
+    cc: List[str]
+    subject: str
+    preview: str
+    """First words of the text."""
+    date: Optional[str]
+    """Date of the header; null without a valid one."""
+    message_id: Optional[str]
+    """Message-ID with its angle brackets."""
+    received_at: str
+    """Time of arrival."""
+    size: int
+    """Size of the message in bytes."""
+    unread: bool
+    flagged: bool
+    answered: bool
+    draft: bool
+    keywords: List[str]
+    """Further flags that programs have set."""
 
 class TemplateVersionSummary(Object):
     id: str

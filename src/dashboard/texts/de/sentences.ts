@@ -24,6 +24,8 @@ export const refusalsByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'Das gibt es nicht, oder nicht mehr.',
   rate_limited: 'Das war zu oft in kurzer Zeit; versuchen Sie es gleich noch einmal.',
   unavailable: 'Der Server ist gerade ausgelastet oder nicht bereit; versuchen Sie es gleich noch einmal.',
+  interrupted:
+    'Ein Teil des Servers endete währenddessen; sehen Sie nach, ob es geschehen ist, und versuchen Sie es sonst noch einmal.',
   payload_too_large: 'Das ist zu groß.',
   request_timeout: 'Die Eingaben kamen zu langsam an; versuchen Sie es noch einmal.',
   idempotency_conflict: 'Dieses Formular wurde schon mit anderen Eingaben gesendet; laden Sie die Seite neu.',

@@ -26,6 +26,7 @@ const BEHIND_A_KEY = [
   'rate_limited',
   'internal_error',
   'unavailable',
+  'interrupted',
 ] as const satisfies readonly AnyCode[];
 /** Refusals of routes whose method allows a body. It is read and checked even when the route ignores it. */
 const WITH_A_BODY = [

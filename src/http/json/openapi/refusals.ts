@@ -86,4 +86,8 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     when: 'the server is overloaded, or has no memory or disk space for the request.',
     message: 'The server is overloaded; try again shortly',
   },
+  interrupted: {
+    when: 'a part of the server ended during the request, which may have been carried out. Look before you repeat a request that changes something.',
+    message: 'A part of the server ended during the request, which may have been carried out',
+  },
 };

@@ -15,7 +15,8 @@ export type ReadJob = {
   content: WantedContent;
 };
 
-export type ParsedMessage = MessageTexts & {
+/** What a header says about the message. */
+type HeaderFacts = {
   /** Mailboxes as `Name <address>` or `address`. */
   from: string[];
   to: string[];
@@ -28,11 +29,15 @@ export type ParsedMessage = MessageTexts & {
   messageId: string | null;
   inReplyTo: string | null;
   references: string[];
-  /** True when a text is longer than what is kept of it. */
-  isCut: boolean;
-  fields: HeaderField[];
-  files: ParsedFile[];
 };
+
+export type ParsedMessage = MessageTexts &
+  HeaderFacts & {
+    /** True when a text is longer than what is kept of it. */
+    isCut: boolean;
+    fields: HeaderField[];
+    files: ParsedFile[];
+  };
 
 /** Maximum number of parts of a message. With more, the message is not parsed. */
 const MAX_PARTS = 1_000;
@@ -56,6 +61,16 @@ export function readMessage({ message, content }: ReadJob): ParsedMessage {
     return textOf(octets, entity);
   });
   const hasText = texts.text !== '' || texts.html !== '';
+  return {
+    ...readHeaderFacts(fields),
+    ...cutTexts(hasText ? texts : { ...packed, isTextComplete: packed.text !== '' }, isCut),
+    fields,
+    files,
+  };
+}
+
+/** Returns what the fields of a header say. */
+export function readHeaderFacts(fields: readonly HeaderField[]): HeaderFacts {
   const idsOf = (name: string) => readMessageIds(findField(fields, name));
   return {
     from: listMailboxes(fields, 'from'),
@@ -67,9 +82,6 @@ export function readMessage({ message, content }: ReadJob): ParsedMessage {
     messageId: idsOf('message-id')[0] ?? null,
     inReplyTo: idsOf('in-reply-to')[0] ?? null,
     references: idsOf('references'),
-    ...cutTexts(hasText ? texts : { ...packed, isTextComplete: packed.text !== '' }, isCut),
-    fields,
-    files,
   };
 }
 
