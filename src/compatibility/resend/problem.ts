@@ -30,6 +30,7 @@ const NAMES: Record<AnyCode, Shown> = {
   quota_exceeded: { name: 'monthly_quota_exceeded' },
   internal_error: { name: 'internal_server_error' },
   unavailable: { name: 'application_error' },
+  interrupted: { name: 'application_error' },
 };
 
 /** Names of refusals of single fields, by the beginning of the field. */
