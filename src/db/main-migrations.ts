@@ -4,12 +4,12 @@ import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
+import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
-import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
 import type { Migration } from './migrate.ts';
 

@@ -48,7 +48,15 @@ async function fillSpool(workspace: Workspace): Promise<Directory> {
   const { dataDir, dns, tenantId } = directory;
   const input: SpoolInput = {
     env: { ...environment(dns, { dataDir, smtpPort: await freePort() }), POSTRIDER_DATA_DIR: dataDir },
-    caller: { tenantId, mode: 'live', keyId: 'key_bench', personId: null, domainId: null, mailboxId: null, approval: null },
+    caller: {
+      tenantId,
+      mode: 'live',
+      keyId: 'key_bench',
+      personId: null,
+      domainId: null,
+      mailboxId: null,
+      approval: null,
+    },
     from: SENDER,
     emails: SCHEDULED_EMAILS,
     domains: DOMAINS,
