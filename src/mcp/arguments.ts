@@ -42,7 +42,7 @@ export const timeArgument = (description: string) =>
 
 /** Returns a schema of one of some words. */
 export const oneOf = <Word extends string>(words: readonly Word[], description: string) =>
-  Type.Enum([...words], { description });
+  Type.Enum([...words], { type: 'string', description });
 
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 

@@ -81,6 +81,8 @@ export async function openProtocol(calls: ToolCalls, log: Log): Promise<Protocol
   const handler: McpHttpHandler = mcp.createMcpHandler(({ requestInfo }) => createServer(requestInfo), {
     // The list of tools never changes, so nobody has to wait for changes.
     maxSubscriptions: 0,
+    // Answers are sent as a whole, so no stream has to be kept open.
+    keepAliveMs: 0,
     onerror: (error) => log.debug({ err: error }, 'a message of MCP was refused'),
   });
   return {

@@ -5,6 +5,8 @@ type Page = { data: readonly unknown[]; nextCursor?: string | null };
 /** Returns a sentence on a page of a list, with the cursor of the next one. `things` is the plural of its items. */
 export function saysPage(things: string, { data, nextCursor = null }: Page): string {
   const more =
-    nextCursor === null ? 'These are all.' : `There are more: call again with startingAfter ${nextCursor}.`;
-  return `${data.length} ${things}. ${more}`;
+    nextCursor === null
+      ? 'There are no more.'
+      : `There are more: call again with startingAfter ${nextCursor}.`;
+  return `Number of ${things} shown: ${data.length}. ${more}`;
 }

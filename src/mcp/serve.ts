@@ -87,7 +87,9 @@ function senderOf(server: FastifyInstance, request: FastifyRequest): Sender {
 /** Returns a request as the protocol takes it, whose signal says that the client has left. */
 function asWebRequest({ headers }: FastifyRequest, reply: FastifyReply): Request {
   const left = new AbortController();
-  reply.raw.once('close', () => left.abort());
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) left.abort();
+  });
   const given = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (READ_HEADERS.test(name) && typeof value === 'string') given.set(name, value);

@@ -37,7 +37,7 @@ export const listAudiences = defineTool({
       api.get<Page<Static<typeof topicSchema>>>('/topics', query),
     ]);
     const isWhole = [audiences, segments, topics].every(({ nextCursor }) => nextCursor === null);
-    const counts = `${audiences.data.length} audiences, ${segments.data.length} segments and ${topics.data.length} topics.`;
+    const counts = `Audiences: ${audiences.data.length}, segments: ${segments.data.length}, topics: ${topics.data.length}.`;
     return {
       says: isWhole ? counts : `${counts} Only the newest ${LISTED} of each are listed.`,
       foreign: { audiences: audiences.data, segments: segments.data, topics: topics.data },
@@ -139,6 +139,6 @@ export const countSegment = defineTool({
             filter: { op: match === 'all' ? 'and' : 'or', rules },
           })
         : await api.get<Static<typeof segmentSchema>>(path`/segments/${segmentId}`, { count: true });
-    return { says: `${contactCount} contacts match.`, facts: { contactCount } };
+    return { says: `Contacts that match: ${contactCount}.`, facts: { contactCount } };
   },
 });

@@ -69,7 +69,7 @@ export const findEmails = defineTool({
     const reach = found.isComplete
       ? 'All emails of the last 90 days were searched.'
       : `The newest ${found.examined} emails were searched, back to ${found.since}.`;
-    return { says: `${found.data.length} emails found. ${reach}`, foreign: found.data };
+    return { says: `Number of emails found: ${found.data.length}. ${reach}`, foreign: found.data };
   },
 });
 
@@ -88,7 +88,7 @@ export const showEmail = defineTool({
     const { html, amp, ...email } = await getEmail(api, emailId);
     const { attempts } = await api.get<Attempts>(path`/emails/${emailId}/attempts`);
     return {
-      says: `The email ${email.id} is ${email.status}. It has ${email.recipients.length} recipients and ${attempts.length} attempts.`,
+      says: `The email ${email.id} is ${email.status}. Recipients: ${email.recipients.length}. Attempts: ${attempts.length}.`,
       foreign: { ...email, ...(includeHtml && { html, amp }), attempts },
     };
   },
@@ -182,7 +182,7 @@ function reasonOf({ status, attempts, nextAttemptAt, holdReason, smtpCode }: Rec
   if (status === 'held') return `Held (${holdReason}): it is sent only after a person releases it.`;
   if (status === 'deferred') {
     const reply = smtpCode === null ? 'no server could be reached' : `the server replied ${smtpCode}`;
-    return `Put off after ${attempts} attempts, because ${reply}.${next}`;
+    return `Put off (attempts so far: ${attempts}), because ${reply}.${next}`;
   }
   if (status === 'sent') return 'An attempt runs now, or was cut off and is repeated.';
   return `Its first attempt has not begun: it waits for its time, or behind other mail to the same site.${next}`;

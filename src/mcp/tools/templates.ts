@@ -39,8 +39,7 @@ export const previewTemplate = defineTool({
       variables,
     });
     const { missingVariables: missing } = preview;
-    const says =
-      missing.length === 0 ? 'No variable is missing.' : `${missing.length} variables are missing.`;
+    const says = missing.length === 0 ? 'No variable is missing.' : `Missing variables: ${missing.length}.`;
     return { says, foreign: { id, name, ...preview } };
   },
 });
