@@ -1579,9 +1579,11 @@ type WebhookEndpoint struct {
 	PreviousSecretExpiresAt *string `json:"previousSecretExpiresAt"`
 	Description             *string `json:"description"`
 	// Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.
-	DomainID  *string `json:"domainId"`
-	CreatedAt string  `json:"createdAt"`
-	UpdatedAt string  `json:"updatedAt"`
+	DomainID *string `json:"domainId"`
+	// Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.
+	Format    string `json:"format"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
 }
 
 type WebhookDelivery struct {
@@ -2030,9 +2032,11 @@ type WebhookEndpointWithSecret struct {
 	PreviousSecretExpiresAt *string `json:"previousSecretExpiresAt"`
 	Description             *string `json:"description"`
 	// Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.
-	DomainID  *string `json:"domainId"`
-	CreatedAt string  `json:"createdAt"`
-	UpdatedAt string  `json:"updatedAt"`
+	DomainID *string `json:"domainId"`
+	// Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.
+	Format    string `json:"format"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
 	// Secret that signs every post. It is not shown again.
 	Secret string `json:"secret"`
 }
@@ -3101,6 +3105,8 @@ type CreateWebhookEndpointBody struct {
 	Description string `json:"description,omitempty"`
 	// Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.
 	DomainID string `json:"domainId,omitempty"`
+	// Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.
+	Format string `json:"format,omitempty"`
 }
 
 // ListWebhookEndpointsQuery is the query of Webhooks.List.

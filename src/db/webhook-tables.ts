@@ -4,7 +4,10 @@
  */
 
 import { RECEIVER_COLUMNS, RESPONSE_COLUMNS } from './post-columns.ts';
-import { id, integer, key, nullable, type Row, references, table, text } from './table.ts';
+import { id, initially, integer, key, nullable, type Row, references, table, text } from './table.ts';
+
+/** Shape of the posts of an endpoint: ours, or that of Resend's webhooks. */
+export type WebhookFormat = 'default' | 'resend';
 
 /** Written by webhooks/store.ts. */
 export const webhookEndpoints = table({
@@ -23,6 +26,8 @@ export const webhookEndpoints = table({
   previousSecretUntil: nullable(integer()),
   createdAt: integer(),
   updatedAt: integer(),
+  /** Shape of what is posted. It never changes. */
+  format: initially('default', text<WebhookFormat>()),
 }).indexedBy({
   webhookEndpointsByTenant: '(tenantId, mode, id)',
   webhookEndpointsRotating: '(previousSecretUntil) WHERE previousSecretUntil IS NOT NULL',

@@ -16,7 +16,7 @@ import { eventList } from './update.ts';
 export async function createEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>,
   { tenantId, mode, ...limit }: Owner,
-  { url, events, description, domainId }: NewEndpoint,
+  { url, events, description, domainId, format = 'default' }: NewEndpoint,
 ): Promise<WebhookEndpointRow & { secret: string }> {
   checkDestination('url', url, app.config.webhooks);
   const secret = newSecret();
@@ -42,6 +42,7 @@ export async function createEndpoint(
     previousSecretUntil: null,
     createdAt: now,
     updatedAt: now,
+    format,
   };
   await app.db.commit(insertEndpoint, row);
   return { ...row, secret };

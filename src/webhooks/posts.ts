@@ -7,7 +7,7 @@ import { periodic, type Work } from '../system/worker.ts';
 import type { TaskKind } from '../tasks/kind.ts';
 import type { LeasedTask } from '../tasks/store.ts';
 import type { PartApp } from '../thread-app.ts';
-import { eventPayload, post } from './deliver.ts';
+import { payloadFor, post } from './deliver.ts';
 import { CLOSED, type DeliveryId, findOldestPending, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { dataForEndpoint } from './domain-events.ts';
 import { createPostKind, type Unposted } from './posting/kind.ts';
@@ -46,7 +46,7 @@ async function postDelivery(
   // Retention removes events, for example when the daemon was down for months.
   if (!event) return { kind: 'unpostable', error: 'The event is no longer kept' };
   const data = await dataForEndpoint(app.db.read, event, endpoint);
-  return post(app, { id, endpoint, event, body: eventPayload({ ...event, data }) });
+  return post(app, { id, endpoint, event, body: payloadFor(endpoint, { ...event, data }) });
 }
 
 const SWEEP_PERIOD_MS = 3_600_000;

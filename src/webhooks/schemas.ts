@@ -1,6 +1,6 @@
 /** Request and response shapes of webhook endpoints (specification 2.11, 4.12). */
 import { type Static, Type } from 'typebox';
-import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
+import type { WebhookEndpointRow, WebhookFormat } from '../db/webhook-tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
@@ -41,13 +41,25 @@ const domainId = Type.Union([Type.String(), Type.Null()], {
     'events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.',
 });
 
+const FORMATS = ['default', 'resend'] as const satisfies readonly WebhookFormat[];
+const format = Type.Enum([...FORMATS], {
+  description:
+    'Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.',
+});
+
 const EXAMPLE = {
   url: 'https://shop.example/webhooks/mail',
   events: ['email.delivered', 'email.bounced'] as const,
 };
 
 export const newEndpointSchema = Type.Object(
-  { url, events, description: Type.Optional(descriptionOrNull), domainId: Type.Optional(domainId) },
+  {
+    url,
+    events,
+    description: Type.Optional(descriptionOrNull),
+    domainId: Type.Optional(domainId),
+    format: Type.Optional(format),
+  },
   { examples: [{ ...EXAMPLE, description: 'The shop' }] },
 );
 export type NewEndpoint = Static<typeof newEndpointSchema>;
@@ -96,6 +108,7 @@ const endpointFields = {
   }),
   description: Type.Union([Type.String(), Type.Null()]),
   domainId,
+  format,
   createdAt: Type.String(),
   updatedAt: Type.String(),
 };
@@ -113,6 +126,7 @@ const SHOWN_EXAMPLE = {
   previousSecretExpiresAt: null,
   description: 'The shop',
   domainId: null,
+  format: 'default',
   createdAt: '2026-03-01T09:00:00.000Z',
   updatedAt: '2026-03-01T09:00:00.000Z',
 };
@@ -153,6 +167,7 @@ export function showEndpoint(row: WebhookEndpointRow & Lag, nowMs: number): Stat
     previousSecretExpiresAt: overlaps ? isoTime(previousSecretUntil) : null,
     description: row.description,
     domainId: row.domainId,
+    format: row.format,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };

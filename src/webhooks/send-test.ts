@@ -8,7 +8,7 @@ import type { EventType } from '../events/store.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
-import { eventPayload } from './deliver.ts';
+import { payloadFor } from './deliver.ts';
 import type { WebhookCalls } from './part.ts';
 import { errorOf } from './posting/post.ts';
 import { sampleData } from './sample.ts';
@@ -31,7 +31,7 @@ export function createSendTest(app: Pick<App, 'db' | 'clock'>, { post }: Webhook
     const now = app.clock.now();
     const data = JSON.stringify(sampleData(type, now));
     const event = { id: newId('evt', now), type, mode: endpoint.mode, createdAt: now, data };
-    const body = eventPayload(event, { test: true });
+    const body = payloadFor(endpoint, event, { test: true });
     const outcome = await post({ id: newId('whd', now), endpoint, event, body });
     const response = outcome.kind === 'unreachable' ? null : outcome.response;
     return {

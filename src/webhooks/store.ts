@@ -188,7 +188,7 @@ export async function listSubscribers(tx: Tx, { tenantId, mode }: Subscription):
 const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
   db
     .selectFrom('webhookEndpoints')
-    .select(['id', 'tenantId', 'domainId', 'url', 'status'])
+    .select(['id', 'tenantId', 'domainId', 'url', 'status', 'format'])
     .select(['failingSince', 'warnedAt', 'consecutiveFailures', 'suspendedUntil'])
     .select(['secretSealed', 'previousSecretSealed', 'previousSecretUntil'])
     .where('id', '=', param('id')),
@@ -197,7 +197,14 @@ const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
 /** The fields of an endpoint that a post needs. */
 export type Receiver = Pick<
   WebhookEndpointRow,
-  'id' | 'tenantId' | 'domainId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
+  | 'id'
+  | 'tenantId'
+  | 'domainId'
+  | 'url'
+  | 'format'
+  | 'secretSealed'
+  | 'previousSecretSealed'
+  | 'previousSecretUntil'
 >;
 type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 

@@ -58,7 +58,7 @@ export function openPreviousDatabase(): Database {
 const ADDED = [
   ...['waitingSince', 'dkimKeys', 'ed25519'],
   ...['passwordRecovery', 'timeZone', 'contrast', 'mailboxId'],
-  'apiKeyId',
+  ...['apiKeyId', 'format'],
   ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt'],
 ];
 /** Optional records of a domain that the previous version did not show. */

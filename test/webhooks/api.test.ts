@@ -30,6 +30,7 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
       suspendedUntil: null,
       waitingSince: null,
       domainId: null,
+      format: 'default',
     },
     ...{ previousSecretExpiresAt: null, createdAt: shown.createdAt, updatedAt: shown.createdAt },
   });

@@ -1487,6 +1487,11 @@ export interface WebhookEndpoint extends Omit<InboundRoute, 'address' | 'destina
    * domain has that domain. It cannot be changed.
    */
   domainId: string | null;
+  /**
+   * Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`,
+   * `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.
+   */
+  format: Known<'default' | 'resend'>;
 }
 
 export interface WebhookDelivery {
@@ -2791,7 +2796,7 @@ export interface SearchEmailSubjectsAnswer {
 
 export type ListTemplateVersionsQuery = ListTopicsQuery;
 
-export interface CreateWebhookEndpointBody extends Partial<Pick<WebhookEndpoint, 'domainId'>> {
+export interface CreateWebhookEndpointBody extends Partial<Pick<WebhookEndpoint, 'domainId' | 'format'>> {
   /** https URL to which events are posted, without user name and fragment, and not on a mail port. */
   url: string;
   /** Types of events that are posted. Repeated types are dropped. */
@@ -2802,7 +2807,7 @@ export interface CreateWebhookEndpointBody extends Partial<Pick<WebhookEndpoint,
 
 export type ListWebhookEndpointsQuery = ListTopicsQuery;
 
-export interface UpdateWebhookEndpointBody extends Partial<Omit<CreateWebhookEndpointBody, 'domainId'>> {
+export interface UpdateWebhookEndpointBody extends Partial<Omit<CreateWebhookEndpointBody, 'domainId' | 'format'>> {
   /** Enabling an endpoint forgets its failures so far. */
   status?: Known<'enabled' | 'disabled'>;
 }

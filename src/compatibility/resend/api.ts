@@ -15,9 +15,11 @@ import { suppressionCalls } from './suppressions.ts';
 import { templateCalls } from './templates/calls.ts';
 import { topicCalls } from './topics.ts';
 import { PREFIX } from './unsupported.ts';
+import { webhookEventCalls } from './webhook-events.ts';
+import { webhookCalls } from './webhooks.ts';
 
 /** Every call that is answered. */
-const CALLS: readonly Call[] = [
+export const CALLS: readonly Call[] = [
   ...emailCalls,
   ...domainCalls,
   ...apiKeyCalls,
@@ -27,6 +29,8 @@ const CALLS: readonly Call[] = [
   ...broadcastCalls,
   ...templateCalls,
   ...suppressionCalls,
+  ...webhookCalls,
+  ...webhookEventCalls,
 ];
 
 export const resendApi = {

@@ -61,6 +61,7 @@ const FIELD_NAMES: ReadonlyMap<string, string> = new Map([
   ['templateId', 'template.id'],
   ['variables', 'template.variables'],
   ['startingAfter', 'after'],
+  ['url', 'endpoint'],
   ['endingBefore', 'before'],
 ]);
 

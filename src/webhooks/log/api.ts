@@ -5,7 +5,7 @@ import type { App } from '../../app.ts';
 import type { WebhookEndpointRow } from '../../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { eventPayload } from '../deliver.ts';
+import { payloadFor } from '../deliver.ts';
 import { getEventOf } from '../deliveries/store.ts';
 import { dataForEndpoint } from '../domain-events.ts';
 import { getEndpoint, type Owner } from '../store.ts';
@@ -66,7 +66,7 @@ async function getWholeDelivery(
   const delivery = await getDelivery(app.db.read, endpoint.id, id);
   const event = await getEventOf(app.db.read, delivery);
   const data = await dataForEndpoint(app.db.read, event, endpoint);
-  return { ...delivery, requestBody: eventPayload({ ...event, data }) };
+  return { ...delivery, requestBody: payloadFor(endpoint, { ...event, data }) };
 }
 
 function registerReplay(server: FastifyInstance, app: App): void {

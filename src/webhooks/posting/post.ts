@@ -36,6 +36,8 @@ type SignedPost = {
   deliveryId: string;
   /** Id of the message in the sense of Standard Webhooks, which all attempts share. */
   messageId: string;
+  /** Prefixes of the header fields of Standard Webhooks; by default `webhook` alone. */
+  signaturePrefixes?: readonly string[];
   /** Further header fields, in lower case. */
   headers: Readonly<Record<string, string>>;
   /** JSON in UTF-8. */
@@ -45,10 +47,11 @@ type SignedPost = {
 /** Posts the body, signed at the current time. It never throws for an error of the receiver. */
 export async function postSigned(
   app: PartApp,
-  { url, keys, deliveryId, messageId, headers, body }: SignedPost,
+  { url, keys, deliveryId, messageId, signaturePrefixes = ['webhook'], headers, body }: SignedPost,
 ): Promise<PostOutcome> {
   const timestampSeconds = Math.floor(app.clock.now() / 1_000);
   const startedAt = app.clock.elapsed();
+  const signature = signStandard(keys, { id: messageId, timestampSeconds, body });
   try {
     const response = await app.fetch({
       method: 'POST',
@@ -59,9 +62,7 @@ export async function postSigned(
         [app.config.webhooks.signatureHeader]: signPayload(keys, timestampSeconds, body),
         ...headers,
         'x-service-delivery': deliveryId,
-        'webhook-id': messageId,
-        'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': signStandard(keys, { id: messageId, timestampSeconds, body }),
+        ...standardHeaders(signaturePrefixes, { messageId, timestampSeconds, signature }),
       },
       body,
       timeoutMs: POST_TIMEOUT_MS,
@@ -71,6 +72,24 @@ export async function postSigned(
   } catch (error) {
     return { kind: 'unreachable', error: describe(error) };
   }
+}
+
+/** Returns the header fields of Standard Webhooks, once with each prefix. */
+function standardHeaders(
+  prefixes: readonly string[],
+  {
+    messageId,
+    timestampSeconds,
+    signature,
+  }: { messageId: string; timestampSeconds: number; signature: string },
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const prefix of prefixes) {
+    headers[`${prefix}-id`] = messageId;
+    headers[`${prefix}-timestamp`] = String(timestampSeconds);
+    headers[`${prefix}-signature`] = signature;
+  }
+  return headers;
 }
 
 /** Returns the error of a post as text for the owner of the URL; null when there was none. */

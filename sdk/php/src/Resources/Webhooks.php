@@ -22,7 +22,7 @@ final readonly class Webhooks extends Resource
 	/**
 	 * Create a webhook endpoint.
 	 *
-	 * @param array{url: string, events: list<string>, description?: ?string, domainId?: ?string} $body
+	 * @param array{url: string, events: list<string>, description?: ?string, domainId?: ?string, format?: string} $body
 	 */
 	public function create(array $body, array $options = []): Result
 	{

@@ -2855,6 +2855,7 @@ class Webhooks:
         events: Sequence[Union[Literal["email.queued", "email.sent", "email.delivered", "email.bounced", "email.complained", "email.opened", "email.clicked", "email.delivery_delayed", "email.suppressed", "email.canceled", "email.held", "email.received", "domain.verified", "domain.failed", "contact.created", "contact.updated", "contact.deleted", "contact.unsubscribed", "suppression.added", "suppression.removed", "broadcast.sent", "broadcast.paused", "broadcast.failed", "approval.requested", "approval.approved", "approval.declined", "approval.expired", "approval.withdrawn"], str]],
         description: Optional[str] = ...,
         domain_id: Optional[str] = ...,
+        format: Union[Literal["default", "resend"], str] = ...,
         options: Optional[types.Options] = ...,
     ) -> types.WebhookEndpointWithSecret:
         """Create a webhook endpoint.
@@ -2867,7 +2868,9 @@ class Webhooks:
 
         description: Text for your own use; null for none.
 
-        domain_id: Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed."""
+        domain_id: Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.
+
+        format: Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed."""
         ...
     def delete(
         self,

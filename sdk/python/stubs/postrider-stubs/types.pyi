@@ -814,6 +814,8 @@ CreateWebhookEndpointBody = TypedDict(
         "description": NotRequired[Optional[str]],
         # Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed.
         "domainId": NotRequired[Optional[str]],
+        # Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed.
+        "format": NotRequired[Union[Literal["default", "resend"], str]],
     },
 )
 
@@ -2319,6 +2321,8 @@ class WebhookEndpoint(Object):
     description: Optional[str]
     domain_id: Optional[str]
     """Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed."""
+    format: str
+    """Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed."""
     created_at: str
     updated_at: str
 
@@ -2720,6 +2724,8 @@ class WebhookEndpointWithSecret(Object):
     description: Optional[str]
     domain_id: Optional[str]
     """Domain whose events alone are posted: those of its emails, its broadcasts, the mail that arrives there, and its state. Null: the events of the whole tenant. An endpoint that is made with an API key of one domain has that domain. It cannot be changed."""
+    format: str
+    """Shape of the posts. `resend`: that of the webhooks of Resend, with the header fields `svix-id`, `svix-timestamp` and `svix-signature`, for programs that were written for them. It cannot be changed."""
     created_at: str
     updated_at: str
     secret: str

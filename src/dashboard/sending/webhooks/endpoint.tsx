@@ -84,7 +84,7 @@ type Props = { context: TenantContext; endpoint: Endpoint };
 
 async function summary(context: TenantContext, endpoint: Endpoint) {
   const { webhooks, keys } = context.texts;
-  const { url, description, domainId, events, status } = endpoint;
+  const { url, description, domainId, events, format, status } = endpoint;
   const names = await domainNames(context, [domainId]);
   const other = status === 'enabled' ? 'disabled' : 'enabled';
   const since = (label: string, at: string | null) =>
@@ -112,6 +112,7 @@ async function summary(context: TenantContext, endpoint: Endpoint) {
             : [[webhooks.description, <Foreign key="description" text={description} />] as const]),
           [keys.domain, domainId === null ? keys.anyDomain : <bdi key="domain">{names.get(domainId)}</bdi>],
           [webhooks.events, events.join(', ')],
+          [webhooks.format, webhooks.formats[format]],
           [webhooks.createdAt, <Time key="created" context={context} at={endpoint.createdAt} />],
           ...since(webhooks.disabledAt, endpoint.disabledAt),
           ...since(webhooks.failingSince, endpoint.failingSince),

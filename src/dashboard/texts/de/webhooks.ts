@@ -15,6 +15,8 @@ export const webhooks: typeof english = {
   urlHelpWithHttp:
     'Hierhin werden Ereignisse per POST gesendet. Die URL beginnt mit https:// oder http://. Private Adressen brauchen die Einstellung outbound.allowTargets des Betreibers.',
   description: 'Beschreibung',
+  format: 'Form der Aufrufe',
+  formats: { default: 'Eigene', resend: 'Wie die Webhooks von Resend' },
   events: 'Ereignisse',
   event: 'Ereignis',
   email: 'E-Mail',

@@ -13,6 +13,8 @@ export const webhooks = {
   urlHelpWithHttp:
     'Events are posted here. The URL begins with https:// or http://. Private addresses need the setting outbound.allowTargets of the operator.',
   description: 'Description',
+  format: 'Shape of the posts',
+  formats: { default: 'Own', resend: 'As the webhooks of Resend' },
   events: 'Events',
   event: 'Event',
   email: 'Email',
