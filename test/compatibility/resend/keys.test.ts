@@ -42,7 +42,7 @@ const keys = {
   'of one domain': await testApp.newKey({ domainId: domain.id }),
   'sending of one domain': await testApp.newKey({ permission: 'sending_access', domainId: domain.id }),
   'requiring approval': await testApp.newKey({ requiresApproval: 'broadcasts_and_emails' }),
-  'of other addresses': await testApp.newKey({ allowedIps: JSON.stringify(['192.0.2.1/32']) }),
+  'of other addresses': await testApp.newKey({ allowedIps: ['192.0.2.1/32'] }),
   expired: await testApp.newKey({ expiresAt: clock.now() - DAY_MS }),
   full: testApp.testKey,
 };
@@ -50,6 +50,8 @@ const keys = {
 for (const [name, key] of Object.entries(keys))
   test(`a key (${name}) is refused at the door exactly where its operation refuses it`, async () => {
     for (const { at, operation } of CALLS) {
+      // Refused keys count towards their address, whose limit this test must not reach.
+      await clock.advance(1_000);
       const native = operations.get(operation);
       assert.ok(native, operation);
       const [method = '', path = ''] = at.split(' ');
@@ -98,6 +100,19 @@ test('requests to the door and to /v1 share one rate', async () => {
   assert.deepEqual(await remaining(`${PREFIX}/domains`), [429, '0', 'rate_limit_exceeded']);
   await storePlan(app.db, 'unlimited', { requestsPerSecond: null });
   app.wakeups.notify('tenants');
+});
+
+test('refused keys at the door and at /v1 count towards the same address', async () => {
+  await clock.advance(60_000);
+  const paths = ['/v1/domains', `${PREFIX}/domains`];
+  const statuses: number[] = [];
+  for (let asked = 0; statuses.at(-1) !== 429 && asked < 1_000; asked++)
+    statuses.push((await request('GET', paths[asked % 2] ?? '', { key: keys.unknown })).status);
+  for (const path of paths)
+    assert.equal((await request('GET', path, { key: keys.unknown })).status, 429, path);
+  const { headers, body } = await request('GET', `${PREFIX}/domains`, { key: keys.unknown });
+  assert.deepEqual([body.name, Number(headers['retry-after']) > 0], ['rate_limit_exceeded', true]);
+  await clock.advance(60_000);
 });
 
 test('the log of requests has those to the door', async () => {
