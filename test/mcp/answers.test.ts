@@ -49,7 +49,7 @@ test('an answer has at most 20,000 characters, and says when parts are cut', () 
   const many = Array.from({ length: 1_000 }, (_, index) => ({ index, subject: 'y'.repeat(300) }));
   const wide = Object.fromEntries(many.map(({ index }) => [`key${index}`, 'z'.repeat(100)]));
   for (const foreign of [long, many, { long, many }, wide, [[many, many], long]]) {
-    const text = textOf({ says: 'One.', foreign });
+    const text = textOf({ says: 'One. '.repeat(1_000), foreign });
     assert.ok(text.length <= 20_000, `${text.length}`);
     assert.match(text, /Parts of the data are cut/);
     assert.ok(FRAME.test(text));

@@ -152,7 +152,7 @@ export const explainWait = defineTool({
     const { attempts } = await api.get<Attempts>(path`/emails/${emailId}/attempts`);
     const reasons = [
       ...(await reasonsOf(api, email)),
-      ...new Set(waiting.map(reasonOf)),
+      ...[...new Set(waiting.map(reasonOf))].slice(0, MAX_EXPLAINED),
       ...meaningsOf(waiting),
     ];
     return {
