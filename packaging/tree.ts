@@ -13,6 +13,7 @@ const ROOT = join(import.meta.dirname, '..');
  */
 export const CONFIG_FILES = [
   'Caddyfile',
+  'code-samples.json',
   'grafana-board.json',
   'mail-providers.json',
   'nginx.conf',

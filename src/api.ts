@@ -7,7 +7,7 @@ import { createBrandingReader } from './branding/change.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import { serveChallenges } from './certificates/serve-challenges.ts';
 import type { Config } from './config/config.ts';
-import { documentationFolder } from './data-files.ts';
+import { documentationFolder, readDataFile } from './data-files.ts';
 import { BEYOND_APPROVAL, DOMAIN_REACH, entriesOf } from './features.ts';
 import type { SomeHeaders } from './http/json/openapi/answers.ts';
 import type { ApiDescription } from './http/json/openapi.ts';
@@ -186,6 +186,7 @@ function describeApi({ hostname }: Pick<Config, 'hostname'>): ApiDescription {
     contact: { name: 'the operator of this server', email: `postmaster@${domainOf(hostname)}` },
     tags: TAGS,
     headers: QUOTA_HEADERS,
+    codeSamples: () => readDataFile('code-samples.json') as Record<string, unknown>,
     webhooks: describeEvents(),
   };
 }

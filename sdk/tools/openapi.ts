@@ -17,7 +17,7 @@ export type Schema = {
   readonly anyOf?: readonly Schema[];
 };
 
-export type Content = Readonly<Record<string, { schema: Schema }>>;
+export type Content = Readonly<Record<string, { schema: Schema; example?: unknown }>>;
 
 export type DescribedOperation = {
   operationId: string;

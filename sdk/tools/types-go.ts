@@ -45,7 +45,7 @@ export function emitGo(api: ApiTypes): string {
   );
 }
 
-class Emitter {
+export class Emitter {
   readonly #byName: ReadonlyMap<string, NamedType>;
   /** Types that an operation returns, which have their raw bytes with them. */
   readonly #answers: ReadonlySet<string>;
@@ -70,6 +70,18 @@ class Emitter {
       for (const name of [bodyType, queryType]) if (name !== undefined) this.#use(name);
       if (answerType?.kind === 'named') this.#use(answerType.name);
     }
+  }
+
+  /** Returns the name of the type of a field, and the type of its objects when it has some. */
+  fieldType(owner: NamedType, field: Field): { type: string; object: NamedType | undefined } {
+    const { type } = this.#fieldType(owner, field);
+    return { type, object: mergedType(owner, field, this.#byName) ?? this.#objectOf(field.type) };
+  }
+
+  #objectOf(tree: TypeTree): NamedType | undefined {
+    if (tree.kind === 'list') return this.#objectOf(tree.items);
+    if (tree.kind === 'map') return this.#objectOf(tree.values);
+    return tree.kind === 'named' ? this.#byName.get(tree.name) : undefined;
   }
 
   isUsed(name: string): boolean {

@@ -41,6 +41,8 @@ export type ApiDescription = {
   /** Groups of routes, in the order of the document. */
   tags?: readonly { name: string; description: string }[];
   headers?: SomeHeaders;
+  /** Returns the calls of each operation in several languages, by its id, in the form of the extension `x-codeSamples`. */
+  codeSamples?: () => Readonly<Record<string, unknown>>;
   /** Webhook posts that the API sends. */
   webhooks?: readonly WebhookDescription[];
 };
@@ -81,16 +83,21 @@ export function describeRoutes(server: FastifyInstance, about: ApiDescription): 
 
 function describe(
   routes: readonly RouteOptions[],
-  { tags = [], webhooks = [], headers, ...info }: ApiDescription,
+  { tags = [], webhooks = [], headers, codeSamples = () => ({}), ...info }: ApiDescription,
 ): OpenApiDocument {
   const schemas = createSchemas();
   const answers = createAnswers(schemas, headers);
   const paths: OpenApiDocument['paths'] = {};
+  const samples = codeSamples();
   for (const route of routes) {
     const path = route.url.replace(/:(\w+)/g, '{$1}');
     for (const method of [route.method].flat()) {
       const operation = describeOperation(route, method, { schemas, answers: answers.of(route) });
-      paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
+      const calls = samples[operation.operationId ?? ''];
+      paths[path] = {
+        ...paths[path],
+        [method.toLowerCase()]: { ...operation, ...(calls !== undefined && { 'x-codeSamples': calls }) },
+      };
     }
   }
   const posts = webhooks.map((webhook) => [webhook.name, describePost(webhook, schemas.reference)] as const);

@@ -17,9 +17,31 @@ const FOLDER = 'docs';
 const MAX_AGE_SECONDS = 3_600;
 
 /**
- * Script that starts the page. The validator is disabled, because it would send the document to an outside server.
+ * Script that starts the page. The validator is disabled, because it would send the document to an outside server. Before the parameters of each
+ * operation stands its call in several languages (`x-codeSamples`), which opens when its name is clicked.
  */
-const START = `SwaggerUIBundle({
+const START = `const codeSamples = ({ React: { createElement, Fragment } }) => {
+  const show = ({ label, source }) =>
+    createElement(
+      'details',
+      { key: label },
+      createElement('summary', null, label),
+      createElement('pre', { className: 'microlight' }, source),
+    );
+  const before = (Parameters) => (props) =>
+    createElement(
+      Fragment,
+      null,
+      createElement(
+        'div',
+        { className: 'opblock-description-wrapper' },
+        (props.operation.get('x-codeSamples')?.toJS() ?? []).map(show),
+      ),
+      createElement(Parameters, props),
+    );
+  return { wrapComponents: { parameters: before } };
+};
+SwaggerUIBundle({
   url: 'v1/openapi.json',
   dom_id: '#reference',
   validatorUrl: null,
@@ -28,6 +50,7 @@ const START = `SwaggerUIBundle({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   filter: true,
+  plugins: [codeSamples],
 });
 `;
 

@@ -12,6 +12,7 @@ export type Operation = {
   parameters?: readonly object[];
   requestBody?: object;
   responses: Record<string, object>;
+  'x-codeSamples'?: unknown;
 };
 
 type Context = { schemas: Schemas; answers: AnswersOfRoute };
