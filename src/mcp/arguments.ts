@@ -65,11 +65,16 @@ export const pageArguments = {
   startingAfter: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: MAX_ID_CHARACTERS,
+      maxLength: MAX_VALUE_CHARACTERS,
       description: 'The `nextCursor` of an answer, to see older items.',
     }),
   ),
 };
+
+/** Where the shown part of a long text begins. */
+export const offsetArgument = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 100_000_000, description: 'Where the shown part of the text begins.' }),
+);
 
 /** Values for the variables of a template. */
 export const variablesArgument = Type.Optional(

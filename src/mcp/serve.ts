@@ -74,9 +74,11 @@ function senderOf(server: FastifyInstance, request: FastifyRequest): Sender {
     headers: { authorization: request.headers.authorization ?? '' },
   };
   const apiOnce = (idempotencyKey: string) => callsOf(() => server, { ...caller, idempotencyKey });
+  const { tenantId, mailboxId } = callerOf(request);
   return {
-    owner: callerOf(request).tenantId,
+    owner: mailboxId ?? tenantId,
     context: {
+      mailboxId,
       api: callsOf(() => server, caller),
       apiOnce,
       newIdempotencyKey: () => `mcp-${randomUUID()}`,

@@ -32,6 +32,8 @@ export type Answer = { says: string } & ({ facts: Readonly<Record<string, unknow
 
 /** What a tool works with. */
 export type ToolContext = {
+  /** Mailbox that the key names; null for a key of the tenant. */
+  mailboxId: string | null;
   /** Operations under `/v1`, with the API key of the call. */
   api: Calls;
   /** Returns the same operations, of which each POST has an idempotency key. */

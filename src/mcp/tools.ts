@@ -1,4 +1,4 @@
-/** The tools, in the order in which clients list them. The order never depends on the caller, so that clients can keep the list. */
+/** The tools, in the order in which clients list them. A key that names a mailbox reaches its mail alone, and other keys reach the mail of no mailbox. */
 import type { Tool } from './tool.ts';
 import { checkApproval, showAccount } from './tools/account.ts';
 import {
@@ -14,13 +14,15 @@ import {
 import { addContact, countSegment, findContacts, listAudiences } from './tools/contacts.ts';
 import { checkDomain, listDomains, verifyDomain } from './tools/domains.ts';
 import { explainBounce, explainWait, findEmails, showEmail } from './tools/emails.ts';
+import { readMailboxMessage, searchMailbox, showMailboxThread } from './tools/mailbox.ts';
 import { readReceived, searchReceived } from './tools/received.ts';
 import { cancelEmail, rescheduleEmail, scheduleEmail, sendEmail } from './tools/sending.ts';
 import { findSuppressions, removeSuppression } from './tools/suppressions.ts';
 import { listTemplates, previewTemplate } from './tools/templates.ts';
 import { findWebhookDeliveries, listWebhooks } from './tools/webhooks.ts';
 
-export const TOOLS: readonly Tool[] = [
+/** Tools for keys of the tenant. */
+export const TENANT_TOOLS: readonly Tool[] = [
   sendEmail,
   scheduleEmail,
   cancelEmail,
@@ -55,3 +57,6 @@ export const TOOLS: readonly Tool[] = [
   showAccount,
   checkApproval,
 ];
+
+/** Tools for keys that name a mailbox. */
+export const MAILBOX_TOOLS: readonly Tool[] = [searchMailbox, readMailboxMessage, showMailboxThread];

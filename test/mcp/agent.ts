@@ -1,4 +1,4 @@
-/** An agent in a test: the official client of MCP, whose requests reach the server of the API without a socket. */
+/** An agent in a test: the official client of MCP. */
 import assert from 'node:assert/strict';
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestApp } from '../support/test-app.ts';
@@ -23,30 +23,38 @@ export const driven = new Map<string, Record<string, unknown>>();
 
 type Origin = { version?: '2026-07-28' | 'legacy'; headers?: Record<string, string>; remoteAddress?: string };
 
-/** Connects an agent with a key. */
+/** Returns a `fetch` whose requests reach a server without a socket. */
+function fetchIn({ inject }: Pick<TestApp, 'inject'>, remoteAddress: string): typeof fetch {
+  return async (url, init = {}) => {
+    const response = await inject({
+      method: (init.method ?? 'GET') as 'GET',
+      url: new URL(String(url)).pathname,
+      headers: { host: 'localhost:8025', ...Object.fromEntries(new Headers(init.headers)) },
+      ...(init.body !== undefined && init.body !== null && { payload: String(init.body) }),
+      remoteAddress,
+    });
+    const body = [202, 204].includes(response.statusCode) ? null : response.body;
+    return new Response(body, {
+      status: response.statusCode,
+      headers: Object.entries(response.headers).map(([name, value]): [string, string] => [
+        name,
+        String(value),
+      ]),
+    });
+  };
+}
+
+/** Connects an agent with a key, to a server in this process or to a daemon. */
 export async function connectAgent(
-  world: Pick<TestApp, 'inject'>,
+  world: Pick<TestApp, 'inject'> | { address: string },
   key: string,
   { version = '2026-07-28', headers = {}, remoteAddress = '127.0.0.1' }: Origin = {},
 ): Promise<Agent> {
-  const transport = new StreamableHTTPClientTransport(new URL('http://localhost:8025/mcp'), {
+  const isInProcess = 'inject' in world;
+  const url = new URL('/mcp', isInProcess ? 'http://localhost:8025' : world.address);
+  const transport = new StreamableHTTPClientTransport(url, {
     requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
-    async fetch(url, init = {}) {
-      const response = await world.inject({
-        method: (init.method ?? 'GET') as 'GET',
-        url: new URL(url).pathname,
-        headers: { host: 'localhost:8025', ...Object.fromEntries(new Headers(init.headers)) },
-        ...(init.body !== undefined && init.body !== null && { payload: String(init.body) }),
-        remoteAddress,
-      });
-      const body = [202, 204].includes(response.statusCode) ? null : response.body;
-      return new Response(body, {
-        status: response.statusCode,
-        headers: Object.entries(response.headers).map(
-          ([name, value]) => [name, String(value)] as [string, string],
-        ),
-      });
-    },
+    ...(isInProcess && { fetch: fetchIn(world, remoteAddress) }),
   });
   const mode = version === 'legacy' ? ('legacy' as const) : { pin: version };
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });

@@ -1,8 +1,15 @@
 /** Tools that read mail which arrived for inbound routes. */
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { path } from '../../http/json/calls.ts';
 import type { receivedSchema, receivedSummarySchema } from '../../routes/messages/schemas.ts';
-import { addressArgument, idArgument, optional, pageArguments, timeArgument } from '../arguments.ts';
+import {
+  addressArgument,
+  idArgument,
+  offsetArgument,
+  optional,
+  pageArguments,
+  timeArgument,
+} from '../arguments.ts';
 import { saysPage } from '../says-page.ts';
 import { saysPart, textPart } from '../text-part.ts';
 import { defineTool, input } from '../tool.ts';
@@ -40,13 +47,7 @@ export const readReceived = defineTool({
   effect: 'reads',
   input: input({
     messageId: idArgument('in', 'Message. `search_received_mail` shows them.'),
-    offset: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 100_000_000,
-        description: 'Where the shown part of the text begins.',
-      }),
-    ),
+    offset: offsetArgument,
   }),
   async run({ api }, { messageId, offset = 0 }) {
     const message = await api.get<Static<typeof receivedSchema>>(path`/inbound/messages/${messageId}`);
