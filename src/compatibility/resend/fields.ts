@@ -29,6 +29,18 @@ export function given<Values extends Fields>(values: Values): Partial<Values> {
 }
 
 /**
+ * Refuses fields that are spelled as in programs, such as scheduledAt: fields that nobody knows are ignored, and then mail would be sent
+ * at once, or to readers who have opted out of its topic.
+ * @throws AppError validation_error for the first that is given
+ */
+export function requireSpelling(fields: Fields, names: readonly string[]): void {
+  for (const name of names) {
+    const misspelled = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    if (isGiven(fields[misspelled])) throw invalid(name, `Write \`${name}\` instead of ${misspelled}`);
+  }
+}
+
+/**
  * Refuses fields that would change what a call does, and that this server cannot do.
  * @throws AppError validation_error for the first that is given
  */

@@ -236,3 +236,16 @@ test('an audience of ours is a target too', async () => {
   await dataOf(resend.broadcasts.update(id, { audienceId: campaign.audienceId }));
   assert.equal((await dataOf(resend.broadcasts.get(id))).segment_id, campaign.audienceId);
 });
+
+test('a broadcast with a misspelled time is not sent at once', async () => {
+  const { segmentId: segment_id, ...content } = NEWS;
+  const { id } = await dataOf(resend.broadcasts.create(NEWS));
+  for (const [path, body] of [
+    ['/broadcasts', { ...content, segment_id, send: true, scheduledAt: isoIn(3_600_000) }],
+    [`/broadcasts/${id}/send`, { scheduledAt: isoIn(3_600_000) }],
+  ] as const)
+    assert.match(await refusalOf(resend.post(path, body)), /^422 .*Write `scheduled_at` instead of scheduledAt$/);
+  assert.equal(await statusOf(id), 'draft');
+  const optedOut = resend.patch(`/broadcasts/${id}`, { topicId });
+  assert.match(await refusalOf(optedOut), /^422 .*Write `topic_id` instead of topicId$/);
+});

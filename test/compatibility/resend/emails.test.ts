@@ -120,6 +120,23 @@ test('scheduled_at takes ISO 8601 and numbers of minutes, hours and days, and no
     );
 });
 
+test('a field in the spelling of programs is refused where its loss would change the mail', async () => {
+  const at = new Date(spool.clock.now() + 3_600_000).toISOString();
+  for (const [given, name] of [
+    [{ scheduledAt: at }, 'scheduled_at'],
+    [{ topicId: 'top_1' }, 'topic_id'],
+    [{ replyTo: 'desk@sender.example' }, 'reply_to'],
+  ] as const)
+    for (const [path, body] of [
+      ['/emails', { ...HELLO, ...given }],
+      ['/emails/batch', [{ ...HELLO, ...given }]],
+    ] as const)
+      assert.match(
+        await refusalOf(resend.post(path, body)),
+        new RegExp(`^422 validation_error: .*Write \`${name}\` instead of ${Object.keys(given)[0]}$`),
+      );
+});
+
 test('an email is shown, listed, moved to another time and canceled', async () => {
   await spool.clock.advance(1_000);
   const more = { cc: 'carol@rcpt.example', tags: [{ name: 'a', value: 'b' }], scheduledAt: 'in 1 hour' };

@@ -4,7 +4,7 @@ import { type Calls, path } from '../../../http/json/calls.ts';
 import { isoTime } from '../../../system/clock.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
 import type { Access, Call, Given } from '../call.ts';
-import { type Fields, fieldsOf } from '../fields.ts';
+import { type Fields, fieldsOf, isGiven, requireSpelling } from '../fields.ts';
 import { askPage, showPage } from '../lists.ts';
 import { readScheduledAt } from '../schedule.ts';
 import {
@@ -61,9 +61,11 @@ export const broadcastCalls: readonly Call[] = [
  * Returns when a new broadcast is sent. To send it at once is to schedule it for now, so that there is no draft without its sending.
  * @throws AppError validation_error
  */
-function planOf({ send, scheduled_at: at }: Fields, now: number): { scheduleAt?: string } {
-  const isScheduled = at !== undefined && at !== null;
-  if (send !== undefined && typeof send !== 'boolean') throw invalid('send', '`send` must be a boolean');
+function planOf(fields: Fields, now: number): { scheduleAt?: string } {
+  requireSpelling(fields, ['scheduled_at']);
+  const { send, scheduled_at: at } = fields;
+  const isScheduled = isGiven(at);
+  if (isGiven(send) && typeof send !== 'boolean') throw invalid('send', '`send` must be a boolean');
   if (isScheduled && send !== true)
     throw invalid('scheduled_at', '`scheduled_at` requires `send` to be true');
   if (send !== true) return {};
@@ -77,9 +79,11 @@ async function askChange(given: Given, { calls }: Access) {
 }
 
 async function send(given: Given, calls: Calls) {
-  const { scheduled_at: at } = given.body === undefined ? {} : fieldsOf(given.body);
+  const fields = given.body === undefined ? {} : fieldsOf(given.body);
+  requireSpelling(fields, ['scheduled_at']);
+  const { scheduled_at: at } = fields;
   const one = path`/broadcasts/${idOf(given)}`;
-  if (at === undefined || at === null) return named(await calls.post<ShownBroadcast>(`${one}/send`));
+  if (!isGiven(at)) return named(await calls.post<ShownBroadcast>(`${one}/send`));
   const scheduleAt = readScheduledAt(at, given.now);
   return named(await calls.patch<ShownBroadcast>(one, { scheduleAt }));
 }

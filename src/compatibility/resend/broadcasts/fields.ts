@@ -10,7 +10,7 @@ import type {
 } from '../../../broadcasts/schemas.ts';
 import { invalid } from '../../../system/errors.ts';
 import { isId } from '../../../system/ids.ts';
-import type { Fields } from '../fields.ts';
+import { type Fields, requireSpelling } from '../fields.ts';
 import { hasUnsubscribeTag, RESEND_UNSUBSCRIBE_URL, tagsFromResend, tagsToResend } from '../merge-tags.ts';
 import { splitPreviewText, withPreviewText } from './preview-text.ts';
 
@@ -33,6 +33,7 @@ export function newBroadcastFrom(given: Fields): Change {
  * @throws AppError validation_error naming the field
  */
 export function changeFrom(given: Fields, before: string | null): Change {
+  requireSpelling(given, ['topic_id', 'reply_to']);
   const { from, subject, text, segment_id, audience_id, reply_to, topic_id } = given;
   const target = segment_id ?? audience_id;
   const change: Change = {

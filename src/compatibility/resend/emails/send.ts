@@ -1,7 +1,7 @@
 /** Translates an email as Resend's clients send it. */
 import type { SendBody } from '../../../emails/schemas.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
-import { type Fields, fieldsOf, given, isFields, isGiven } from '../fields.ts';
+import { type Fields, fieldsOf, given, isFields, isGiven, requireSpelling } from '../fields.ts';
 import { unsubscribeTagFromResend } from '../merge-tags.ts';
 import { readScheduledAt } from '../schedule.ts';
 import type { EmailTemplate } from './find-template.ts';
@@ -20,6 +20,7 @@ type Translation = {
  */
 export function translateEmail(body: unknown, { now, findTemplate }: Translation): Fields | Promise<Fields> {
   const email = fieldsOf(body);
+  requireSpelling(email, ['scheduled_at', 'topic_id', 'reply_to']);
   const { subject, topic_id: topicId, scheduled_at: scheduledAt } = email;
   const translated = given({
     from: email['from'],
