@@ -40,14 +40,18 @@ const FIELDS: readonly (readonly [pattern: RegExp, shown: Shown])[] = [
   [/^(?:emails\[\d+\]\.)?attachments\b/, { name: 'invalid_attachment' }],
 ];
 
-/** Returns a refusal in Resend's shape, and sets its status. For a call that no operation answers, the message is the reason. */
+/** Returns a refusal in Resend's shape, and sets its status. A call that no operation answers is not found, for the reason that it has. */
 export function showProblem(reply: FastifyReply, { error }: Problem) {
   const { type, message } = error;
-  const { name, statusCode = statusOf(type) } = { ...NAMES[type], ...ofField(error) };
-  reply.code(statusCode);
   const isUnknown = type === 'not_found' || type === 'method_not_allowed';
   const reason = isUnknown ? findReason(reply.request) : undefined;
-  return { statusCode, name, message: reason ?? inTheirSpelling(message) };
+  if (reason !== undefined) {
+    reply.code(404).removeHeader('allow');
+    return { statusCode: 404, name: 'not_found', message: reason };
+  }
+  const { name, statusCode = statusOf(type) } = { ...NAMES[type], ...ofField(error) };
+  reply.code(statusCode);
+  return { statusCode, name, message: inTheirSpelling(message) };
 }
 
 function ofField({ type, message, param = '' }: Problem['error']): Shown | undefined {

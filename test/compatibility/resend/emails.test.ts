@@ -73,6 +73,13 @@ test('a refusal has the shape of Resend, its names, and its spelling of fields',
 
 test('a call without a counterpart says why, and an unknown one that it is unknown', async () => {
   assert.match(await refusalOf(resend.usage.get()), /^404 not_found: Read the usage with GET \/v1\/plan$/);
+  for (const [call, reason] of [
+    [resend.emails.receiving.list(), 'Read received mail with GET /v1/inbound/messages'],
+    [resend.emails.receiving.get('x'), 'Read received mail with GET /v1/inbound/messages'],
+    [resend.emails.attachments.list({ emailId: 'x' }), 'Attachments have no links here; '],
+    [resend.domains.claims.create({ name: 'a.example' }), 'This server has no claims of domains; '],
+  ] as const)
+    assert.ok((await refusalOf(call)).startsWith(`404 not_found: ${reason}`));
   assert.match(await refusalOf(resend.get('/nothing')), /^404 not_found: Path not found$/);
 });
 
@@ -118,6 +125,22 @@ test('scheduled_at takes ISO 8601 and numbers of minutes, hours and days, and no
       /^422 validation_error: `scheduled_at` must be /,
       scheduledAt,
     );
+});
+
+test('an attachment may be a list of bytes, as other clients send it, and of nothing else', async () => {
+  const send = (content: unknown) =>
+    resend.post<{ id: string }>('/emails', { ...HELLO, attachments: [{ filename: 'a.txt', content }] });
+  const bytes = [...Buffer.from('bytes')];
+  for (const content of [bytes, { type: 'Buffer', data: bytes }]) {
+    const { id } = await dataOf(send(content));
+    assert.equal((await native(id)).attachments[0].size, 5);
+  }
+  for (const data of [[1, 'a'], [256], [-1], [1.5], [null]])
+    for (const content of [data, { type: 'Buffer', data }])
+      assert.match(
+        await refusalOf(send(content)),
+        /^422 invalid_attachment: `attachments\[0\].content` must be base64, or a list of bytes$/,
+      );
 });
 
 test('a field in the spelling of programs is refused where its loss would change the mail', async () => {

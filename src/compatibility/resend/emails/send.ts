@@ -63,12 +63,12 @@ function readTags(tags: unknown): unknown {
 
 function readAttachments(attachments: unknown): unknown {
   if (!Array.isArray(attachments)) return attachments;
-  return attachments.map((attachment: unknown) => {
+  return attachments.map((attachment: unknown, index) => {
     if (!isFields(attachment)) return attachment;
     const { filename, content, path } = attachment;
     return given({
       filename: filename === false ? undefined : filename,
-      content: readContent(content),
+      content: readContent(content, `attachments[${index}].content`),
       path,
       contentType: attachment['content_type'],
       contentId: attachment['content_id'] ?? attachment['inline_content_id'],
@@ -76,10 +76,19 @@ function readAttachments(attachments: unknown): unknown {
   });
 }
 
-/** Returns a content as base64. Older clients send bytes as Node writes a Buffer into JSON. */
-function readContent(content: unknown): unknown {
-  if (!isFields(content) || content['type'] !== 'Buffer' || !Array.isArray(content['data'])) return content;
-  return Buffer.from(content['data'] as number[]).toString('base64');
+/**
+ * Returns a content as base64. Some clients send bytes as a list of numbers, and older ones for Node.js as Node writes a Buffer into JSON.
+ * @throws AppError validation_error for a list of anything but bytes
+ */
+function readContent(content: unknown, field: string): unknown {
+  const bytes = isFields(content) && content['type'] === 'Buffer' ? content['data'] : content;
+  if (!Array.isArray(bytes)) return content;
+  if (!bytes.every(isByte)) throw invalid(field, `\`${field}\` must be base64, or a list of bytes`);
+  return Buffer.from(bytes).toString('base64');
+}
+
+function isByte(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
 }
 
 type Template = { id: string; variables: unknown };
