@@ -244,8 +244,13 @@ test('a broadcast with a misspelled time is not sent at once', async () => {
     ['/broadcasts', { ...content, segment_id, send: true, scheduledAt: isoIn(3_600_000) }],
     [`/broadcasts/${id}/send`, { scheduledAt: isoIn(3_600_000) }],
   ] as const)
-    assert.match(await refusalOf(resend.post(path, body)), /^422 .*Write `scheduled_at` instead of scheduledAt$/);
+    assert.match(
+      await refusalOf(resend.post(path, body)),
+      /^422 .*Write `scheduled_at` instead of scheduledAt$/,
+    );
   assert.equal(await statusOf(id), 'draft');
+  const { data: draft } = await resend.broadcasts.create({ ...NEWS, send: null, scheduledAt: null } as never);
+  assert.equal(await statusOf(draft?.id ?? ''), 'draft');
   const optedOut = resend.patch(`/broadcasts/${id}`, { topicId });
   assert.match(await refusalOf(optedOut), /^422 .*Write `topic_id` instead of topicId$/);
 });

@@ -79,6 +79,15 @@ test('a contact is made, read by id and address, changed and removed', async () 
   const kept = await dataOf(resend.contacts.get(id));
   assert.deepEqual([kept.first_name, kept.unsubscribed], ['Stephen', true]);
 
+  // Null changes nothing but names and properties, as clients send it that have a value for each field.
+  const nothing = { unsubscribed: null, properties: null, topics: null, segments: null } as never;
+  for (const call of [
+    resend.contacts.update({ id, ...(nothing as object) }),
+    resend.contacts.create({ email: steve.email, ...(nothing as object) }),
+  ])
+    assert.equal((await dataOf(call)).id, id);
+  assert.deepEqual(await dataOf(resend.contacts.get(id)), kept);
+
   assert.match(
     await refusalOf(resend.contacts.create({ email: 'nobody' })),
     /^422 validation_error: `email` /,
@@ -103,6 +112,8 @@ test('contacts are listed in pages', async () => {
   const last = page.data.at(-1)?.id ?? '';
   const next = await dataOf(resend.contacts.list({ limit: 100, after: last }));
   assert.deepEqual([...emailsOf(page), ...emailsOf(next)], emailsOf({ data: all }));
+  const unclear = refusalOf(resend.get('/contacts?segment_id=seg_1&segment_id=seg_2'));
+  assert.match(await unclear, /^422 validation_error: `segment_id` may be given only once$/);
   const before = await dataOf(resend.contacts.list({ before: last }));
   assert.deepEqual(emailsOf(before), emailsOf(page).slice(0, 1));
   assert.deepEqual(Object.keys(page.data[0] ?? {}).toSorted(), [

@@ -1,6 +1,7 @@
 /** The calls about contacts, which belong to the audience of all contacts unless they name a group. */
 import type { ShownContact } from '../../../audiences/contacts/schemas.ts';
 import { type Calls, path } from '../../../http/json/calls.ts';
+import { invalid } from '../../../system/errors.ts';
 import type { Access, Asked, Call, Given } from '../call.ts';
 import { fieldsOf } from '../fields.ts';
 import { findContactsAudience } from './audience.ts';
@@ -22,6 +23,7 @@ export const contactCalls: readonly Call[] = [
     operation: 'listContacts',
     run: async (given, calls, access) => {
       const { segment_id: groupId } = given.query;
+      if (Array.isArray(groupId)) throw invalid('segment_id', '`segment_id` may be given only once');
       if (typeof groupId === 'string') return listGroup(await getGroup(groupId, calls), given, calls);
       const audienceId = await findContactsAudience(access);
       return audienceId === undefined ? EMPTY : listGroup({ audienceId, segment: undefined }, given, calls);

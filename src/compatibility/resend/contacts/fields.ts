@@ -1,31 +1,33 @@
 /** Translates the fields of contacts. Properties that stand for segments (segments.ts) are not shown. */
 import type { ShownContact } from '../../../audiences/contacts/schemas.ts';
-import { type Fields, isFields } from '../fields.ts';
+import { type Fields, given, isFields } from '../fields.ts';
 import { isMembership } from './segments.ts';
 
 /**
  * Returns the fields of a new contact. The schema of the operation checks the values that are passed on. `memberships` are the names of
  * properties that put it into segments.
  */
-export function newContactFrom(given: Fields, memberships: readonly string[]): Fields {
-  const { email, topics, properties } = given;
+export function newContactFrom(contact: Fields, memberships: readonly string[]): Fields {
+  const { topics, properties } = contact;
   const change = changeFrom({
-    ...given,
+    ...contact,
     properties: isFields(properties) ? valuesOf(properties) : properties,
   });
   const own = isFields(change['properties']) ? change['properties'] : {};
   return {
     ...change,
-    email,
-    ...(topics !== undefined && { topics }),
+    ...given({ topics }),
     ...(memberships.length > 0 && { properties: { ...own, ...asProperties(memberships, true) } }),
   };
 }
 
-/** Returns the change of a contact. Null empties a name, and removes a property. */
+/** Returns the change of a contact. Null empties a name, and removes a property; elsewhere it changes nothing. */
 export function changeFrom({ email, first_name, last_name, unsubscribed, properties }: Fields): Fields {
-  const change = { email, firstName: first_name, lastName: last_name, unsubscribed, properties };
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+  const names = { firstName: first_name, lastName: last_name };
+  return {
+    ...given({ email, unsubscribed, properties }),
+    ...Object.fromEntries(Object.entries(names).filter(([, value]) => value !== undefined)),
+  };
 }
 
 /** Returns the properties that have a value: a new contact has none that could be removed. */
