@@ -188,6 +188,37 @@ test('segments are groups to which contacts are added by hand', async () => {
   assert.match(await refusalOf(nowhere), /^404 not_found: Segment not found/);
 });
 
+test('segments that were deleted take no room among the properties of a contact', async () => {
+  const created = await dataOf(resend.segments.create({ name: 'Kept' }));
+  const contact = { email: 'full@gold.example', properties: { plan: 'pro' } };
+  const { id } = await dataOf(resend.contacts.create({ ...contact, segments: [{ id: created.id }] }));
+  const { audienceId, filter } = await native(`/v1/segments/${created.id}`);
+  const [{ field }] = filter.rules;
+  // Properties as those that segments leave when they are deleted, but for the last characters: no id has a u.
+  const name = (index: number) =>
+    `${field.slice('properties.'.length, -3)}u${String(index).padStart(2, '0')}`;
+  const fill = async (free: number) => {
+    const properties = Object.fromEntries(Array.from({ length: free }, (_, index) => [name(index), true]));
+    const at = `/v1/audiences/${audienceId}/contacts/${id}`;
+    const { body } = await testApp.request('PATCH', at, { body: { properties } });
+    assert.equal(Object.keys(body.properties).length, 100);
+  };
+  const [one, two] = [
+    await dataOf(resend.segments.create({ name: 'One' })),
+    await dataOf(resend.segments.create({ name: 'Two' })),
+  ];
+  await fill(98);
+  await dataOf(resend.contacts.update({ id, properties: { seats: 1 } }));
+  await fill(97);
+  await dataOf(resend.contacts.create({ ...contact, segments: [{ id: one.id }] }));
+  await fill(96);
+  await dataOf(resend.contacts.segments.add({ contactId: id, segmentId: two.id }));
+  const { properties } = await dataOf(resend.contacts.get(id));
+  assert.deepEqual(Object.keys(properties).toSorted(), ['plan', 'seats']);
+  const segments = await dataOf(resend.contacts.segments.list({ contactId: id }));
+  assert.deepEqual(segments.data.map(({ name }) => name).toSorted(), ['Kept', 'One', 'Two']);
+});
+
 test('a page of a segment is full although its contacts are far apart', async () => {
   const { id: segmentId } = await dataOf(resend.segments.create({ name: 'Rare' }));
   const [{ id: audienceId }] = await audiencesNamed('Resend contacts');

@@ -10,6 +10,7 @@ import { changeFrom, showContact } from './fields.ts';
 import { listGroup } from './group-pages.ts';
 import { askMembership, listSegmentsOf, showMembership } from './memberships.ts';
 import { askOne, getContact } from './place.ts';
+import { makeRoom } from './room.ts';
 import { getGroup } from './segments.ts';
 import { choicesOf, listTopicsOf } from './topics.ts';
 
@@ -78,8 +79,10 @@ function callsOfGroup(at: `/${string}`): readonly Call[] {
 }
 
 async function askChange(given: Given, access: Access): Promise<Asked> {
-  const fields = fieldsOf(given.body);
-  return { ...(await askOne(given, access)), body: changeFrom(fields) };
+  const body = changeFrom(fieldsOf(given.body));
+  const { params } = await askOne(given, access);
+  await makeRoom(params, body['properties'], access);
+  return { params, body };
 }
 
 async function remove(given: Given, calls: Calls, access: Access) {

@@ -6,6 +6,7 @@ import type { Access, Asked, Given } from '../call.ts';
 import { fieldsOf, isFields } from '../fields.ts';
 import { ensureContactsAudience } from './audience.ts';
 import { newContactFrom } from './fields.ts';
+import { makeRoom } from './room.ts';
 import { getGroup, getSegment, requireMembership, type ShownSegment } from './segments.ts';
 
 /** Maximum number of segments to which a contact is added when it is made: each is looked up. Our own limit. */
@@ -20,7 +21,9 @@ export async function askNew(given: Given, access: Access): Promise<Asked> {
   const memberships = segments.map(requireMembership);
   const audienceId = group?.audienceId ?? (await ensureContactsAudience(access, given));
   requireWithin(audienceId, segments);
-  return { params: { audienceId }, query: { upsert: true }, body: newContactFrom(fields, memberships) };
+  const body = newContactFrom(fields, memberships);
+  await makeRoom({ audienceId, id: String(body['email']) }, body['properties'], access);
+  return { params: { audienceId }, query: { upsert: true }, body };
 }
 
 /** @throws AppError validation_error for a segment of another audience, in which the contact would not be */

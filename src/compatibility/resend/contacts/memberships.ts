@@ -5,6 +5,7 @@ import type { Access, Asked, Given } from '../call.ts';
 import { type Page, showPage } from '../lists.ts';
 import { asProperties } from './fields.ts';
 import { askOne, getContact } from './place.ts';
+import { makeRoom } from './room.ts';
 import {
   getSegment,
   isMembership,
@@ -21,11 +22,13 @@ const PAGE_SIZE = 100;
  * Returns the request that adds a contact to a segment, or takes it out.
  * @throws AppError not_found; invalid_state for a segment whose contacts follow from a filter
  */
-export async function askMembership(given: Given, { calls }: Access, isMember: boolean): Promise<Asked> {
+export async function askMembership(given: Given, access: Access, isMember: boolean): Promise<Asked> {
   const { id = '', segmentId = '' } = given.params;
-  const segment = await getSegment(segmentId, calls());
+  const segment = await getSegment(segmentId, access.calls());
   const properties = asProperties([requireMembership(segment)], isMember);
-  return { params: { audienceId: segment.audienceId, id }, body: { properties } };
+  const params = { audienceId: segment.audienceId, id };
+  if (isMember) await makeRoom(params, properties, access);
+  return { params, body: { properties } };
 }
 
 /** Returns that a contact is in a segment, or was. */

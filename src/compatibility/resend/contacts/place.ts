@@ -7,7 +7,7 @@ import { requireContactsAudience } from './audience.ts';
 import { getGroup, requireMembership, type ShownSegment } from './segments.ts';
 
 /** Parameters of the path of a contact of ours. */
-type ContactParams = { audienceId: string; id: string };
+export type ContactParams = { audienceId: string; id: string };
 
 /**
  * Returns the place of a contact that a call names by its id or address.
