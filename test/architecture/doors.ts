@@ -47,6 +47,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],
   ['queue/suppression-review', 'The dashboard shows the suppressions that need a review.'],
   ['queue/submitted', 'Submission and mailboxes show and cancel what a person has sent.'],
+  ['routes/post', 'The API of Resend names the links to received files that posts have.'],
   ['routes/messages', 'Port 25 stores a received message, and the operator shows it.'],
   ['routes/post', 'Texts and files of a message in a mailbox are shown as those of a received one.'],
   ['submission/limits', 'Mail that a script sends counts against the limits of its mailbox.'],

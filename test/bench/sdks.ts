@@ -1,6 +1,6 @@
 /**
  * The client libraries: the cost of a send beside a bare request of the same language, connections, sends through faults, memory for a large
- * attachment, time of the import, and sizes.
+ * attachment, time of the import, and sizes; and what Resend's wire costs.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ import { median } from './percentile.ts';
 import type { Group, Measure, Row } from './row.ts';
 import { EMAILS, measureFaults } from './sdks/faults.ts';
 import { type Language, prepareLanguages, runTask, startTask } from './sdks/languages.ts';
+import { resendRow } from './sdks/resend.ts';
 import { startSendServer } from './sdks/server.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -53,6 +54,7 @@ export const sdks: Group = {
         ...languages.map(importRow),
         ...(await installedSizes()).map(sizeRow),
         bundleRow(),
+        resendRow(workspace),
       ],
     };
   },

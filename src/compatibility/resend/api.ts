@@ -9,7 +9,9 @@ import type { Call } from './call.ts';
 import { contactCalls } from './contacts/calls.ts';
 import { segmentCalls } from './contacts/segment-calls.ts';
 import { domainCalls } from './domains.ts';
+import { attachmentCalls } from './emails/attachments.ts';
 import { emailCalls } from './emails/calls.ts';
+import { receivingCalls } from './emails/receiving.ts';
 import { type CallApp, registerCalls } from './register.ts';
 import { suppressionCalls } from './suppressions.ts';
 import { templateCalls } from './templates/calls.ts';
@@ -21,6 +23,8 @@ import { webhookCalls } from './webhooks.ts';
 /** Every call that is answered. */
 export const CALLS: readonly Call[] = [
   ...emailCalls,
+  ...attachmentCalls,
+  ...receivingCalls,
   ...domainCalls,
   ...apiKeyCalls,
   ...contactCalls,

@@ -19,12 +19,21 @@ export type Given = {
   now: number;
 };
 
+/** Addresses that answers name. */
+export type Links = {
+  /** Origin of the API, such as `https://api.mx.example.com`. */
+  origin: string;
+  /** Returns a link to a file of a received message by its number, or to the whole message for 0. It needs no key, and is valid for a day. */
+  received(messageId: string, file: number): string;
+};
+
 /** What a call may look up. */
 export type Access = {
   request: FastifyRequest;
   db: App['db'];
   /** Returns our operations, as requests of the same key. */
   calls(): Calls;
+  links: Links;
 };
 
 /** The same request in our words. Parameters of the path that are left out stay as they were given. */
@@ -45,7 +54,7 @@ export type TranslatedCall = AnyCall & {
    */
   ask?(given: Given, access: Access): Asked | Promise<Asked>;
   /** Returns the answer in Resend's words. The answer of an operation that returns nothing is undefined. */
-  answer(answer: never, given: Given): unknown;
+  answer(answer: never, given: Given, access: Access): unknown;
 };
 
 /** A call that needs several operations. Each of them is a request of the same key, and counts as one. */

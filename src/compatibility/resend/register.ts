@@ -8,7 +8,10 @@ import { type Calls, callsOf } from '../../http/json/calls.ts';
 import { replaceBody } from '../../http/json/given-body.ts';
 import type { Operations } from '../../http/json/operations.ts';
 import { problemTypeOf } from '../../http/json/problem.ts';
-import type { Access, Asked, Call, ComposedCall, Given, TranslatedCall } from './call.ts';
+import { apiOrigin } from '../../links/origin.ts';
+import { createDownloadLinks } from '../../routes/post/links.ts';
+import type { Id } from '../../system/ids.ts';
+import type { Access, Asked, Call, ComposedCall, Given, Links, TranslatedCall } from './call.ts';
 import { type Problem, showProblem } from './problem.ts';
 
 const givenField = Symbol('given');
@@ -24,7 +27,10 @@ declare module 'fastify' {
 }
 
 /** Its server has the operations under /v1. */
-export type CallApp = Pick<App, 'clock' | 'db'> & { server: FastifyInstance };
+export type CallApp = Pick<App, 'clock' | 'db' | 'config' | 'sealer'> & { server: FastifyInstance };
+
+/** The app with what all calls share. */
+type Linked = CallApp & { links: Links };
 
 /**
  * Registers the calls on a scope that requires and limits API keys.
@@ -32,9 +38,10 @@ export type CallApp = Pick<App, 'clock' | 'db'> & { server: FastifyInstance };
  */
 export function registerCalls(
   scope: FastifyInstance,
-  app: CallApp,
+  callApp: CallApp,
   { calls, operations }: { calls: readonly Call[]; operations: Operations },
 ): void {
+  const app = { ...callApp, links: linksOf(callApp) };
   translateAll(scope, app);
   for (const call of calls) {
     const operation = operations.get(call.operation);
@@ -44,7 +51,7 @@ export function registerCalls(
 }
 
 /** Adds the hooks that translate requests and answers to every route of the scope. */
-function translateAll(scope: FastifyInstance, app: CallApp): void {
+function translateAll(scope: FastifyInstance, app: Linked): void {
   scope.decorateRequest(givenField, undefined);
   scope.addHook('preValidation', (request, _reply, done) => {
     const call = request.routeOptions.config.resendCall;
@@ -56,13 +63,16 @@ function translateAll(scope: FastifyInstance, app: CallApp): void {
     asked.then((later) => done(void translate(request, later)), done);
   });
   scope.addHook('preSerialization', (request, reply, payload: unknown, done) => {
-    done(null, problemTypeOf(reply) ? showProblem(reply, payload as Problem) : answerOf(request, payload));
+    done(
+      null,
+      problemTypeOf(reply) ? showProblem(reply, payload as Problem) : answerOf(app, request, payload),
+    );
   });
   scope.addHook('onSend', (request, reply, payload, done) => {
     // The clients parse the body of every answer.
     if (reply.statusCode !== 204) return done(null, payload);
     reply.code(200).type('application/json; charset=utf-8');
-    done(null, JSON.stringify(answerOf(request, undefined)));
+    done(null, JSON.stringify(answerOf(app, request, undefined)));
   });
 }
 
@@ -76,14 +86,22 @@ function translate(request: FastifyRequest, { params, query = {}, body }: Asked)
   replaceBody(request, body);
 }
 
-function answerOf(request: FastifyRequest, payload: unknown): unknown {
+function answerOf(app: Linked, request: FastifyRequest, payload: unknown): unknown {
   const call = request.routeOptions.config.resendCall;
   const given = request[givenField];
-  return call && given ? call.answer(payload as never, given) : payload;
+  return call && given ? call.answer(payload as never, given, accessOf(app, request)) : payload;
 }
 
-function accessOf(app: CallApp, request: FastifyRequest): Access {
-  return { request, db: app.db, calls: () => callsFor(app, request) };
+function linksOf(app: CallApp): Links {
+  const received = createDownloadLinks(app);
+  return {
+    origin: apiOrigin(app.config),
+    received: (messageId, file) => received.linkTo(messageId as Id<'in'>, file),
+  };
+}
+
+function accessOf(app: Linked, request: FastifyRequest): Access {
+  return { request, db: app.db, links: app.links, calls: () => callsFor(app, request) };
 }
 
 /** Returns the operations under /v1 as the key and the address of a request reach them. */
@@ -109,7 +127,7 @@ function translatedRoute(call: TranslatedCall, operation: RouteOptions): RouteOp
 }
 
 /** Returns the route of a call that runs itself. The limits of its operation hold before it does. */
-function composedRoute(app: CallApp, call: ComposedCall, operation: RouteOptions): RouteOptions {
+function composedRoute(app: Linked, call: ComposedCall, operation: RouteOptions): RouteOptions {
   const { operationId } = operation.schema ?? {};
   return {
     ...placeOf(call),

@@ -8,7 +8,7 @@ export const PREFIX = '/compat/resend';
 const UNSUPPORTED: Readonly<Record<string, string>> = {
   'ANY /automations*': 'This server has no automations; send emails and broadcasts from your application',
   'ANY /events*': 'This server has no automations, and therefore no custom events',
-  'ANY /oauth/*': 'This server has no OAuth grants; use API keys',
+  'ANY /oauth*': 'This server has no OAuth grants; use API keys',
   'ANY /inboxes*': 'This door has no inboxes; mailboxes are reached by /v1/mailboxes and IMAP',
   'ANY /contacts/imports*':
     'Import contacts with POST /v1/audiences/{audienceId}/contacts/imports, which takes CSV files',

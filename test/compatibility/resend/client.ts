@@ -10,9 +10,9 @@ type Answered<Data> = {
 };
 
 /** Returns the function that makes clients of an application, each with a key. The application listens on loopback. */
-export async function clientsOf(testApp: TestApp): Promise<(key?: string) => Resend> {
+export async function clientsOf(testApp: TestApp, port = 0): Promise<(key?: string) => Resend> {
   const server = await testApp.openServer();
-  const origin = await server.listen({ host: '127.0.0.1', port: 0 });
+  const origin = await server.listen({ host: '127.0.0.1', port });
   process.env['RESEND_BASE_URL'] = `${origin}/compat/resend`;
   return (key = testApp.testKey) => new Resend(key);
 }
