@@ -18,9 +18,6 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   'ANY /domains/:id/claim*': 'This server has no claims of domains; create and verify the domain',
   'POST /emails/:id/share': 'This server has no public links to emails',
   'GET /emails/metrics': 'Read metrics with GET /v1/metrics',
-  'GET /emails/receiving*': 'Read received mail with GET /v1/inbound/messages',
-  'GET /emails/:id/attachments*':
-    'Attachments have no links here; read their bytes with GET /v1/emails/{id}/attachments/{number}',
   'GET /webhooks/:webhookId/events/:id/attempts':
     'The log of posts has the last attempt of each, which GET /v1/webhooks/{id}/deliveries/{id} shows',
   'ANY /logs*': 'Read the log of requests with GET /v1/request-log',

@@ -74,9 +74,6 @@ test('a refusal has the shape of Resend, its names, and its spelling of fields',
 test('a call without a counterpart says why, and an unknown one that it is unknown', async () => {
   assert.match(await refusalOf(resend.usage.get()), /^404 not_found: Read the usage with GET \/v1\/plan$/);
   for (const [call, reason] of [
-    [resend.emails.receiving.list(), 'Read received mail with GET /v1/inbound/messages'],
-    [resend.emails.receiving.get('x'), 'Read received mail with GET /v1/inbound/messages'],
-    [resend.emails.attachments.list({ emailId: 'x' }), 'Attachments have no links here; '],
     [resend.domains.claims.create({ name: 'a.example' }), 'This server has no claims of domains; '],
   ] as const)
     assert.ok((await refusalOf(call)).startsWith(`404 not_found: ${reason}`));
