@@ -145,9 +145,9 @@ function openLater(openPages: () => HostedApp): HostedApp {
       });
     },
   };
-  // The path of an operation of the API is no path of a page, under any name.
+  // The path of an operation of the API, or of a foreign API, is no path of a page, under any name.
   const serves: HostedApp['serves'] = (hostName, path) =>
-    !path.startsWith('/v1/') && open().serves(hostName, path);
+    !/^\/(?:v1|compat)\//.test(path) && open().serves(hostName, path);
   return { app: app as unknown as FastifyInstance, serves };
 }
 
