@@ -29,13 +29,13 @@ test('any form comes back in its parts, in the bytes that were sent', async () =
       else form.append(name, new File([new Uint8Array(content)], filename, { type: 'text/csv' }));
     const { body, boundary } = await encode(form);
     const read = [...readParts(body, boundary)];
-    // A form has CRLF alone as line ends of its names.
+    // A form has CRLF alone as line ends of its names. Names of files stay as they are.
     const named = (one: string) => one.replace(/\r\n|\r|\n/g, '\r\n');
     assert.deepEqual(
       read.map(({ name, filename, bytes }) => ({ name, filename, content: bytes.toString('hex') })),
       parts.map(({ name, filename, content }) => ({
         name: named(name),
-        filename: filename === undefined ? undefined : named(filename),
+        filename,
         content:
           filename === undefined
             ? Buffer.from(Buffer.from(content).toString('hex')).toString('hex')
