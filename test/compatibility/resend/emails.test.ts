@@ -249,11 +249,18 @@ test('an email is made from a template, with or without a subject of its own, by
   assert.deepEqual([named.subject, named.html, named.templateId], ['Order 7', '<p>Tea</p>', id]);
   const bare = await send({ template: { id }, subject: 'Mine' });
   assert.deepEqual([bare.subject, bare.html], ['Mine', '<p>Things</p>']);
-  for (const unknown of ['tpl_01khq3z5vgxw1r8t6n2m4c9b7d', 'order'])
-    assert.match(
-      await refusalOf(sender.emails.send({ from, to, template: { id: unknown } })),
-      /^422 validation_error: `template.id` must name an existing template$/,
-    );
+  for (const unknown of ['tpl_01khq3z5vgxw1r8t6n2m4c9b7d', 'order']) {
+    const email = { from, to, template: { id: unknown } };
+    const refusal = /^422 validation_error: .*`template.id` must name an existing template$/;
+    assert.match(await refusalOf(sender.emails.send(email)), refusal);
+    assert.match(await refusalOf(sender.batch.send([email])), refusal);
+  }
+  // A repeated request has its answer although the template is gone.
+  const sendOnce = () =>
+    dataOf(sender.emails.send({ from, to, template: { id } }, { idempotencyKey: 'template/1' }));
+  const first = await sendOnce();
+  await dataOf(resend.templates.remove(id));
+  assert.deepEqual(await sendOnce(), first);
 });
 
 test('a template is named by its alias, and may leave the subject to the email', async () => {

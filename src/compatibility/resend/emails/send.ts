@@ -4,6 +4,7 @@ import { AppError, invalid } from '../../../system/errors.ts';
 import { type Fields, fieldsOf, given, isFields, isGiven, requireSpelling } from '../fields.ts';
 import { unsubscribeTagFromResend } from '../merge-tags.ts';
 import { readScheduledAt } from '../schedule.ts';
+import { OPEN_SUBJECT } from '../templates/fields.ts';
 import type { EmailTemplate } from './find-template.ts';
 
 type Translation = {
@@ -99,14 +100,16 @@ function readTemplate(template: unknown): Template {
   throw invalid('template.id', '`template.id` is required, with the id of a template');
 }
 
-/** The variables are always given, so that the subject of a template is rendered as its other parts are. */
+/**
+ * The variables are always given, so that the subject of a template is rendered as its other parts are. A template that does not exist is
+ * refused by the operation, unless it has answered the request before: the template may be gone when a request is repeated.
+ */
 async function withTemplate(
   email: Fields,
   { id, variables }: Template,
   findTemplate: Translation['findTemplate'],
 ): Promise<Fields> {
-  const template = await findTemplate(id);
-  if (!template) throw invalid('templateId', '`templateId` must name an existing template');
+  const template = (await findTemplate(id)) ?? { id, subject: OPEN_SUBJECT };
   const subject = email['subject'] ?? template.subject;
   return {
     ...email,
