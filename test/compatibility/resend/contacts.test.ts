@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { storePlan } from '../../support/store-plan.ts';
 import { openTestApp } from '../../support/test-app.ts';
 import { clientsOf, dataOf, refusalOf } from './client.ts';
 
@@ -186,6 +187,24 @@ test('segments are groups to which contacts are added by hand', async () => {
   assert.match(await refusalOf(unknown), /^422 validation_error: `segments\[0\]` is not the id/);
   const nowhere = resend.contacts.segments.add({ contactId: ann.id, segmentId: silver.id });
   assert.match(await refusalOf(nowhere), /^404 not_found: Segment not found/);
+});
+
+test('a contact is put into many segments by one request of a plan', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 5 }, async (_, index) => {
+      const { id } = await dataOf(resend.segments.create({ name: `Many ${index}` }));
+      return { id };
+    }),
+  );
+  const setPlan = async (requestsPerSecond: number | null) => {
+    await storePlan(testApp.app.db, 'unlimited', { requestsPerSecond });
+    testApp.app.wakeups.notify('tenants');
+  };
+  await setPlan(2);
+  await dataOf(resend.contacts.create({ email: 'many@gold.example', segments: ids }));
+  await setPlan(null);
+  const { data } = await dataOf(resend.contacts.segments.list({ email: 'many@gold.example' }));
+  assert.equal(data.length, 5);
 });
 
 test('segments that were deleted take no room among the properties of a contact', async () => {

@@ -62,7 +62,7 @@ export function getSegment(id: string, calls: Calls): Promise<ShownSegment> {
  * Returns the name of the property that puts contacts into a segment.
  * @throws AppError invalid_state for a segment whose contacts follow from a filter
  */
-export function requireMembership(segment: ShownSegment): string {
+export function requireMembership(segment: Pick<ShownSegment, 'name' | 'filter'>): string {
   const key = membershipOf(segment);
   if (key !== undefined) return key;
   const message = `The contacts of the segment ${segment.name} follow from its filter, so that none can be added or removed`;
