@@ -212,7 +212,10 @@ For a key that is limited to one domain, nothing of other domains exists. Templa
 Requests and responses are JSON. Unknown fields are ignored, but misspelled ones, such as \`reply_to\` for \`replyTo\`, are refused. \
 Times are ISO 8601 in UTC. Ids are opaque; their prefix names the kind of resource. Every error has the same body, with a \`type\` for programs.
 
-Lists begin with the newest item. To get the next page, send \`nextCursor\` as \`startingAfter\`.`;
+Lists begin with the newest item. To get the next page, send \`nextCursor\` as \`startingAfter\`.
+
+Each operation shows its call with curl and with the libraries for Node.js, Python, Go and PHP. Their clients read \`SERVICE_API_KEY\` and \
+\`SERVICE_BASE_URL\`; [client libraries](docs/guide/client-libraries) shows how one is made.`;
 
 /** Groups of routes, in the order of specification 4. */
 const TAGS: readonly { name: string; description: string }[] = [
