@@ -274,6 +274,12 @@ test('audiences are another name of segments, as in older programs', async () =>
   // Clients of other languages use the paths of audiences.
   const byPath = await resend.get<{ object: string; name: string }>(`/audiences/${audienceId}`);
   assert.deepEqual([byPath.data?.object, byPath.data?.name], ['audience', 'Registered']);
+  // A contact in another audience was another contact.
+  const { id: other } = await dataOf(resend.audiences.create({ name: 'Other' }));
+  await dataOf(resend.contacts.create({ audienceId: other, email: 'old@reg.example' }));
+  assert.equal((await dataOf(resend.contacts.remove({ audienceId: other, id }))).deleted, true);
+  assert.match(await refusalOf(resend.contacts.get({ audienceId: other, id })), /^404/);
+  assert.equal((await dataOf(resend.contacts.get({ audienceId, id }))).first_name, 'Old');
   assert.equal((await dataOf(resend.contacts.remove({ audienceId, id }))).deleted, true);
   assert.match(await refusalOf(resend.contacts.get(id)), /^404/);
 });

@@ -6,12 +6,12 @@ import type { Access, Asked, Call, Given } from '../call.ts';
 import { fieldsOf } from '../fields.ts';
 import { findContactsAudience } from './audience.ts';
 import { askNew } from './create.ts';
-import { changeFrom, showContact } from './fields.ts';
+import { asProperties, changeFrom, showContact } from './fields.ts';
 import { listGroup } from './group-pages.ts';
-import { askMembership, listSegmentsOf, showMembership } from './memberships.ts';
+import { askMembership, listSegmentsOf, segmentsOf, showMembership } from './memberships.ts';
 import { askOne, getContact } from './place.ts';
 import { makeRoom } from './room.ts';
-import { getGroup } from './segments.ts';
+import { getGroup, requireMembership } from './segments.ts';
 import { choicesOf, listTopicsOf } from './topics.ts';
 
 const named = ({ id }: { id: string }) => ({ object: 'contact', id });
@@ -85,9 +85,20 @@ async function askChange(given: Given, access: Access): Promise<Asked> {
   return { params, body };
 }
 
+/**
+ * Removes a contact. Older programs remove it from an audience, where each audience had a contact of its own: it is only taken out of that
+ * segment while it is in others.
+ */
 async function remove(given: Given, calls: Calls, access: Access) {
   const { params } = await askOne(given, access);
-  const { id } = await getContact(params, calls);
-  await calls.delete(path`/audiences/${params.audienceId}/contacts/${id}`);
+  const contact = await getContact(params, calls);
+  const { id } = contact;
+  const { groupId } = given.params;
+  const segments = groupId === undefined ? [] : await segmentsOf(contact, params.audienceId, calls);
+  const left = segments.find((segment) => segment.id === groupId);
+  const one = path`/audiences/${params.audienceId}/contacts/${id}`;
+  if (left && segments.length > 1)
+    await calls.patch(one, { properties: asProperties([requireMembership(left)], false) });
+  else await calls.delete(one);
   return { ...named({ id }), contact: id, deleted: true };
 }

@@ -39,10 +39,19 @@ export function showMembership({ id }: ShownContact, { params: { segmentId } }: 
 /** Lists the segments that a contact was added to. Those that it is in by their filters are not among them. */
 export async function listSegmentsOf(given: Given, calls: Calls, access: Access) {
   const { params } = await askOne(given, access);
-  const memberships = Object.keys((await getContact(params, calls)).properties).filter(isMembership);
-  const segments = memberships.length === 0 ? [] : await listSegments(params.audienceId, calls);
-  const own = segments.filter((segment) => memberships.includes(membershipOf(segment) ?? ''));
-  return showPage(showSegmentItem)({ data: own, hasMore: false });
+  const data = await segmentsOf(await getContact(params, calls), params.audienceId, calls);
+  return showPage(showSegmentItem)({ data, hasMore: false });
+}
+
+/** Returns the segments that a contact of an audience was added to. */
+export async function segmentsOf(
+  { properties }: ShownContact,
+  audienceId: string,
+  calls: Calls,
+): Promise<ShownSegment[]> {
+  const memberships = Object.keys(properties).filter(isMembership);
+  const segments = memberships.length === 0 ? [] : await listSegments(audienceId, calls);
+  return segments.filter((segment) => memberships.includes(membershipOf(segment) ?? ''));
 }
 
 /** Returns all segments of an audience, of which a tenant has at most a thousand. */
