@@ -14,11 +14,13 @@ import type { Config } from '../config/config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
 import { readJsonLines } from '../http/json/json-lines.ts';
 import { errorMessage } from '../system/errors.ts';
-import { OPERATOR_USER_HEADER, operatorUser } from '../system/operator-user.ts';
+import { OPERATOR_USER_HEADER } from '../system/operator-user.ts';
 import { CommandError } from './errors.ts';
+import { operatorUser } from './operator-user.ts';
+import { processEnvironment } from './terminal.ts';
 
 /** Says in each request who runs this command. */
-const asUser = { [OPERATOR_USER_HEADER]: encodeURIComponent(operatorUser(process.env)) };
+const asUser = { [OPERATOR_USER_HEADER]: encodeURIComponent(operatorUser(processEnvironment())) };
 
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -44,12 +44,17 @@ const INTERRUPTED = 130;
  */
 const SIGNAL_ECHO_MS = 1_000;
 
+/** Returns the environment of this process, which no other file of the command line reads. */
+export function processEnvironment(): NodeJS.ProcessEnv {
+  return process.env;
+}
+
 /** Returns the terminal of this process. `echoMs` is for tests. */
 export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unlessClosed);
   const isInteractive = process.stdin.isTTY === true && process.stdout.isTTY === true;
   return {
-    env: process.env,
+    env: processEnvironment(),
     interactive: isInteractive,
     print: (text) => void process.stdout.write(`${text}\n`),
     write: writeOut,

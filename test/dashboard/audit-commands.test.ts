@@ -1,6 +1,7 @@
 /** The lines of the audit log for the commands of the operator. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { operatorUser } from '../../src/cli/operator-user.ts';
 import { createControlServer } from '../../src/control-socket.ts';
 import { READING } from '../../src/dashboard/audit/commands.ts';
 import { beginAudit } from '../../src/dashboard/audit/store.ts';
@@ -8,7 +9,6 @@ import { auditActions as german } from '../../src/dashboard/texts/de/audit-actio
 import { auditActions as english } from '../../src/dashboard/texts/en/audit-actions.ts';
 import type { AuditRow } from '../../src/db/people-tables.ts';
 import { newId } from '../../src/system/ids.ts';
-import { operatorUser } from '../../src/system/operator-user.ts';
 import { logIn } from '../support/browser.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { readRoutes } from '../support/printed-routes.ts';

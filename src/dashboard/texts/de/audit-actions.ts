@@ -177,6 +177,8 @@ export const auditActions: typeof english = {
   'command DELETE /mailboxes/:name': 'Ein Postfach gelöscht',
   'command POST /mailboxes/:name/app-passwords': 'Ein App-Passwort für ein Postfach angelegt',
   'command DELETE /app-passwords/:id': 'Ein App-Passwort eines Postfachs widerrufen',
+  'command POST /mailboxes/:name/api-keys': 'Einen API-Schlüssel für ein Postfach angelegt',
+  'command DELETE /mailbox-api-keys/:id': 'Einen API-Schlüssel eines Postfachs widerrufen',
   'command POST /mailboxes/:name/outbox/cancel': 'Mail abgebrochen, die ein Postfach gesendet hat',
   'command POST /mailboxes/:name/repair': 'Ein Postfach repariert',
   'command POST /mailboxes/:name/messages': 'Nachrichten in einem Postfach gespeichert',

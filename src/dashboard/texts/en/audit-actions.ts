@@ -175,6 +175,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'command DELETE /mailboxes/:name': 'Deleted a mailbox',
   'command POST /mailboxes/:name/app-passwords': 'Created an app password of a mailbox',
   'command DELETE /app-passwords/:id': 'Deleted an app password of a mailbox',
+  'command POST /mailboxes/:name/api-keys': 'Created an API key of a mailbox',
+  'command DELETE /mailbox-api-keys/:id': 'Revoked an API key of a mailbox',
   'command POST /mailboxes/:name/outbox/cancel': 'Canceled mail that a mailbox was sending',
   'command POST /mailboxes/:name/repair': 'Repaired a mailbox',
   'command POST /mailboxes/:name/messages': 'Stored messages in a mailbox',
