@@ -44,7 +44,7 @@ func newServices(c *Client) services {
 		Exports:      &ExportsService{client: c},
 		Imports:      &ImportsService{client: c},
 		Inbound:      &InboundService{Messages: &InboundMessagesService{client: c}, Routes: &InboundRoutesService{client: c}},
-		Mailboxes:    &MailboxesService{client: c, AppPasswords: &MailboxesAppPasswordsService{client: c}, Folders: &MailboxesFoldersService{client: c}, Imports: &MailboxesImportsService{client: c}, Messages: &MailboxesMessagesService{client: c}, Threads: &MailboxesThreadsService{client: c}},
+		Mailboxes:    &MailboxesService{client: c, AppPasswords: &MailboxesAppPasswordsService{client: c}, Drafts: &MailboxesDraftsService{client: c}, Folders: &MailboxesFoldersService{client: c}, Imports: &MailboxesImportsService{client: c}, Messages: &MailboxesMessagesService{client: c}, Threads: &MailboxesThreadsService{client: c}},
 		Metrics:      &MetricsService{client: c},
 		Plan:         &PlanService{client: c},
 		RequestLog:   &RequestLogService{client: c},
@@ -552,6 +552,7 @@ func (s *InboundRoutesService) Update(ctx context.Context, id string, body *Upda
 type MailboxesService struct {
 	client       *Client
 	AppPasswords *MailboxesAppPasswordsService
+	Drafts       *MailboxesDraftsService
 	Folders      *MailboxesFoldersService
 	Imports      *MailboxesImportsService
 	Messages     *MailboxesMessagesService
@@ -633,6 +634,21 @@ func (s *MailboxesAppPasswordsService) List(ctx context.Context, mailboxID strin
 	return list[AppPassword](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/app-passwords", mailboxID).ask(query), options)
 }
 
+// MailboxesDraftsService has the operations of mailboxes drafts.
+type MailboxesDraftsService struct {
+	client *Client
+}
+
+// Write a draft in a mailbox.
+func (s *MailboxesDraftsService) Create(ctx context.Context, mailboxID string, body *CreateMailboxDraftBody, options ...CallOption) (*MailboxMessageSummary, error) {
+	return call[MailboxMessageSummary](ctx, s.client, newRequest("POST", "/v1/mailboxes/{mailboxId}/drafts", mailboxID).with(body).keyed(), options)
+}
+
+// Send a draft of a mailbox.
+func (s *MailboxesDraftsService) Send(ctx context.Context, mailboxID, id string, options ...CallOption) (*MailboxMessageSummary, error) {
+	return call[MailboxMessageSummary](ctx, s.client, newRequest("POST", "/v1/mailboxes/{mailboxId}/drafts/{id}/send", mailboxID, id).keyed(), options)
+}
+
 // MailboxesFoldersService has the operations of mailboxes folders.
 type MailboxesFoldersService struct {
 	client *Client
@@ -696,6 +712,11 @@ func (s *MailboxesMessagesService) GetRaw(ctx context.Context, mailboxID, id str
 // List the messages of a mailbox.
 func (s *MailboxesMessagesService) List(ctx context.Context, mailboxID string, query *ListMailboxMessagesQuery, options ...CallOption) *Pager[MailboxMessageSummary] {
 	return list[MailboxMessageSummary](ctx, s.client, newRequest("GET", "/v1/mailboxes/{mailboxId}/messages", mailboxID).ask(query), options)
+}
+
+// Mark or move a message of a mailbox.
+func (s *MailboxesMessagesService) Update(ctx context.Context, mailboxID, id string, body *UpdateMailboxMessageBody, options ...CallOption) (*MailboxMessageSummary, error) {
+	return call[MailboxMessageSummary](ctx, s.client, newRequest("PATCH", "/v1/mailboxes/{mailboxId}/messages/{id}", mailboxID, id).with(body), options)
 }
 
 // MailboxesThreadsService has the operations of mailboxes threads.

@@ -2895,6 +2895,34 @@ type UpdateInboundRouteBody struct {
 	Enabled *bool `json:"enabled,omitempty"`
 }
 
+// CreateMailboxDraftBody is the body of Mailboxes.Drafts.Create.
+type CreateMailboxDraftBody struct {
+	// Id of a message of the mailbox that the draft answers.
+	InReplyTo string `json:"inReplyTo,omitempty"`
+	// True when the answer also goes to the other recipients. By default, false.
+	ReplyAll *bool `json:"replyAll,omitempty"`
+	// False when an answer does not quote the message. By default, true.
+	Quote *bool `json:"quote,omitempty"`
+	// Id of a message of the mailbox that the draft forwards.
+	Forwards string `json:"forwards,omitempty"`
+	// `inline`: its text and its files are those of the draft. `attachment`: the whole message is attached. By default, `inline`.
+	ForwardAs string `json:"forwardAs,omitempty"`
+	// An address of the mailbox, with or without a name. By default, the one that was written to.
+	From string `json:"from,omitempty"`
+	// By default, for an answer, its Reply-To or its author.
+	To []string `json:"to,omitempty"`
+	// By default, with `replyAll`, the other recipients.
+	CC []string `json:"cc,omitempty"`
+	// Recipients that the others do not see.
+	BCC []string `json:"bcc,omitempty"`
+	// By default, that of the message with `Re:` or `Fwd:`.
+	Subject string `json:"subject,omitempty"`
+	// Plain text. What is quoted follows it.
+	Text string `json:"text,omitempty"`
+	// HTML. What is quoted follows it.
+	HTML string `json:"html,omitempty"`
+}
+
 // EndMailboxSessionsBody is the body of Mailboxes.EndSessions.
 type EndMailboxSessionsBody struct {
 	// The session to end; without it, all sessions of the mailbox end.
@@ -3041,6 +3069,14 @@ type ListMailboxMessagesQuery struct {
 	ReceivedAfter string `json:"receivedAfter,omitempty"`
 	// Time in ISO 8601 with an offset; only messages that arrived before.
 	ReceivedBefore string `json:"receivedBefore,omitempty"`
+}
+
+// UpdateMailboxMessageBody is the body of Mailboxes.Messages.Update.
+type UpdateMailboxMessageBody struct {
+	Unread  *bool `json:"unread,omitempty"`
+	Flagged *bool `json:"flagged,omitempty"`
+	// Role (`trash`, `archive`, `junk`, `inbox`, …), id or name of the folder that gets the message.
+	Folder *string `json:"folder,omitempty"`
 }
 
 // ListSegmentContactsQuery is the query of Segments.ListContacts.

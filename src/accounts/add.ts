@@ -21,6 +21,8 @@ export type NewMessage = {
   internalDate: InternalDate;
   /** Header fields in front of the content, each with its CRLF. Empty for most messages. */
   prefix?: Uint8Array;
+  /** EMAILID that the caller has chosen. No other message has it. By default it is random. */
+  emailId?: string;
 };
 
 export type Addition = {
@@ -72,7 +74,8 @@ export async function addInWrite(
   const { modseq, firstUid } = await countAdded(tx, { folderId, ...counts });
   const contentIds: number[] = [];
   const summaries: AddedMessage[] = [];
-  for (const [index, { content, flags, keywords, internalDate, prefix = NO_PREFIX }] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
+    const { content, flags, keywords, internalDate, prefix = NO_PREFIX, emailId = newEmailId() } = message;
     const uid = firstUid + index;
     const contentId = await insertContent(tx, content.row, content);
     const keywordSetId = leavesKeywordsOut
@@ -81,7 +84,7 @@ export async function addInWrite(
     await insertMessage(tx, {
       folderId,
       uid,
-      emailId: newEmailId(),
+      emailId,
       contentId,
       modseq,
       createdModseq: modseq,

@@ -4,7 +4,7 @@ export const SEEN = 1;
 const ANSWERED = 2;
 export const FLAGGED = 4;
 export const DELETED = 8;
-const DRAFT = 16;
+export const DRAFT = 16;
 
 const NAMES = [
   ['\\Seen', SEEN],

@@ -52,6 +52,23 @@ export function findByEmailId(tx: AccountTx, emailId: string): Promise<ScannedRo
   return byEmailId.first(tx, { emailId });
 }
 
+const byMessageId = statement((db: AccountTx, param: Param<{ messageId: string; limit: number }>) =>
+  db
+    .selectFrom('contents')
+    .innerJoin('messages', 'messages.contentId', 'contents.id')
+    .select(['messages.folderId', 'messages.uid'])
+    .where('contents.messageId', '=', param('messageId'))
+    .limit(param('limit')),
+);
+
+/** Returns where messages are that have this Message-ID, which is without angle brackets. */
+export function listByMessageId(
+  tx: AccountTx,
+  wanted: { messageId: string; limit: number },
+): Promise<Pick<MessageRow, 'folderId' | 'uid'>[]> {
+  return byMessageId.all(tx, wanted);
+}
+
 /** Maximum size of references that are read with the row. Those of nearly all messages are shorter, and strangers can send a megabyte. */
 const MAX_SHORT_REFERENCES_OCTETS = 8 * 1024;
 

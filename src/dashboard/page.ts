@@ -197,7 +197,7 @@ export function definePage<Of extends Area>(page: PageDefinition<Of>): PageDefin
 }
 
 /** Parts of the app that pages use besides the operations of the API: people and their passwords, and nothing else that the API does not have. */
-export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log'> & {
+export type DashboardApp = Pick<App, 'clock' | 'config' | 'db' | 'log' | 'wakeups'> & {
   people: People;
   passkeys: Passkeys;
   /** Undefined when the configuration names no provider. */

@@ -14,6 +14,7 @@ import { startPage } from './entry/start.ts';
 import { exportFilePage, exportPage } from './jobs/export.tsx';
 import { importErrorsPage, importPage } from './jobs/import.tsx';
 import { operatorTailPage, tailPage } from './live/tail-page.tsx';
+import { mailboxApiKeysPage } from './mailbox/api-keys.tsx';
 import { mailboxAppPasswordsPage } from './mailbox/app-passwords.tsx';
 import { forwardingPage } from './mailbox/forwarding.tsx';
 import { mailboxOverviewPage } from './mailbox/overview.tsx';
@@ -247,6 +248,7 @@ export const PAGES: readonly PageDefinition[] = [
   rulePage,
   spamSendersPage,
   mailboxAppPasswordsPage,
+  mailboxApiKeysPage,
   mailboxSecurityPage,
   mailboxRecoveryPage,
 ] as unknown as readonly PageDefinition[];

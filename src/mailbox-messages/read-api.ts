@@ -7,7 +7,7 @@ import { paramsOf } from '../http/json/resource.ts';
 import { fileOf, type ReceivedContents } from '../routes/messages/content.ts';
 import { sendReceivedFile } from '../routes/messages/send-file.ts';
 import { notFound } from '../system/errors.ts';
-import { createMessageAccess, type MailboxApp, type MessageAccess, openMailbox } from './access.ts';
+import { type MailboxApp, type MessageAccess, openMailbox } from './access.ts';
 import { openBytes, parseStored } from './content.ts';
 import {
   foldersSchema,
@@ -41,14 +41,13 @@ const DEFAULT_PAGE_SIZE = 20;
  * Returns the id of a message in a path.
  * @throws AppError not_found for text that is none
  */
-function messageIdOf({ id }: { id: string }): string {
+export function messageIdOf({ id }: { id: string }): string {
   if (!EMAIL_ID.test(id)) throw notFound('Message');
   return id;
 }
 
 /** Registers the routes that read. */
-export function registerReadApi(server: FastifyInstance, app: ReadApp): void {
-  const access = createMessageAccess(app);
+export function registerReadApi(server: FastifyInstance, app: ReadApp, access: MessageAccess): void {
   registerFolders(server, app, access);
   registerList(server, app, access);
   registerMessage(server, app, access);

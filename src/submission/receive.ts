@@ -6,24 +6,28 @@ import { addressSite } from '../system/address-block.ts';
 import { newId } from '../system/ids.ts';
 import { findText, formatHeader, type SubmittedHeader } from './header.ts';
 import { readMessage } from './message.ts';
-import type { SubmissionApp } from './submission-app.ts';
-import type { SubmittedRecipient, User } from './user.ts';
+import type { SenderApp } from './submission-app.ts';
+import type { Submission, SubmittedRecipient, User } from './user.ts';
 
 type Envelope = {
   user: User;
-  client: SmtpClient;
+  client: Writer;
   envelope: Sender;
   /** Recipients that were accepted, of which there is at least one. */
   recipients: readonly SubmittedRecipient[];
+  once?: Submission['once'];
 };
+
+/** The program from which a message comes. */
+type Writer = Pick<SmtpClient, 'address' | 'tls'> & { protocol: SmtpClient['protocol'] | 'HTTP' };
 
 /**
  * Receives a message and returns the reply. A reply that accepts means that the message is on disk.
  * @throws AppError; any error of `body`
  */
 export async function receiveSubmission(
-  app: SubmissionApp,
-  { user, client, envelope, recipients }: Envelope,
+  app: SenderApp,
+  { user, client, envelope, recipients, once }: Envelope,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Reply> {
   const memory = app.guards.memory.smtp.open(addressSite(client.address));
@@ -34,7 +38,7 @@ export async function receiveSubmission(
       prepareHeader: (header) => prepareHeader(app, header, { user, client, id, keepsUtf8: envelope.utf8 }),
       keepsUtf8: envelope.utf8,
     });
-    const accepted = await user.accept({ ...message, id, envelope, recipients });
+    const accepted = await user.accept({ ...message, id, envelope, recipients, once });
     return { code: 250, status: '2.0.0', text: `Ok: queued as ${accepted}` };
   } catch (error) {
     if (error instanceof RefusedMessage) return error.reply;
@@ -44,7 +48,7 @@ export async function receiveSubmission(
   }
 }
 
-type Preparing = { user: User; client: SmtpClient; id: string; keepsUtf8: boolean };
+type Preparing = { user: User; client: Writer; id: string; keepsUtf8: boolean };
 
 /**
  * Checks who the message says that it is from, and adds and repairs what it lacks (RFC 6409 section 8). A missing Date is added when the
@@ -52,7 +56,7 @@ type Preparing = { user: User; client: SmtpClient; id: string; keepsUtf8: boolea
  * @throws RefusedMessage; AppError
  */
 async function prepareHeader(
-  app: SubmissionApp,
+  app: SenderApp,
   header: SubmittedHeader,
   { user, client, id, keepsUtf8 }: Preparing,
 ): Promise<Buffer> {
@@ -69,7 +73,7 @@ async function prepareHeader(
 }
 
 /** Formats our own Received field. Nobody but the operator learns from which address a person writes. */
-function formatReceived({ config, clock }: SubmissionApp, { protocol, tls }: SmtpClient, id: string): string {
+function formatReceived({ config, clock }: SenderApp, { protocol, tls }: Writer, id: string): string {
   const security = tls ? ` (${tls.version} ${tls.cipher})` : '';
   const hop = `by ${config.hostname} with ${protocol}${security}\r\n\tid ${id}`;
   return `Received: ${hop};\r\n\t${formatDate(clock.now())}\r\n`;

@@ -61,12 +61,14 @@ type UserConnections = {
   take(user: ConnectedUser): (() => void) | undefined;
 };
 
-export type SubmissionApp = App & {
+/** The app with what taking the mail of a person needs, however it is handed over. */
+export type SenderApp = App & { knownSenders: KnownSenders };
+
+export type SubmissionApp = SenderApp & {
   /** Checks the password of a mailbox. All protocols share it, and with it the limits of attempts. */
   authenticate: Authenticate;
   scramKey: ReturnType<typeof createScramKeys>;
   knownKeys: KnownKeys;
-  knownSenders: KnownSenders;
   /** Counts wrong API keys of client addresses. It is not that of the HTTP API, which tries here would use up. */
   wrongKeys: AddressLimit;
   recordKeyUse: ReturnType<typeof createUseRecord>;

@@ -1,5 +1,6 @@
 /** Somebody who has logged in to hand over mail: the owner of a mailbox, or an application with an API key. */
 import type { TenantRow } from '../db/tenant-tables.ts';
+import type { IdempotencyClaim, IdempotencyOwner } from '../emails/idempotency/store.ts';
 import { isAsciiAddress, type Mailbox } from '../mail/address.ts';
 import type { Reply, Sender } from '../mail/smtp/server/session.ts';
 import type { WatchedLogin } from '../mailbox-access/open-logins.ts';
@@ -19,6 +20,8 @@ export type Submission = StoredMessage & {
   id: string;
   envelope: Sender;
   recipients: readonly SubmittedRecipient[];
+  /** Claim with which the message of a person is accepted once (accept.ts). Messages by SMTP have none. */
+  once?: { owner: IdempotencyOwner; claim: IdempotencyClaim } | undefined;
 };
 
 /**

@@ -63,15 +63,18 @@ export function registerApiKeysApi(server: FastifyInstance, app: App): void {
   keys.get({ summary: 'Retrieve an API key' }, async (request) =>
     getKeyInUse(app.db.read, managerOf(request), request.params.id),
   );
-  keys.update({ summary: 'Change an API key', body: apiKeyChangeSchema }, async (request) => {
-    const { tenantId, mode } = managerOf(request);
-    const { name, requiresApproval } = request.body;
-    const change = {
-      ...(name !== undefined && { name }),
-      ...(requiresApproval !== undefined && { requiresApproval }),
-    };
-    return changeKey(app, { tenantId, mode }, { id: request.params.id, change });
-  });
+  keys.update(
+    { summary: 'Change an API key', body: apiKeyChangeSchema, refuses: ['invalid_state'] },
+    async (request) => {
+      const { tenantId, mode } = managerOf(request);
+      const { name, requiresApproval } = request.body;
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(requiresApproval !== undefined && { requiresApproval }),
+      };
+      return changeKey(app, { tenantId, mode }, { id: request.params.id, change });
+    },
+  );
   registerDelete(server, app);
 }
 

@@ -35,6 +35,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['mailbox-delivery/forward', 'An address can forward, which port 25 asks for.'],
   ['mailbox-delivery/scripts', 'A script can refuse mail before port 25 has accepted it.'],
   ['mailboxes/addresses', 'An address is the name under which all others know a mailbox.'],
+  ['mailboxes/api-keys', 'The owner of a mailbox makes its API keys in the dashboard.'],
   ['mailboxes/app-passwords', 'Submission checks the app passwords of mailboxes.'],
   ['mailboxes/passwords', 'People log in to the dashboard with passwords as owners of mailboxes do.'],
   ['mailboxes/recovery', 'The dashboard mails the links with which owners of mailboxes set new passwords.'],

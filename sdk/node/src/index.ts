@@ -4,7 +4,7 @@ export type { Download } from './download.ts';
 export { type ClientErrorType, PostriderError } from './errors.ts';
 export type { CallOptions, ClientOptions, SendOptions } from './options.ts';
 export type { List, Page } from './pages.ts';
-export type { Keyed } from './resources/emails.ts';
+export type { Keyed } from './resource.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
 export * as webhooks from './webhooks.ts';

@@ -1,8 +1,14 @@
 import { encodeFile, encodeJson, type FileContent } from './attachments.ts';
 import type { Download } from './download.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, SendOptions } from './options.ts';
 import { List } from './pages.ts';
 import type { Path, Query, Request, Transport } from './transport.ts';
+
+/** Result of a send. */
+export type Keyed = {
+  /** Key with which the same call may be repeated, and sends nothing again. */
+  idempotencyKey: string;
+};
 
 /** What all resources have: the ways to ask. */
 export abstract class Resource {
@@ -42,6 +48,12 @@ export abstract class Resource {
   ): Promise<T> {
     const encode = body === undefined || body === null ? undefined : () => encodeJson(body);
     return this._request({ method, path, query, options, body: encode, answer: 'json' });
+  }
+
+  /** Sends JSON, or no body, with an idempotency key: it is repeated like a GET, and takes effect once. */
+  protected _sendOnce<T>(path: Path, options?: SendOptions, body?: object): Promise<T & Keyed> {
+    const encode = body === undefined || body === null ? undefined : () => encodeJson(body);
+    return this._request({ method: 'POST', path, options, body: encode, isKeyed: true, answer: 'json' });
   }
 
   /** Sends a file of comma-separated values. */

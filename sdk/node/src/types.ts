@@ -2651,6 +2651,36 @@ export interface ListInboundRoutesQuery extends ListTopicsQuery {
 export interface UpdateInboundRouteBody extends Partial<CreateInboundRouteBody> {
 }
 
+export interface CreateMailboxDraftBody {
+  /** Id of a message of the mailbox that the draft answers. */
+  inReplyTo?: string;
+  /** True when the answer also goes to the other recipients. By default, false. */
+  replyAll?: boolean;
+  /** False when an answer does not quote the message. By default, true. */
+  quote?: boolean;
+  /** Id of a message of the mailbox that the draft forwards. */
+  forwards?: string;
+  /**
+   * `inline`: its text and its files are those of the draft. `attachment`: the whole message is attached. By
+   * default, `inline`.
+   */
+  forwardAs?: Known<'inline' | 'attachment'>;
+  /** An address of the mailbox, with or without a name. By default, the one that was written to. */
+  from?: string;
+  /** By default, for an answer, its Reply-To or its author. */
+  to?: readonly string[];
+  /** By default, with `replyAll`, the other recipients. */
+  cc?: readonly string[];
+  /** Recipients that the others do not see. */
+  bcc?: readonly string[];
+  /** By default, that of the message with `Re:` or `Fwd:`. */
+  subject?: string;
+  /** Plain text. What is quoted follows it. */
+  text?: string;
+  /** HTML. What is quoted follows it. */
+  html?: string;
+}
+
 export interface EndMailboxSessionsBody {
   /** The session to end; without it, all sessions of the mailbox end. */
   session?: string;
@@ -2754,6 +2784,13 @@ export interface ListMailboxMessagesQuery extends ListMailboxThreadsQuery {
   receivedAfter?: string;
   /** Time in ISO 8601 with an offset; only messages that arrived before. */
   receivedBefore?: string;
+}
+
+export interface UpdateMailboxMessageBody {
+  unread?: boolean;
+  flagged?: boolean;
+  /** Role (`trash`, `archive`, `junk`, `inbox`, …), id or name of the folder that gets the message. */
+  folder?: string;
 }
 
 export type ListSegmentContactsQuery = ListTopicsQuery;

@@ -37,14 +37,15 @@ final readonly class Calls
 	}
 
 	/** Sends mail once: every try has the same key. */
-	public function send(string $path, array $body, array $options): Result
+	public function send(string $path, ?array $body, array $options, array $segments = []): Result
 	{
 		$read = Options::read($options);
 		$key = $read->idempotencyKey ?? 'sdk-' . bin2hex(random_bytes(16));
 		if (preg_match('/^[\x21-\x7E](?:[\x20-\x7E]*[\x21-\x7E])?\z/', $key) !== 1) {
 			throw new PostriderError('invalid_argument', 'An idempotency key is a text in ASCII.');
 		}
-		$request = new Request('POST', Request::target($path, []), Repeat::Keyed, Attachments::toJson($body), idempotencyKey: $key);
+		$json = $body === null ? null : Attachments::toJson($body);
+		$request = new Request('POST', Request::target($path, $segments), Repeat::Keyed, $json, idempotencyKey: $key);
 		return new Result([...($this->transport->json($request, $read) ?? []), 'idempotencyKey' => $key]);
 	}
 

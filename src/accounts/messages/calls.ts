@@ -1,6 +1,7 @@
 /** What programs do with the messages of an account, over the HTTP API. Sessions of mail programs are told of every change. */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { OpenAccount } from '../account.ts';
+import { addDraft, fileSent, updateMessage } from './change.ts';
 import { getMessage, readOctets } from './find.ts';
 import { listNamedFolders } from './folders.ts';
 import { listMessages } from './list.ts';
@@ -14,6 +15,9 @@ const MESSAGE_CALLS = {
   readOctets,
   listThreads,
   getThread,
+  update: updateMessage,
+  addDraft,
+  fileSent,
 };
 
 type Table = typeof MESSAGE_CALLS;

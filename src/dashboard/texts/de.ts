@@ -22,6 +22,7 @@ import { live } from './de/live.ts';
 import { login } from './de/login.ts';
 import { mailSessions } from './de/mail-sessions.ts';
 import { mailSettings } from './de/mail-settings.ts';
+import { mailboxKeys } from './de/mailbox-keys.ts';
 import { mailboxes } from './de/mailboxes.ts';
 import { myMailbox } from './de/my-mailbox.ts';
 import { operators } from './de/operators.ts';
@@ -74,6 +75,7 @@ export const de: typeof en = {
   live,
   login,
   mailboxes,
+  mailboxKeys,
   mailSessions,
   mailSettings,
   myMailbox,

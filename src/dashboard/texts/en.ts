@@ -22,6 +22,7 @@ import { live } from './en/live.ts';
 import { login } from './en/login.ts';
 import { mailSessions } from './en/mail-sessions.ts';
 import { mailSettings } from './en/mail-settings.ts';
+import { mailboxKeys } from './en/mailbox-keys.ts';
 import { mailboxes } from './en/mailboxes.ts';
 import { myMailbox } from './en/my-mailbox.ts';
 import { operators } from './en/operators.ts';
@@ -73,6 +74,7 @@ export const en = {
   live,
   login,
   mailboxes,
+  mailboxKeys,
   mailSessions,
   mailSettings,
   myMailbox,

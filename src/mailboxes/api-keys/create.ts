@@ -7,7 +7,7 @@ import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { ApiKeyRow } from '../../db/tenant-tables.ts';
 import { sandboxDomain } from '../../domains/name.ts';
 import { cancelWithdrawnMail } from '../../queue/state/cancel-submitted.ts';
-import { notFound } from '../../system/errors.ts';
+import { invalid, notFound } from '../../system/errors.ts';
 import { readKeyLimits } from '../../tenants/key-request.ts';
 import { createApiKey, revokeKey } from '../../tenants/keys.ts';
 import { listKeysOfMailbox } from '../../tenants/mailbox-keys-store.ts';
@@ -15,6 +15,9 @@ import { listDomainsOfMailbox } from '../addresses/store.ts';
 import { readMember } from '../app-passwords/create.ts';
 import { getMailbox } from '../store.ts';
 import type { NewMailboxKey } from './schemas.ts';
+
+/** Matches the name of a key, as the schema of keys describes it. */
+const KEY_NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 
 /**
  * Creates a key for a mailbox. It is a test key when all addresses of the mailbox are at the sandbox domain. Only the result has the token.
@@ -26,6 +29,9 @@ export async function createMailboxKey(
   { mailboxId, wanted }: { mailboxId: string; wanted: NewMailboxKey },
 ): Promise<{ key: ApiKeyRow; token: string }> {
   const { name, access, member } = wanted;
+  // The pages of the dashboard check no schema.
+  if (!KEY_NAME.test(name))
+    throw invalid('name', '`name` must have 1 to 200 characters, none of which is a control character');
   const mailbox = await getMailbox(app.db.read, tenantId, mailboxId);
   const domains = await listDomainsOfMailbox(app.db.read, mailbox.id);
   const isOfSandbox = domains.every((domain) => domain === sandboxDomain(app.config));
@@ -57,4 +63,9 @@ export async function revokeMailboxKey(
   const row = await revokeKey(app, key.id);
   await app.db.commit(cancelWithdrawnMail, { mailboxId, now: app.clock.now() });
   return row;
+}
+
+/** Returns the keys of a mailbox that are not revoked, the newest first. */
+export function listMailboxKeys({ db }: Pick<App, 'db'>, mailboxId: MailboxRow['id']): Promise<ApiKeyRow[]> {
+  return listKeysOfMailbox(db.read, mailboxId);
 }

@@ -23,14 +23,14 @@ import { buildMessage } from '../email.ts';
 import { hashCorrespondent, RecipientCheck } from '../limits/limits.ts';
 import { LOGIN_HAS_ENDED, notAuthorized, refuseSuppressed } from '../refusals.ts';
 import { firstCheckOf } from '../reports/plan.ts';
-import type { SubmissionApp } from '../submission-app.ts';
+import type { SenderApp } from '../submission-app.ts';
 import { type Submission, senderDomainsOf, type User } from '../user.ts';
 
 /** Ends a session that the owner wants to end. */
 const DISCONNECTED: Reply = { code: 421, status: '4.7.0', text: DISCONNECTED_TEXT };
 
 /** Returns the owner of a mailbox, who has logged in from this IP address. */
-export function createMailboxUser(app: SubmissionApp, login: Login, address: string): User {
+export function createMailboxUser(app: SenderApp, login: Login, address: string): User {
   const { mailbox, credential } = login;
   const { id: mailboxId, tenantId } = mailbox;
   const { id: credentialId, expiresAt } = sessionCredential(credential);
@@ -67,8 +67,8 @@ export function createMailboxUser(app: SubmissionApp, login: Login, address: str
       return undefined;
     },
     async accept(submission) {
-      const { blob } = submission;
-      const message = await discardOnRefusal(app.blobs, [blob], async () => {
+      const { blob, once } = submission;
+      const { row: message, acceptedId } = await discardOnRefusal(app.blobs, [blob], async () => {
         const row = await buildOwnMessage(app, mailbox, submission);
         const recipients = submission.recipients.map(({ address, domain, dsn }) => ({
           field: 'to' as const,
@@ -87,7 +87,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login, address: str
         const addressHashes = recipients.map(({ address }) => hashCorrespondent(app, mailboxId, address));
         const counted = { id: mailboxId, address: mailbox.address, tenantId };
         const firstCheckAt = firstCheckOf(row);
-        await app.db.commit(
+        const id = await app.db.commit(
           acceptSubmitted,
           {
             blob,
@@ -98,13 +98,16 @@ export function createMailboxUser(app: SubmissionApp, login: Login, address: str
             addressHashes,
             limits,
             firstCheckAt,
+            once,
           },
           memoryOf(blob),
         );
-        return row;
+        return { row, acceptedId: id };
       });
-      announce(app, message, submission);
-      return message.id;
+      if (acceptedId === message.id) announce(app, message, submission);
+      // The message was accepted before, and needs no bytes of this one.
+      else await app.blobs.discard(blob);
+      return acceptedId;
     },
   };
 }
@@ -114,7 +117,7 @@ export function createMailboxUser(app: SubmissionApp, login: Login, address: str
  * @throws AppError domain_not_verified
  */
 async function getDomainId(
-  app: Pick<SubmissionApp, 'config' | 'knownSenders'>,
+  app: Pick<SenderApp, 'config' | 'knownSenders'>,
   { tenantId, domain }: Pick<MailboxRow, 'tenantId' | 'domain'>,
 ): Promise<MessageRow['domainId']> {
   return isSandboxDomain(app.config, domain) ? null : app.knownSenders.getDomainId(tenantId, domain);
@@ -137,7 +140,7 @@ function requireLocalRecipients(app: Pick<App, 'config'>, submission: Submission
 
 /** The owner of a mailbox of a suspended tenant reads mail as before, and sends none. */
 async function refuseSuspended(
-  { knownSenders }: Pick<SubmissionApp, 'knownSenders'>,
+  { knownSenders }: Pick<SenderApp, 'knownSenders'>,
   tenantId: MailboxRow['tenantId'],
 ): Promise<Reply | undefined> {
   if (!(await knownSenders.isSuspended(tenantId))) return undefined;
@@ -149,7 +152,7 @@ async function refuseSuspended(
  * @throws AppError unavailable while the mailbox waits for its repair
  */
 async function findEnd(
-  { knownSenders }: Pick<SubmissionApp, 'knownSenders'>,
+  { knownSenders }: Pick<SenderApp, 'knownSenders'>,
   mailbox: MailboxRow,
   mark: LoginMark,
 ): Promise<typeof LOGIN_HAS_ENDED | undefined> {
@@ -164,7 +167,7 @@ async function findEnd(
  * @throws AppError domain_not_verified
  */
 async function buildOwnMessage(
-  app: SubmissionApp,
+  app: SenderApp,
   mailbox: MailboxRow,
   submission: Submission,
 ): Promise<MessageRow> {
@@ -181,7 +184,7 @@ async function buildOwnMessage(
 }
 
 /** Wakes the queue and writes the line of the mail log. */
-function announce(app: SubmissionApp, message: MessageRow, { recipients, blob }: Submission): void {
+function announce(app: SenderApp, message: MessageRow, { recipients, blob }: Submission): void {
   const { id: emailId, tenantId, mode, sender: from, datedAt, createdAt } = message;
   const isScheduled = datedAt > createdAt;
   const queues = recipients.map(({ domain }) => queueKeyOf(message, domain));

@@ -2,7 +2,7 @@ import { encodeEmails, type Streamed } from '../attachments.ts';
 import type { Download } from '../download.ts';
 import type { CallOptions, SendOptions } from '../options.ts';
 import type { List } from '../pages.ts';
-import { Resource } from '../resource.ts';
+import { type Keyed, Resource } from '../resource.ts';
 import { type Path, path } from '../transport.ts';
 import type {
   Approval,
@@ -23,12 +23,6 @@ import type {
   SentBatch,
   SentEmail,
 } from '../types.ts';
-
-/** Result of a send. */
-export type Keyed = {
-  /** Key with which the same call may be repeated, and sends nothing again. */
-  idempotencyKey: string;
-};
 
 export class Emails extends Resource {
   /** Approve an email. */

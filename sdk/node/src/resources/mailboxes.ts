@@ -1,7 +1,7 @@
 import type { Download } from '../download.ts';
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, SendOptions } from '../options.ts';
 import type { List } from '../pages.ts';
-import { Resource } from '../resource.ts';
+import { type Keyed, Resource } from '../resource.ts';
 import { path, type Transport } from '../transport.ts';
 import type {
   AppPassword,
@@ -9,6 +9,7 @@ import type {
   CreatedAppPassword,
   CreatedMailbox,
   CreateMailboxBody,
+  CreateMailboxDraftBody,
   CreateMailboxImportBody,
   EndedSessions,
   EndMailboxSessionsBody,
@@ -28,6 +29,7 @@ import type {
   MailSettings,
   RecoveryAddress,
   UpdateMailboxBody,
+  UpdateMailboxMessageBody,
 } from '../types.ts';
 
 export class MailboxesAppPasswords extends Resource {
@@ -79,6 +81,22 @@ export class MailboxesImports extends Resource {
   }
 }
 
+export class MailboxesDrafts extends Resource {
+  /** Write a draft in a mailbox. */
+  create(
+    mailboxId: string,
+    body: CreateMailboxDraftBody,
+    options?: SendOptions,
+  ): Promise<MailboxMessageSummary & Keyed> {
+    return this._sendOnce(path`/v1/mailboxes/${mailboxId}/drafts`, options, body);
+  }
+
+  /** Send a draft of a mailbox. */
+  send(mailboxId: string, id: string, options?: SendOptions): Promise<MailboxMessageSummary & Keyed> {
+    return this._sendOnce(path`/v1/mailboxes/${mailboxId}/drafts/${id}/send`, options);
+  }
+}
+
 export class MailboxesFolders extends Resource {
   /** List the folders of a mailbox. */
   list(mailboxId: string, options?: CallOptions): Promise<MailboxFolders> {
@@ -110,6 +128,16 @@ export class MailboxesMessages extends Resource {
   ): List<MailboxMessageSummary> {
     return this._list(path`/v1/mailboxes/${mailboxId}/messages`, options, query);
   }
+
+  /** Mark or move a message of a mailbox. */
+  update(
+    mailboxId: string,
+    id: string,
+    body: UpdateMailboxMessageBody,
+    options?: CallOptions,
+  ): Promise<MailboxMessageSummary> {
+    return this._send('PATCH', path`/v1/mailboxes/${mailboxId}/messages/${id}`, options, body);
+  }
 }
 
 export class MailboxesThreads extends Resource {
@@ -130,6 +158,7 @@ export class MailboxesThreads extends Resource {
 
 export class Mailboxes extends Resource {
   readonly appPasswords: MailboxesAppPasswords;
+  readonly drafts: MailboxesDrafts;
   readonly folders: MailboxesFolders;
   readonly imports: MailboxesImports;
   readonly messages: MailboxesMessages;
@@ -138,6 +167,7 @@ export class Mailboxes extends Resource {
   constructor(transport: Transport) {
     super(transport);
     this.appPasswords = new MailboxesAppPasswords(transport);
+    this.drafts = new MailboxesDrafts(transport);
     this.folders = new MailboxesFolders(transport);
     this.imports = new MailboxesImports(transport);
     this.messages = new MailboxesMessages(transport);

@@ -12,6 +12,7 @@ use Postrider\Result;
 final readonly class Mailboxes extends Resource
 {
 	public MailboxesAppPasswords $appPasswords;
+	public MailboxesDrafts $drafts;
 	public MailboxesFolders $folders;
 	public MailboxesImports $imports;
 	public MailboxesMessages $messages;
@@ -21,6 +22,7 @@ final readonly class Mailboxes extends Resource
 	{
 		parent::__construct($calls);
 		$this->appPasswords = new MailboxesAppPasswords($calls);
+		$this->drafts = new MailboxesDrafts($calls);
 		$this->folders = new MailboxesFolders($calls);
 		$this->imports = new MailboxesImports($calls);
 		$this->messages = new MailboxesMessages($calls);

@@ -38,4 +38,14 @@ final readonly class MailboxesMessages extends Resource
 	{
 		return $this->calls->page('/mailboxes/{mailboxId}/messages', [$mailboxId], $query, $options);
 	}
+
+	/**
+	 * Mark or move a message of a mailbox.
+	 *
+	 * @param array{unread?: bool, flagged?: bool, folder?: string} $body
+	 */
+	public function update(string $mailboxId, string $id, array $body, array $options = []): Result
+	{
+		return $this->calls->change('PATCH', '/mailboxes/{mailboxId}/messages/{id}', [$mailboxId, $id], $body, $options);
+	}
 }

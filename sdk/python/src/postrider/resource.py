@@ -29,7 +29,7 @@ class Resource:
 
     def _json(self, options: Options, method: str, path: Any, query: Optional[Fields] = None, body: Optional[Fields] = None) -> Any:
         content = wire(body) if isinstance(body, dict) else body
-        keyed = method == "POST" and self._path == "emails" and path in ((), ("batch",))
+        keyed = method == "POST" and (self._path == "emails" and path in ((), ("batch",)) or "drafts" in path)
         return self._run(Request(method, (self._path, *path), "json", wire(query or {}), content, keyed), options)
 
     def _get(self, options: Options, *path: Any, query: Optional[Fields] = None) -> Any:

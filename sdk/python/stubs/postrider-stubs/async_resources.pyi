@@ -275,6 +275,68 @@ class MailboxesAppPasswords:
         ...
 
 
+class MailboxesDrafts:
+    async def create(
+        self,
+        mailbox_id: str,
+        /,
+        *,
+        in_reply_to: str = ...,
+        reply_all: bool = ...,
+        quote: bool = ...,
+        forwards: str = ...,
+        forward_as: Union[Literal["inline", "attachment"], str] = ...,
+        from_: str = ...,
+        to: Sequence[str] = ...,
+        cc: Sequence[str] = ...,
+        bcc: Sequence[str] = ...,
+        subject: str = ...,
+        text: str = ...,
+        html: str = ...,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxMessageSummary:
+        """Write a draft in a mailbox.
+
+        Makes a draft, which may answer or forward a message of the mailbox. It is in the folder of drafts, where its owner can read, change and send it.
+
+        in_reply_to: Id of a message of the mailbox that the draft answers.
+
+        reply_all: True when the answer also goes to the other recipients. By default, false.
+
+        quote: False when an answer does not quote the message. By default, true.
+
+        forwards: Id of a message of the mailbox that the draft forwards.
+
+        forward_as: `inline`: its text and its files are those of the draft. `attachment`: the whole message is attached. By default, `inline`.
+
+        from_: An address of the mailbox, with or without a name. By default, the one that was written to.
+
+        to: By default, for an answer, its Reply-To or its author.
+
+        cc: By default, with `replyAll`, the other recipients.
+
+        bcc: Recipients that the others do not see.
+
+        subject: By default, that of the message with `Re:` or `Fwd:`.
+
+        text: Plain text. What is quoted follows it.
+
+        html: HTML. What is quoted follows it."""
+        ...
+    async def send(
+        self,
+        mailbox_id: str,
+        id: str,
+        /,
+        *,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxMessageSummary:
+        """Send a draft of a mailbox.
+
+        Sends a draft to the recipients in its header, as submission at port 587 does, and files it in the folder of sent mail. It is sent once, however often this is asked for: a draft that was sent before is answered as it is now. A key whose mail requires approval cannot send: the owner sends its drafts."""
+        ...
+
+
 class MailboxesFolders:
     async def list(
         self,
@@ -461,6 +523,23 @@ class MailboxesMessages:
         received_after: Time in ISO 8601 with an offset; only messages that arrived then or later.
 
         received_before: Time in ISO 8601 with an offset; only messages that arrived before."""
+        ...
+    async def update(
+        self,
+        mailbox_id: str,
+        id: str,
+        /,
+        *,
+        unread: bool = ...,
+        flagged: bool = ...,
+        folder: str = ...,
+        options: Optional[types.Options] = ...,
+    ) -> types.MailboxMessageSummary:
+        """Mark or move a message of a mailbox.
+
+        Sets marks, and moves the message to another folder. Mail programs see it at once. To delete a message, move it to `trash`, which its owner empties.
+
+        folder: Role (`trash`, `archive`, `junk`, `inbox`, …), id or name of the folder that gets the message."""
         ...
 
 
@@ -2010,6 +2089,7 @@ class Inbound:
 
 class Mailboxes:
     app_passwords: MailboxesAppPasswords
+    drafts: MailboxesDrafts
     folders: MailboxesFolders
     imports: MailboxesImports
     messages: MailboxesMessages

@@ -732,6 +732,36 @@ UpdateInboundRouteBody = TypedDict(
     },
 )
 
+CreateMailboxDraftBody = TypedDict(
+    "CreateMailboxDraftBody",
+    {
+        # Id of a message of the mailbox that the draft answers.
+        "inReplyTo": NotRequired[str],
+        # True when the answer also goes to the other recipients. By default, false.
+        "replyAll": NotRequired[bool],
+        # False when an answer does not quote the message. By default, true.
+        "quote": NotRequired[bool],
+        # Id of a message of the mailbox that the draft forwards.
+        "forwards": NotRequired[str],
+        # `inline`: its text and its files are those of the draft. `attachment`: the whole message is attached. By default, `inline`.
+        "forwardAs": NotRequired[Union[Literal["inline", "attachment"], str]],
+        # An address of the mailbox, with or without a name. By default, the one that was written to.
+        "from": NotRequired[str],
+        # By default, for an answer, its Reply-To or its author.
+        "to": NotRequired[Sequence[str]],
+        # By default, with `replyAll`, the other recipients.
+        "cc": NotRequired[Sequence[str]],
+        # Recipients that the others do not see.
+        "bcc": NotRequired[Sequence[str]],
+        # By default, that of the message with `Re:` or `Fwd:`.
+        "subject": NotRequired[str],
+        # Plain text. What is quoted follows it.
+        "text": NotRequired[str],
+        # HTML. What is quoted follows it.
+        "html": NotRequired[str],
+    },
+)
+
 EndMailboxSessionsBody = TypedDict(
     "EndMailboxSessionsBody",
     {
@@ -800,6 +830,16 @@ PreviewWaitingImportBody = TypedDict(
         "mapping": NotRequired[str],
         # Encoding of the file. Without it, the file is UTF-8 or UTF-16 with a byte order mark, and otherwise Windows-1252.
         "encoding": NotRequired[Union[Literal["utf-8", "utf-16le", "utf-16be", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254", "windows-1257", "iso-8859-2", "iso-8859-15", "koi8-r", "macintosh", "shift_jis", "euc-jp", "euc-kr", "gb18030", "big5"], str]],
+    },
+)
+
+UpdateMailboxMessageBody = TypedDict(
+    "UpdateMailboxMessageBody",
+    {
+        "unread": NotRequired[bool],
+        "flagged": NotRequired[bool],
+        # Role (`trash`, `archive`, `junk`, `inbox`, …), id or name of the folder that gets the message.
+        "folder": NotRequired[str],
     },
 )
 

@@ -162,6 +162,8 @@ export const auditActions: typeof english = {
   'mailbox/rules/:number save': 'Eine Regel gespeichert',
   'mailbox/app-passwords createAppPassword': 'Ein App-Passwort angelegt',
   'mailbox/app-passwords revoke': 'Ein App-Passwort widerrufen',
+  'mailbox/api-keys createKey': 'Einen API-Schlüssel für die Mail des Postfachs angelegt',
+  'mailbox/api-keys revoke': 'Einen API-Schlüssel für die Mail des Postfachs widerrufen',
   'mailbox/security password': 'Das Passwort des Postfachs geändert',
   'mailbox/security end': 'Eine Sitzung beendet',
   'mailbox/security disconnect': 'Ein Mailprogramm getrennt',

@@ -160,6 +160,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'mailbox/rules/:number save': 'Saved a rule',
   'mailbox/app-passwords createAppPassword': 'Created an app password',
   'mailbox/app-passwords revoke': 'Revoked an app password',
+  'mailbox/api-keys createKey': 'Created an API key for the mail of the mailbox',
+  'mailbox/api-keys revoke': 'Revoked an API key for the mail of the mailbox',
   'mailbox/security password': 'Changed the password of the mailbox',
   'mailbox/security end': 'Ended a session',
   'mailbox/security disconnect': 'Disconnected a mail program',

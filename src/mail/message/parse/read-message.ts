@@ -16,7 +16,7 @@ export type ReadJob = {
 };
 
 /** What a header says about the message. */
-type HeaderFacts = {
+export type HeaderFacts = {
   /** Mailboxes as `Name <address>` or `address`. */
   from: string[];
   to: string[];
@@ -116,7 +116,7 @@ const DROPPED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
  * Returns each mailbox of the fields with a name, which is in lower case, as `address`, or as `Name <address>` with the name decoded.
  * Groups are dissolved into their members, and entries without an address are left out.
  */
-function listMailboxes(fields: readonly HeaderField[], name: string): string[] {
+export function listMailboxes(fields: readonly HeaderField[], name: string): string[] {
   const values = fields.filter((field) => field.name.toLowerCase() === name).map(({ value }) => value);
   const list = values.map((value) => (value.includes('@') ? value : decodeWords(value))).join(', ');
   return readAddressList(list, MAX_ADDRESSES).flatMap((address) => {
