@@ -16,7 +16,7 @@ const MAX_TO = 50;
 const MAX_ATTACHMENTS = 10;
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MAX_TAGS = 10;
-const MAX_BATCH_EMAILS = 100;
+export const MAX_BATCH_EMAILS = 100;
 /** Maximum number of addresses in each of `cc` and `bcc`. */
 const MAX_COPIES = 50;
 /** Maximum size of `html`, and of `text`. */

@@ -64,6 +64,8 @@ test('a refusal has the shape of Resend, its names, and its spelling of fields',
   assert.match(await send({ from: 'nobody' }), /^422 invalid_from_address: `from`/);
   assert.match(await send({ from: 'a@other.example' }), /^403 validation_error: /);
   assert.match(await send({ attachments: [{ filename: 'x', content: '%' }] }), /^422 invalid_attachment: /);
+  const twice = [1, 2, 1].map((number) => ({ name: `a${number}`, value: 'b' }));
+  assert.match(await send({ tags: twice }), /^422 validation_error: `tags` must not name a tag twice$/);
   assert.match(await send({ tags: ['x'] }), /^422 validation_error: `tags\[0\]` must be an object/);
   const stranger = clientWith('svc_dev_nobody');
   assert.match(await refusalOf(stranger.emails.send(HELLO)), /^403 invalid_api_key: /);
@@ -235,6 +237,8 @@ test('a strict batch sends all emails or none, and a permissive one those that a
   assert.deepEqual(repeated, partly);
   const unclear = resend.batch.send([good], { headers: { 'x-batch-validation': 'some' } });
   assert.match(await refusalOf(unclear), /^422 validation_error: `x-batch-validation` must be/);
+  const tooMany = Array.from({ length: 101 }, () => untranslatable);
+  assert.match(await refusalOf(resend.batch.send(tooMany)), /^422 validation_error: `emails` must .*100/);
   assert.match(await refusalOf(resend.post('/emails/batch', {})), /The body must be a list of emails/);
 });
 

@@ -127,6 +127,12 @@ test('what a template cannot keep here is refused', async () => {
     await refusal({ variables: list }),
     /^422 validation_error: The fallback of the variable PRODUCT must be a/,
   );
+  // A thousand copies of a megabyte would be longer than any text can be.
+  const large = [{ key: 'A', type: 'string', fallbackValue: 'x'.repeat(1_000_000) }];
+  assert.match(
+    await refusal({ html: '{{{A}}}'.repeat(1_000), variables: large }),
+    /^422 validation_error: `html` must be at most 1 MiB with its fallbacks$/,
+  );
   const braces = [{ key: 'PRODUCT', type: 'string', fallbackValue: '}' }];
   assert.match(await refusal({ variables: braces }), /^422 validation_error: .* must not contain braces/);
   assert.match(await refusal({ variables: [7] }), /^422 validation_error: Each variable must be an object/);

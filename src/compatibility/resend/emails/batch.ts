@@ -1,5 +1,6 @@
 /** Sends up to 100 emails, as a list. `x-batch-validation` says what becomes of the others when one is refused. */
 import { makeStrictBatch } from '../../../emails/batch-mode.ts';
+import { MAX_BATCH_EMAILS } from '../../../emails/schemas.ts';
 import { AppError, invalid } from '../../../system/errors.ts';
 import type { Given, TranslatedCall } from '../call.ts';
 import { inTheirSpelling } from '../problem.ts';
@@ -19,6 +20,8 @@ export const batchCall: TranslatedCall = {
       throw new AppError('validation_error', 'The body must be a list of emails');
     const isStrict = readMode(given.headers['x-batch-validation']) === 'strict';
     if (isStrict) makeStrictBatch(access.request);
+    // The operation refuses a longer list, and none of its emails is looked at.
+    if (given.body.length > MAX_BATCH_EMAILS) return { body: { emails: given.body } };
     const translated = await translateEach(given.body, translationFor(given, access));
     const refusals = new Map(
       translated.flatMap((one, index) => (one instanceof AppError ? [[index, one] as const] : [])),

@@ -56,9 +56,8 @@ function readTags(tags: unknown): unknown {
     if (isFields(tag) && typeof tag['name'] === 'string') return [tag['name'], tag['value']] as const;
     throw invalid(`tags[${index}]`, `\`tags[${index}]\` must be an object with \`name\` and \`value\``);
   });
-  const names = pairs.map(([name]) => name);
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined) throw invalid('tags', '`tags` must not name a tag twice');
+  if (new Set(pairs.map(([name]) => name)).size < pairs.length)
+    throw invalid('tags', '`tags` must not name a tag twice');
   return Object.fromEntries(pairs);
 }
 

@@ -5,8 +5,13 @@
 import type { Static } from 'typebox';
 import { readEach } from '../../../http/json/read-fields.ts';
 import { invalid } from '../../../system/errors.ts';
-import type { NewTemplate, templateSchema, templateSummarySchema } from '../../../templates/schemas.ts';
-import { type Placeholder, placeholdersIn, type Source } from '../../../templates/tags.ts';
+import {
+  MAX_SOURCE_BYTES,
+  type NewTemplate,
+  type templateSchema,
+  type templateSummarySchema,
+} from '../../../templates/schemas.ts';
+import { type Placeholder, placeholdersIn } from '../../../templates/tags.ts';
 import { type Fields, isFields, refuseFields } from '../fields.ts';
 import { UNSUBSCRIBE_URL, unsubscribeTagFromResend, unsubscribeTagToResend } from '../merge-tags.ts';
 
@@ -86,17 +91,30 @@ function readFallback(item: string, { key, fallback }: { key: string; fallback: 
   return text;
 }
 
-/** Returns the text with the fallbacks in its tags. */
-function withFallbacks(source: Source, fallbacks: ReadonlyMap<string, string>): string {
-  const [, text] = source;
+/**
+ * Returns the text with the fallbacks in its tags.
+ * @throws AppError validation_error naming the field, before the text becomes larger than a template may be: one fallback may be written
+ * into thousands of tags
+ */
+function withFallbacks(
+  source: readonly [field: string, text: string],
+  fallbacks: ReadonlyMap<string, string>,
+): string {
+  const [field, text] = source;
   if (fallbacks.size === 0) return text;
   const parts: string[] = [];
   let end = 0;
+  let size = text.length;
   for (const placeholder of placeholdersIn(source)) {
     const fallback = fallbacks.get(placeholder.name);
     if (fallback === undefined) continue;
-    parts.push(text.slice(end, placeholder.from), tagWith(placeholder, fallback));
-    end = placeholder.to;
+    const { from, to } = placeholder;
+    const tag = tagWith(placeholder, fallback);
+    size += tag.length - (to - from);
+    if (size > MAX_SOURCE_BYTES)
+      throw invalid(field, `\`${field}\` must be at most 1 MiB with its fallbacks`);
+    parts.push(text.slice(end, from), tag);
+    end = to;
   }
   return parts.join('') + text.slice(end);
 }
