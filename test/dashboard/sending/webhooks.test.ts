@@ -38,6 +38,20 @@ test('a new endpoint shows its secret once, and gets the events that were chosen
     assert.deepEqual([changed.url, changed.events], ['https://other.example/', ['email.sent']]);
   }));
 
+test('an endpoint shows the shape of its posts', () =>
+  inWorld(async ({ test: testApp }) => {
+    const owner = await logIn(testApp);
+    for (const [format, text] of [
+      ['default', 'Own'],
+      ['resend', 'As the webhooks of Resend'],
+    ] as const) {
+      const endpoint = { url: 'https://receiver.example/', events: ['email.sent'], format };
+      const { body } = await testApp.request('POST', '/v1/webhooks', { body: endpoint });
+      await owner.open(`${WEBHOOKS}/${body.id}`);
+      assert.ok(owner.page.html.includes(`Shape of the posts</dt><dd>${text}</dd>`), format);
+    }
+  }));
+
 test('a refused endpoint keeps the choices that were made', () =>
   inWorld(async ({ test: testApp }) => {
     const owner = await logIn(testApp);
