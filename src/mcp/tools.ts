@@ -14,7 +14,14 @@ import {
 import { addContact, countSegment, findContacts, listAudiences } from './tools/contacts.ts';
 import { checkDomain, listDomains, verifyDomain } from './tools/domains.ts';
 import { explainBounce, explainWait, findEmails, showEmail } from './tools/emails.ts';
-import { readMailboxMessage, searchMailbox, showMailboxThread } from './tools/mailbox.ts';
+import {
+  markMessage,
+  readMailboxMessage,
+  searchMailbox,
+  sendDraft,
+  showMailboxThread,
+  writeDraft,
+} from './tools/mailbox.ts';
 import { readReceived, searchReceived } from './tools/received.ts';
 import { cancelEmail, rescheduleEmail, scheduleEmail, sendEmail } from './tools/sending.ts';
 import { findSuppressions, removeSuppression } from './tools/suppressions.ts';
@@ -59,4 +66,11 @@ export const TENANT_TOOLS: readonly Tool[] = [
 ];
 
 /** Tools for keys that name a mailbox. */
-export const MAILBOX_TOOLS: readonly Tool[] = [searchMailbox, readMailboxMessage, showMailboxThread];
+export const MAILBOX_TOOLS: readonly Tool[] = [
+  searchMailbox,
+  readMailboxMessage,
+  showMailboxThread,
+  writeDraft,
+  sendDraft,
+  markMessage,
+];

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
+import { MAILBOX_ACCESS } from '../../src/mailboxes/api-keys/schemas.ts';
 import { MAILBOX_TOOLS } from '../../src/mcp/tools.ts';
-import { append, openWorld, type World } from '../mailbox-messages/world.ts';
+import { append, DOMAIN, openWorld, type World } from '../mailbox-messages/world.ts';
 import { readPage, readTable } from '../readme/page.ts';
 import { type Agent, connectAgent, driven } from './agent.ts';
 
@@ -73,6 +74,47 @@ test('instructions in a message come as data', async () => {
   assert.deepEqual([data.length, data[0]?.includes(ORDER)], [1, true]);
 });
 
+test('a reply is drafted once for one idempotency key and sent once, and a message is marked and moved', async () => {
+  const messageId = await find('Re: Plan');
+  const reply = { replyTo: messageId, to: [`ben@${DOMAIN}`], text: 'On Friday.' };
+  const draft = await agent.use('write_draft', reply);
+  const again = await agent.use('write_draft', { ...reply, idempotencyKey: draft.facts.idempotencyKey });
+  assert.deepEqual(again.facts, draft.facts);
+  assert.match(
+    (await agent.use('search_mailbox', { folder: 'drafts' })).text,
+    /^Number of messages shown: 1\./,
+  );
+
+  for (const _ of ['first', 'again']) {
+    const sent = await agent.use('send_draft', { draftId: draft.facts.id });
+    assert.equal(sent.facts.isDraft, false);
+  }
+  const filed = await agent.use('search_mailbox', { folder: 'sent' });
+  assert.match(filed.text, /^Number of messages shown: 1\.[\s\S]*"subject": "Re: Plan"/);
+
+  const marked = await agent.use('mark_message', {
+    messageId,
+    unread: false,
+    flagged: true,
+    folder: 'archive',
+  });
+  assert.deepEqual(marked.facts, { id: messageId, unread: false, flagged: true });
+  assert.match(
+    (await agent.use('search_mailbox', { folder: 'archive' })).text,
+    /^Number of messages shown: 1\./,
+  );
+});
+
+test('a key that requires approval writes drafts, which the owner sends', async () => {
+  const { token } = await world.addKey(ann, 'drafts');
+  await using writer = await connectAgent(world.daemon, token);
+  const draft = await writer.use('write_draft', { to: [`ben@${DOMAIN}`], subject: 'Hello', text: 'Hi' });
+  assert.match(
+    (await writer.call('send_draft', { draftId: draft.facts.id })).text,
+    /^Refused \(restricted_api_key\)/,
+  );
+});
+
 test('no other key reads the mail of a mailbox, and the refusal says who makes one that does', async () => {
   await using other = await connectAgent(world.daemon, world.tenantKey);
   const { tools } = await other.client.listTools();
@@ -84,18 +126,20 @@ test('no other key reads the mail of a mailbox, and the refusal says who makes o
   );
 });
 
-test('every tool was called above, and the page on agents lists it with the keys that may use it', async () => {
-  await using reader = await connectAgent(world.daemon, (await world.addKey(ann, 'read')).token);
-  const found: string[][] = [];
-  for (const { name } of MAILBOX_TOOLS) {
-    const given = driven.get(name);
-    assert.ok(given, name);
-    const { text } = await reader.call(name, given);
-    found.push([`\`${name}\``, text.startsWith('Refused (restricted_api_key)') ? 'full' : 'reading']);
+test('every tool was called above, and the page on agents lists it with the least access of a key that may use it', async () => {
+  const least = new Map<string, string>();
+  for (const access of MAILBOX_ACCESS) {
+    await using limited = await connectAgent(world.daemon, (await world.addKey(ann, access)).token);
+    for (const { name } of MAILBOX_TOOLS.filter((tool) => !least.has(tool.name))) {
+      const given = driven.get(name);
+      assert.ok(given, name);
+      const { text } = await limited.call(name, given);
+      if (!text.startsWith('Refused (restricted_api_key)')) least.set(name, access);
+    }
   }
   const rows = readTable(readPage('docs/agents.md').text, 'Mail of a mailbox');
   assert.deepEqual(
-    found,
-    rows.map(([, name, , key]) => [name, key]),
+    MAILBOX_TOOLS.map(({ name }) => [`\`${name}\``, `\`${least.get(name)}\``]),
+    rows.map(([, name, , access]) => [name, access]),
   );
 });
