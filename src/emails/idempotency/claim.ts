@@ -5,6 +5,7 @@ import { givenBodyOf } from '../../http/json/given-body.ts';
 import { detachedOf } from '../../http/json/large-strings.ts';
 import { createPause } from '../../system/slices.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
+import { isStrictBatch } from '../batch-mode.ts';
 import { hashJson, hashRequest, IDEMPOTENCY_WINDOW_MS, readIdempotencyKey } from './key.ts';
 import type { IdempotencyClaim } from './store.ts';
 
@@ -43,7 +44,9 @@ export async function readBatchClaim(
       emails.push(hashJson(email, hash));
     }
     const body = isList ? emails : { ...request.body, emails };
-    return hashRequest({ method: 'POST', path: '/v1/emails/batch', body }, hash);
+    // A strict batch is another request than one that sends what it can.
+    const path = isStrictBatch(request) ? '/v1/emails/batch strict' : '/v1/emails/batch';
+    return hashRequest({ method: 'POST', path, body }, hash);
   });
 }
 

@@ -235,6 +235,11 @@ test('a strict batch sends all emails or none, and a permissive one those that a
   );
   const repeated = await dataOf(resend.batch.send([untranslatable, good, bad, suppressed], permissive));
   assert.deepEqual(repeated, partly);
+  // A program that asks for all or none must not be answered with those that another request has sent.
+  const loose = { batchValidation: 'permissive', idempotencyKey: 'batch/2' } as const;
+  assert.equal((await dataOf(resend.batch.send([good, bad], loose))).data.length, 1);
+  const strict = resend.batch.send([good, bad], { idempotencyKey: 'batch/2' });
+  assert.match(await refusalOf(strict), /^409 invalid_idempotent_request: /);
   const unclear = resend.batch.send([good], { headers: { 'x-batch-validation': 'some' } });
   assert.match(await refusalOf(unclear), /^422 validation_error: `x-batch-validation` must be/);
   const tooMany = Array.from({ length: 101 }, () => untranslatable);
