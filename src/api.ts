@@ -91,6 +91,7 @@ export async function createApiServer(
     hosted: entriesOf('pages').map((create) =>
       openPages(() => create({ ...app, servers, authenticate, accounts }), create),
     ),
+    problemShapes: entriesOf('foreignApis').filter((api) => api.isOn(app)),
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -9,6 +9,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';
 import type { Operations } from './http/json/operations.ts';
+import type { ProblemShape } from './http/json/problem.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';
 import type { TaskKind } from './tasks/kind.ts';
@@ -30,10 +31,11 @@ type Register = (server: FastifyInstance, app: never) => void;
  */
 export type DomainReach = 'domain' | 'tenant' | 'none' | 'mailbox' | 'every';
 
-/** The API of another product, whose clients reach the operations under /v1 by it. Its routes are not in the OpenAPI document. */
-export type ForeignApi = {
-  /** Path before its paths, such as `/compat/other`. */
-  prefix: string;
+/**
+ * The API of another product, whose clients reach the operations under /v1 by it. `prefix` is the path before its paths, such as
+ * `/compat/other`, and its errors have a shape of their own. Its routes are not in the OpenAPI document.
+ */
+export type ForeignApi = ProblemShape & {
   /** Returns true when the configuration allows it. */
   isOn(app: never): boolean;
   /** Registers its routes on a scope that requires and limits API keys as /v1 does. */

@@ -12,6 +12,7 @@ import { domainCalls } from './domains.ts';
 import { attachmentCalls } from './emails/attachments.ts';
 import { emailCalls } from './emails/calls.ts';
 import { receivingCalls } from './emails/receiving.ts';
+import { showProblem } from './problem.ts';
 import { type CallApp, registerCalls } from './register.ts';
 import { suppressionCalls } from './suppressions.ts';
 import { templateCalls } from './templates/calls.ts';
@@ -39,6 +40,7 @@ export const CALLS: readonly Call[] = [
 
 export const resendApi = {
   prefix: PREFIX,
+  showProblem,
   isOn: ({ config }: Pick<App, 'config'>) => config.compatibility.resend,
   register: (scope: FastifyInstance, app: CallApp, operations: Operations) =>
     registerCalls(scope, app, { calls: CALLS, operations }),

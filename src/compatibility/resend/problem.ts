@@ -1,10 +1,8 @@
 /** Refusals as Resend's API shows them: `{ statusCode, name, message }`, with its names and its spelling of fields. */
 import type { FastifyReply } from 'fastify';
+import type { Problem } from '../../http/json/problem.ts';
 import { type AnyCode, statusOf } from '../../http/transport/refusal.ts';
 import { findReason } from './unsupported.ts';
-
-/** Body of a refusal of ours (http/json/problem.ts). */
-export type Problem = { error: { type: AnyCode; message: string; param?: string } };
 
 type Shown = { name: string; statusCode?: number };
 

@@ -12,7 +12,6 @@ import { apiOrigin } from '../../links/origin.ts';
 import { createDownloadLinks } from '../../routes/post/links.ts';
 import type { Id } from '../../system/ids.ts';
 import type { Access, Asked, Call, ComposedCall, Given, Links, TranslatedCall } from './call.ts';
-import { type Problem, showProblem } from './problem.ts';
 
 const givenField = Symbol('given');
 
@@ -63,10 +62,7 @@ function translateAll(scope: FastifyInstance, app: Linked): void {
     asked.then((later) => done(void translate(request, later)), done);
   });
   scope.addHook('preSerialization', (request, reply, payload: unknown, done) => {
-    done(
-      null,
-      problemTypeOf(reply) ? showProblem(reply, payload as Problem) : answerOf(app, request, payload),
-    );
+    done(null, problemTypeOf(reply) ? payload : answerOf(app, request, payload));
   });
   scope.addHook('onSend', (request, reply, payload, done) => {
     // The clients parse the body of every answer.

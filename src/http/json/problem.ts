@@ -2,9 +2,9 @@
  * The error envelope of the API; transport/refusal.ts has the status of each code. Any unexpected error is a 500
  * without details.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { AppError } from '../../system/errors.ts';
+import { AppError, type AppErrorOptions } from '../../system/errors.ts';
 import type { Log } from '../../system/log.ts';
 import {
   ANY_CODES,
@@ -72,16 +72,42 @@ export const problemSchema = Type.Object(
   { title: 'Problem', description: 'Body of every response that reports an error.' },
 );
 
+/** Body of a response that reports an error, as in `problemSchema`. */
+export type Problem = {
+  error: { type: AnyCode; message: string; requestId: string } & Pick<
+    AppErrorOptions,
+    'param' | 'issues' | 'details'
+  >;
+};
+
+/** Another shape of errors, for all paths that begin with `prefix`. */
+export type ProblemShape = {
+  prefix: string;
+  /** Returns the body of the response. It may set another status. */
+  showProblem(reply: FastifyReply, problem: Problem): object;
+};
+
+type Sending = { log: Log; shapes: readonly ProblemShape[] };
+
 /** Sends any error as a response. It is Fastify's error handler. */
-export function sendProblem(log: Log, error: unknown, reply: FastifyReply): FastifyReply {
+export function sendProblem({ log, shapes }: Sending, error: unknown, reply: FastifyReply): FastifyReply {
   const { request } = reply;
   const refusal = withFieldRefusals(request, asRefusal(error));
-  if (refusal) return sendRefusal(refusal, request, reply);
+  const problem = refusal ? startProblem(reply, refusal) : startFailure(reply);
+  if (!refusal)
+    log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  const shape = shapes.find(({ prefix }) => isUnder(prefix, request.url));
+  return reply.send(shape ? shape.showProblem(reply, problem) : problem);
+}
+
+function isUnder(prefix: string, url: string): boolean {
+  return url.startsWith(prefix) && ['/', '?', undefined].includes(url[prefix.length]);
+}
+
+function startFailure(reply: FastifyReply): Problem {
   reply[typeField] = 'internal_error';
-  log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
-  return reply
-    .code(500)
-    .send(problemOf('internal_error', 'The server failed to process the request', request.id));
+  reply.code(500);
+  return problemOf('internal_error', 'The server failed to process the request', reply.request.id);
 }
 
 /** Returns the code of the error that a reply is; undefined for a success. */
@@ -89,20 +115,20 @@ export function problemTypeOf(reply: FastifyReply): AnyCode | undefined {
   return reply[typeField];
 }
 
-function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function startProblem(reply: FastifyReply, refusal: AppError): Problem {
   const { param, issues, details } = refusal.options;
   reply[typeField] = refusal.code;
   startRefusal(reply, refusal);
-  return reply.send({
+  return {
     error: {
       type: refusal.code,
       message: refusal.message,
       ...(param !== undefined && { param }),
       ...(issues && { issues }),
       ...(details && { details }),
-      requestId: request.id,
+      requestId: reply.request.id,
     },
-  });
+  };
 }
 
 function asRefusal(error: unknown): AppError | undefined {

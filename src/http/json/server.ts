@@ -13,7 +13,7 @@ import { refuseFields } from './field-refusals.ts';
 import { readJsonBodies } from './json-body.ts';
 import { propertiesOf, rejectNearMisses } from './near-misses.ts';
 import { type ApiDescription, describeRoutes } from './openapi.ts';
-import { sendProblem } from './problem.ts';
+import { type ProblemShape, sendProblem } from './problem.ts';
 import { checkSchemas } from './validators.ts';
 
 declare module 'fastify' {
@@ -32,12 +32,13 @@ export const MAX_ATTACHMENTS_BODY_BYTES = 40 * 1024 * 1024;
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
   about: ApiDescription,
-  options: HttpOptions = {},
+  { problemShapes = [], ...options }: HttpOptions & { problemShapes?: readonly ProblemShape[] } = {},
 ): Promise<HttpServer> {
   const app = {
     name: 'http',
     maxBodyBytes: MAX_BODY_BYTES,
-    sendError: (error: unknown, reply: FastifyReply) => sendProblem(system.log, error, reply),
+    sendError: (error: unknown, reply: FastifyReply) =>
+      sendProblem({ log: system.log, shapes: problemShapes }, error, reply),
   };
   const server = createTransport(system, app, options);
   limitBodies(server);

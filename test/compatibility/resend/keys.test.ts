@@ -77,6 +77,10 @@ test('no call has a route in the OpenAPI document, and each is answered in the s
     ['PUT', '/emails'],
     ['GET', '/automations/1/runs'],
     ['GET', '/emails/metrics'],
+    ['GET', ''],
+    // Paths that are refused before a route is looked for.
+    ['GET', '/contacts/50%off@shop.example'],
+    ['GET', `/contacts/${'x'.repeat(600)}`],
   ] as const) {
     const { status, body } = await request(method, PREFIX + path);
     assert.deepEqual(Object.keys(body), ['statusCode', 'name', 'message'], path);
