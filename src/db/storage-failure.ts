@@ -120,6 +120,6 @@ const PASSING =
 
 /** True when the same work may succeed later without a change to the work itself. */
 export function mayPass(error: unknown): boolean {
-  if (error instanceof AppError) return error.code === 'unavailable';
+  if (error instanceof AppError) return error.code === 'unavailable' || error.code === 'interrupted';
   return PASSING.test(errorCode(error) ?? '');
 }

@@ -1,11 +1,13 @@
 /** Messages of a mailbox as programs read them over HTTP, beside sessions of IMAP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createTransport } from 'nodemailer';
 import { noAccounts } from '../../src/accounts/running-accounts.ts';
 import type { MailboxRow } from '../../src/db/mailbox-tables.ts';
 import { revokeMailboxKey } from '../../src/mailboxes/api-keys/create.ts';
 import { deleteMailbox } from '../../src/mailboxes/delete.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
+import { addMailboxDomain } from '../mailboxes/fixtures.ts';
 import { append, openWorld, type World } from './world.ts';
 
 /** What the tests read of a message or a thread. */
@@ -223,4 +225,24 @@ test('a key ends with its revocation, its suspension, and its mailbox', async ()
   assert.equal(await read(third.token), 200);
   await deleteMailbox({ ...world.daemon.app, accounts: noAccounts }, world.tenantId, eve.id);
   assert.equal(await read(third.token), 401);
+});
+
+test('a key of a mailbox does not send by SMTP, and a test key ends when its mailbox leaves the sandbox domain', async () => {
+  const dan = await world.addMailbox('dan');
+  const { token } = await world.addKey(dan);
+  const read = async () => (await world.ask(token, 'GET', `/mailboxes/${dan.id}/folders`)).status;
+  assert.equal(await read(), 200);
+  const [host, port] = world.daemon.submissionAddress.split(':');
+  const auth = { user: dan.address, pass: token };
+  const transport = createTransport({ host, port: Number(port), auth, tls: { rejectUnauthorized: false } });
+  await assert.rejects(transport.verify(), /535/);
+  transport.close();
+  const { app } = world.daemon;
+  await addMailboxDomain({ app, tenantId: world.tenantId }, 'people.example');
+  const body = { aliases: ['dan@people.example'] };
+  assert.equal((await world.ask(world.tenantKey, 'PATCH', `/mailboxes/${dan.id}`, body)).status, 200);
+  assert.equal(await read(), 403);
+  const live = await world.addKey(dan);
+  assert.match(live.token, /^svc_prd_/);
+  assert.equal((await world.ask(live.token, 'GET', `/mailboxes/${dan.id}/folders`)).status, 200);
 });

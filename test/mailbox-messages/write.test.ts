@@ -94,6 +94,12 @@ test('a reply is a draft that mail programs see, and is sent once with all that 
   await waitUntil(async () => (await ask('GET', '/messages?from=ann@')).body.data.length > 0);
   assert.equal((await ask('GET', '/messages?from=ann@')).body.data.length, 1);
   assert.deepEqual(await ofBen.ask('SEARCH ALL').then((lines) => lines[0]), '* SEARCH 1');
+  // It is a draft still when the filing was interrupted, and is filed then, not sent again.
+  await world.imap('ann', 'SELECT Sent', 'STORE 1 +FLAGS (\\Draft)');
+  const again = await ask('POST', `/drafts/${other.id}/send`);
+  assert.deepEqual([again.status, again.body.draft], [200, false]);
+  await ofBen.ask('NOOP');
+  assert.deepEqual((await ofBen.ask('SEARCH ALL'))[0], '* SEARCH 1');
   const sent = (await ask('GET', `/messages/${other.id}`)).body;
   assert.ok(sent.rawHeaders.some((one: { name: string }) => one.name === 'Bcc'));
 });

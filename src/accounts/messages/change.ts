@@ -8,6 +8,7 @@ import { changeFlags, type FlagChange } from '../change-flags.ts';
 import { prepareContent, readHeader } from '../content.ts';
 import { copyOrMove } from '../copy-messages.ts';
 import { DRAFT, readFlags } from '../flags.ts';
+import { findFolderBySpecialUse } from '../folder-store.ts';
 import { findByEmailId, listByMessageId } from '../message-scan-store.ts';
 import type { AccountTx } from '../store.ts';
 import { getMessage, locate } from './find.ts';
@@ -128,7 +129,9 @@ export async function fileSent(account: OpenAccount, { id }: { id: string }): Pr
     const fields = readHeaderFields(await readHeader(account, row.contentId));
     await markOriginals(account, readMessageIds(findField(fields, 'in-reply-to')), '\\Answered');
     await markOriginals(account, readMessageIds(findField(fields, 'x-forwarded-message-id')), '$Forwarded');
-    await moveTo(account, id, (await getNamedFolder(account, 'sent')).id);
+    // A draft stays where it is when its owner has no folder of sent mail: it has left already.
+    const sent = await findFolderBySpecialUse(account.db.read, '\\Sent');
+    if (sent) await moveTo(account, id, sent.id);
     // The mark of a draft goes last, so that everything before it is done again after an interruption.
     await setFlag(account, id, { name: '\\Draft', isSet: false });
   }
