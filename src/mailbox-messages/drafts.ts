@@ -1,5 +1,4 @@
 /** Makes drafts of a mailbox, and sends them: each is sent once, however often it is asked for. */
-import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { MessageSummary } from '../accounts/messages/summaries.ts';
 import { findReplay, type IdempotencyClaim } from '../emails/idempotency/store.ts';
@@ -16,6 +15,7 @@ import { callerOf } from '../tenants/authenticate.ts';
 import type { MailboxApp, MessageAccess } from './access.ts';
 import { composeDraft, MAX_DRAFT_BYTES, type Original, readableMailboxes, withQuote } from './compose.ts';
 import { openBytes, parseStored } from './content.ts';
+import { claimDraftId, type DraftClaim, requireFreeKey } from './draft-claim.ts';
 import type { NewDraft } from './draft-schemas.ts';
 
 export type DraftApp = MailboxApp & SenderApp & { access: MessageAccess; contents: ReceivedContents };
@@ -24,18 +24,18 @@ export type DraftApp = MailboxApp & SenderApp & { access: MessageAccess; content
 const SENT_REMEMBERED_MS = 30 * 24 * 3_600_000;
 
 /**
- * Makes a draft. With a key, a repeated request returns the draft of the first one.
- * @throws AppError validation_error, not_found, payload_too_large, invalid_state, unavailable
+ * Makes a draft. With a claim, a repeated request returns the draft of the first one.
+ * @throws AppError idempotency_conflict, validation_error, not_found, payload_too_large, invalid_state, unavailable
  */
 export async function createDraft(
   app: DraftApp,
   login: Login,
-  { wanted, key }: { wanted: NewDraft; key: string | undefined },
+  { wanted, claim }: { wanted: NewDraft; claim: DraftClaim | undefined },
 ): Promise<MessageSummary> {
   const { mailbox } = login;
   if (wanted.inReplyTo !== undefined && wanted.forwards !== undefined)
     throw invalid('forwards', '`forwards` cannot be combined with `inReplyTo`');
-  const id = key === undefined ? `M${randomText()}` : idOfKey(mailbox.id, key);
+  if (claim) await requireFreeKey(app, claim);
   const answers =
     wanted.inReplyTo === undefined
       ? undefined
@@ -45,24 +45,22 @@ export async function createDraft(
   const original = answers ?? forwards;
   const facts = original && readHeaderFacts(original.content.fields);
   const from = await readFrom(app, { mailbox, ...wanted }, facts);
+  const recipients = await readRecipients(app, { mailbox, ...wanted }, answers && facts);
+  const drawn = `M${randomText()}`;
   const octets = composeDraft({
     from,
-    ...(await readRecipients(app, { mailbox, ...wanted }, answers && facts)),
+    ...recipients,
     bcc: readMailboxes('bcc', wanted.bcc ?? []),
     subject: wanted.subject ?? subjectFor(facts, answers ? 'Re' : 'Fwd'),
     ...textsOf(wanted, { answers, forwards }),
-    messageId: `${id}@${from.domain}`,
+    messageId: `${drawn}@${from.domain}`,
     date: app.clock.now(),
     answers,
     forwards,
   });
+  const id = claim ? await claimDraftId(app, claim, drawn) : drawn;
   const { quotaBytes } = mailbox;
   return app.access.call(mailbox, 'addDraft', { id, octets: new Uint8Array(octets), quotaBytes });
-}
-
-/** Returns the id of the draft of an idempotency key, which is another one in each mailbox. */
-function idOfKey(mailboxId: string, key: string): string {
-  return `M${createHash('sha256').update(`${mailboxId}\n${key}`).digest('hex').slice(0, 32)}`;
 }
 
 function textsOf(

@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { readIdempotencyKey } from '../emails/idempotency/key.ts';
 import { idempotencyHeader } from '../emails/schemas.ts';
 import { paramsOf } from '../http/json/resource.ts';
+import { callerOf } from '../tenants/authenticate.ts';
 import { openMailbox } from './access.ts';
+import { draftClaimOf } from './draft-claim.ts';
 import {
   type MessageChangeBody,
   messageChangeSchema,
@@ -57,7 +59,7 @@ function registerDrafts(server: FastifyInstance, app: DraftApp): void {
   server.post<{ Params: OfMailbox; Body: NewDraft }>(
     path,
     {
-      config: { refuses: ['invalid_state'] },
+      config: { refuses: ['idempotency_conflict', 'invalid_state'] },
       schema: {
         operationId: 'createMailboxDraft',
         summary: 'Write a draft in a mailbox',
@@ -73,7 +75,11 @@ function registerDrafts(server: FastifyInstance, app: DraftApp): void {
     async (request, reply) => {
       const login = await openMailbox(app, request, request.params.mailboxId);
       const key = readIdempotencyKey(request.raw.rawHeaders);
-      const draft = await createDraft(app, login, { wanted: request.body, key });
+      const { tenantId, mode } = callerOf(request);
+      const owner = { tenantId, mode, now: app.clock.now() };
+      const wanted = request.body;
+      const claim = key === undefined ? undefined : draftClaimOf(login.mailbox, { key, wanted, owner });
+      const draft = await createDraft(app, login, { wanted, claim });
       return reply.code(201).send(showSummary(draft));
     },
   );

@@ -136,6 +136,17 @@ test('a key writes a draft once, and what would break a message is refused', asy
   const second = await ask('POST', '/drafts', { subject: 'Once', text: 'a' }, once);
   assert.deepEqual([first.status, second.body.id], [201, first.body.id]);
   assert.equal((await ask('GET', '/messages?folder=drafts&subject=once')).body.data.length, 1);
+  // Another draft with the key would be taken for the first one, which may have been sent.
+  const other = await ask('POST', '/drafts', { subject: 'Once', text: 'b' }, once);
+  assert.deepEqual([other.status, other.body.error?.type], [409, 'idempotency_conflict']);
+  const { status, body } = await ask(
+    'POST',
+    '/drafts',
+    { from: 'a@b.example', text: 'c' },
+    { 'idempotency-key': 'two' },
+  );
+  assert.deepEqual([status, body.error.param], [400, 'from']);
+  assert.equal((await ask('POST', '/drafts', { text: 'c' }, { 'idempotency-key': 'two' })).status, 201);
   const param = async (body: object) => (await ask('POST', '/drafts', body)).body.error?.param;
   assert.equal(await param({ subject: 'a\r\nBcc: x@y.example' }), 'subject');
   assert.equal(await param({ to: ['a@b.example\r\nBcc: x@y.example'] }), 'to[0]');
