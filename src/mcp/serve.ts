@@ -45,7 +45,7 @@ export function serveMcp(server: FastifyInstance, app: McpApp): void {
           requireMessage(request.body);
           const protocol = await open();
           const response = await protocol.answer(
-            asWebRequest(request, reply),
+            asWebRequest(request),
             request.body,
             senderOf(server, request),
           );
@@ -86,17 +86,13 @@ function senderOf(server: FastifyInstance, request: FastifyRequest): Sender {
   };
 }
 
-/** Returns a request as the protocol takes it, whose signal says that the client has left. */
-function asWebRequest({ headers }: FastifyRequest, reply: FastifyReply): Request {
-  const left = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) left.abort();
-  });
+/** Returns a request as the protocol takes it. A call whose client has left goes on, because what it has begun cannot be taken back. */
+function asWebRequest({ headers }: FastifyRequest): Request {
   const given = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (READ_HEADERS.test(name) && typeof value === 'string') given.set(name, value);
   }
-  return new Request(new URL(MCP_PATH, ANY_ORIGIN), { method: 'POST', headers: given, signal: left.signal });
+  return new Request(new URL(MCP_PATH, ANY_ORIGIN), { method: 'POST', headers: given });
 }
 
 /** Matches the headers that the protocol reads. The key is not one of them. */
