@@ -8,7 +8,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { ExpiryStep } from './db/expiry.ts';
-import type { Operations } from './http/json/operations.ts';
+import type { Operations } from './http/json/collect-operations.ts';
 import type { ProblemShape } from './http/json/problem.ts';
 import type { HostedApp } from './http/transport/host-names.ts';
 import type { Work } from './system/worker.ts';

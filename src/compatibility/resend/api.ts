@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../app.ts';
 import type { ForeignApi } from '../../feature.ts';
-import type { Operations } from '../../http/json/operations.ts';
+import type { Operations } from '../../http/json/collect-operations.ts';
 import { apiKeyCalls } from './api-keys.ts';
 import { broadcastCalls } from './broadcasts/calls.ts';
 import type { Call } from './call.ts';

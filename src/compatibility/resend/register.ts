@@ -5,8 +5,8 @@
 import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 import type { App } from '../../app.ts';
 import { type Calls, callsOf } from '../../http/json/calls.ts';
+import type { Operations } from '../../http/json/collect-operations.ts';
 import { replaceBody } from '../../http/json/given-body.ts';
-import type { Operations } from '../../http/json/operations.ts';
 import { problemTypeOf } from '../../http/json/problem.ts';
 import { apiOrigin } from '../../links/origin.ts';
 import { createDownloadLinks } from '../../routes/post/links.ts';
