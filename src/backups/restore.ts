@@ -141,17 +141,22 @@ async function copyFiles(backup: string, staging: string, take: Take): Promise<v
   const missing = new Set(REQUIRED);
   const running = new Set<Promise<void>>();
   await mkdir(staging, { mode: 0o700 });
-  for await (const sum of readSums(backup)) {
-    if (!isInside(sum.path))
-      throw new BackupError(`${backup} is damaged: SHA256SUMS has a line that is none`);
-    missing.delete(sum.path);
-    const copying = copyChecked({ backup, staging, take }, sum).finally(() => running.delete(copying));
-    running.add(copying);
-    // An error is thrown below, by the next wait.
-    copying.catch(() => {});
-    if (running.size >= CONCURRENT_COPIES) await Promise.race(running);
+  try {
+    for await (const sum of readSums(backup)) {
+      if (!isInside(sum.path))
+        throw new BackupError(`${backup} is damaged: SHA256SUMS has a line that is none`);
+      missing.delete(sum.path);
+      const copying = copyChecked({ backup, staging, take }, sum).finally(() => running.delete(copying));
+      running.add(copying);
+      // An error is thrown below, by the next wait.
+      copying.catch(() => {});
+      if (running.size >= CONCURRENT_COPIES) await Promise.race(running);
+    }
+    await Promise.all(running);
+  } finally {
+    // After an error other copies still run, and would make the folder again that is about to be removed.
+    await Promise.allSettled(running);
   }
-  await Promise.all(running);
   const [lost] = missing;
   if (lost !== undefined) throw new BackupError(`${backup} is damaged: it has no ${lost}`);
 }
