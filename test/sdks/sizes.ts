@@ -13,7 +13,7 @@ export type Installed = {
   details: Record<string, number>;
 };
 
-/** Source of both limits: issue 30. */
+/** Maximum sizes. Our own limits: no program should hesitate to have a library. */
 export const MAX_INSTALLED_BYTES = 100_000;
 export const MAX_BUNDLE_BYTES = 15_000;
 
