@@ -11,6 +11,7 @@ import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { invalidKey } from '../tenants/key-access.ts';
+import { type Admission, busy, createAdmission } from './admission.ts';
 
 export type MailboxApp = App & { accounts: RunningAccounts };
 
@@ -25,6 +26,14 @@ export type MessageAccess = {
     name: Name,
     input: MessageInput<Name>,
   ): Promise<MessageResult<Name>>;
+  /**
+   * Reads on in a message. It is never refused because others wait: the beginning may have been sent, and a request waits for one piece at
+   * a time, so that the number of these calls is bounded by that of the requests.
+   * @throws AppError not_found, and the other errors of the call
+   */
+  readOn(mailbox: MailboxRow, input: MessageInput<'readOctets'>): Promise<MessageResult<'readOctets'>>;
+  /** Bounds the messages that are parsed for a mailbox and for its tenant. */
+  parsing: Admission;
 };
 
 /** Maximum number of calls to all accounts that run at the same time, and the share of the free ones that one mailbox gets: three of them. */
@@ -32,7 +41,6 @@ const MAX_RUNNING = 8;
 const PER_FREE = 0.5;
 /** Maximum number of calls that wait. */
 const MAX_WAITING = 64;
-const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Returns the calls of programs. In the thread of an account they take turns with its other work, such as the sessions of mail programs
@@ -44,19 +52,16 @@ export function createMessageAccess({ accounts }: Pick<MailboxApp, 'accounts'>):
     perFree: PER_FREE,
     maxWaiting: MAX_WAITING,
   });
+  const calling = createAdmission();
   return {
-    async call<Name extends MessageCallName>(
-      mailbox: MailboxRow,
-      name: Name,
-      input: MessageInput<Name>,
-    ): Promise<MessageResult<Name>> {
-      const work = () => accounts.messages.call(mailbox, name, input);
-      const result = limiter.tryRun(work, { owner: mailbox.id });
-      if (result !== undefined) return await result;
-      throw new AppError('unavailable', 'Too many requests for messages are in progress', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    },
+    call: (mailbox, name, input) =>
+      calling.admit(mailbox, () => {
+        const work = () => accounts.messages.call(mailbox, name, input);
+        return limiter.tryRun(work, { owner: mailbox.id }) ?? Promise.reject(busy());
+      }),
+    readOn: (mailbox, input) =>
+      limiter.run(() => accounts.messages.call(mailbox, 'readOctets', input), { owner: mailbox.id }),
+    parsing: createAdmission(),
   };
 }
 

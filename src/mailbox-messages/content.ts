@@ -17,7 +17,11 @@ export function openBytes(access: MessageAccess, { mailbox, message }: Stored): 
     sizeBytes,
     async *chunks() {
       for (let offset = 0; offset < sizeBytes; ) {
-        const { buffer, byteOffset, length } = await access.call(mailbox, 'readOctets', { id, offset });
+        const octets =
+          offset === 0
+            ? await access.call(mailbox, 'readOctets', { id, offset })
+            : await access.readOn(mailbox, { id, offset });
+        const { buffer, byteOffset, length } = octets;
         if (length === 0) throw notFound('Message');
         yield Buffer.from(buffer, byteOffset, length);
         offset += length;
@@ -32,5 +36,8 @@ export function parseStored(
   stored: Stored,
   content: WantedContent,
 ): Promise<MessageContent> {
-  return contents.parseBytes(openBytes(access, stored), { owner: stored.mailbox.id, content });
+  const { mailbox } = stored;
+  return access.parsing.admit(mailbox, () =>
+    contents.parseBytes(openBytes(access, stored), { owner: mailbox.id, content }),
+  );
 }

@@ -12,8 +12,8 @@ import { type MessageSummary, summarize } from './summaries.ts';
 /** A message, and the folder that it is in. */
 type Located = { row: ScannedRow; folder: FolderRow };
 
-/** Maximum number of octets that one call reads. */
-const MAX_SLICE_BYTES = 1024 * 1024;
+/** Maximum number of octets that one call reads: half of what counts for a streamed response (http/transport/response-budget.ts), which holds two. */
+const MAX_SLICE_BYTES = 256 * 1024;
 
 /**
  * Returns where a message is, with its present flags.
