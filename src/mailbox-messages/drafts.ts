@@ -7,7 +7,7 @@ import { type HeaderFacts, listMailboxes, readHeaderFacts } from '../mail/messag
 import type { Login } from '../mailboxes/credential.ts';
 import { mayUseAddress } from '../mailboxes/sender-addresses.ts';
 import type { ReceivedContents } from '../routes/messages/content.ts';
-import { handOver } from '../submission/hand-over.ts';
+import { handOver, MAX_RECIPIENTS } from '../submission/hand-over.ts';
 import type { SenderApp } from '../submission/submission-app.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { randomText } from '../system/ids.ts';
@@ -126,16 +126,18 @@ async function readRecipients(
   const given = { to: to && readMailboxes('to', to), cc: cc && readMailboxes('cc', cc) };
   if (!answered) return { to: given.to ?? [], cc: given.cc ?? [] };
   const isOwn = (one: Mailbox) => mayUseAddress(db.read, mailbox, one.address);
-  const authors = readableMailboxes(answered.replyTo.length > 0 ? answered.replyTo : answered.from);
+  const answerTo = answered.replyTo.length > 0 ? answered.replyTo : answered.from;
+  const authors = readableMailboxes(answerTo.slice(0, MAX_RECIPIENTS));
   const [author] = authors;
   // Whoever answers a message of their own writes to its recipients once more.
-  const asked = author && (await isOwn(author)) ? readableMailboxes(answered.to) : authors;
+  const asked =
+    author && (await isOwn(author)) ? readableMailboxes(answered.to.slice(0, MAX_RECIPIENTS)) : authors;
   const main = given.to ?? asked;
   if (!replyAll) return { to: main, cc: given.cc ?? [] };
   const taken = new Set(main.map(({ address }) => addressKey(address)));
   const others: Mailbox[] = [];
-  for (const one of readableMailboxes([...answered.to, ...answered.cc])) {
-    if (others.length + main.length >= 100) break;
+  for (const one of readableMailboxes([...answered.to, ...answered.cc].slice(0, MAX_RECIPIENTS))) {
+    if (others.length + main.length >= MAX_RECIPIENTS) break;
     if (taken.has(addressKey(one.address)) || (await isOwn(one))) continue;
     taken.add(addressKey(one.address));
     others.push(one);
@@ -207,11 +209,7 @@ async function readEnvelope(
   const recipients: string[] = [];
   for (const text of [...to, ...cc, ...listMailboxes(fields, 'bcc')]) {
     const recipient = parseMailbox(text);
-    if (!recipient)
-      throw new AppError(
-        'invalid_state',
-        `The draft has a recipient that is no address: ${text.slice(0, 100)}`,
-      );
+    if (!recipient) throw new AppError('invalid_state', 'The draft has a recipient that is no address');
     recipients.push(recipient.address);
   }
   if (recipients.length === 0) throw new AppError('invalid_state', 'The draft has no recipients');

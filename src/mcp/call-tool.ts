@@ -35,10 +35,15 @@ export function createToolCalls({ clock, log }: { clock: Pick<Clock, 'after'>; l
   }
 
   async function run(tool: Tool, given: unknown, context: ToolContext): Promise<CallToolResult> {
+    let key = (given as { idempotencyKey?: string }).idempotencyKey;
+    const newIdempotencyKey = () => {
+      key = context.newIdempotencyKey();
+      return key;
+    };
     try {
-      return showAnswer(await inTime(clock, tool.run(context, given as never)));
+      return showAnswer(await inTime(clock, tool.run({ ...context, newIdempotencyKey }, given as never)));
     } catch (error) {
-      if (error instanceof AppError) return showRefusal(error);
+      if (error instanceof AppError) return showRefusal(withKey(error, key));
       log.error({ err: error, tool: tool.name }, 'a tool has failed');
       return failure('The tool has failed. This is a fault of the server, not of the arguments.');
     }
@@ -56,6 +61,21 @@ export function createToolCalls({ clock, log }: { clock: Pick<Clock, 'after'>; l
   };
 }
 
+/** Refusals of calls that may have been accepted nevertheless, or are accepted later. */
+const REPEATABLE: ReadonlySet<AppError['code']> = new Set([
+  'idempotency_in_progress',
+  'interrupted',
+  'rate_limited',
+  'unavailable',
+]);
+
+/** Adds to a refusal the idempotency key of the call, with which repeating it does nothing twice. */
+function withKey(refusal: AppError, key: string | undefined): AppError {
+  if (key === undefined || !REPEATABLE.has(refusal.code)) return refusal;
+  const message = `${refusal.message}. Repeat the call with idempotencyKey ${key}`;
+  return new AppError(refusal.code, message, { ...refusal.options, cause: refusal });
+}
+
 /** Compiles the check of arguments, which names every wrong one. Nothing is converted and nothing is left out. */
 function compile({ input }: Tool): ValidateFunction {
   return new Ajv({ strict: false, allErrors: true, verbose: true }).compile(input);
@@ -63,14 +83,14 @@ function compile({ input }: Tool): ValidateFunction {
 
 /**
  * Returns the answer of a tool unless it takes too long. The tool goes on, because what it has begun cannot be taken back.
- * @throws AppError unavailable
+ * @throws AppError interrupted
  */
 async function inTime(clock: Pick<Clock, 'after'>, answer: Promise<Answer>): Promise<Answer> {
   const late = Promise.withResolvers<never>();
   const timer = clock.after(MAX_CALL_MS, () =>
     late.reject(
       new AppError(
-        'unavailable',
+        'interrupted',
         `The tool has not ended within ${MAX_CALL_MS / 1_000} seconds, and may still end. Look at what it has done before you repeat it`,
       ),
     ),

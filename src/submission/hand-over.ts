@@ -23,7 +23,7 @@ type HandedOver = {
 };
 
 /** Maximum number of recipients of a message, that of a transaction of SMTP (RFC 5321 section 4.5.3.1.8). */
-const MAX_RECIPIENTS = 100;
+export const MAX_RECIPIENTS = 100;
 
 /**
  * Accepts a message once. It is on disk when it resolves.

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { showAnswer } from '../../src/mcp/answer.ts';
 import { createToolCalls } from '../../src/mcp/call-tool.ts';
 import { defineTool, input, type Tool, type ToolContext } from '../../src/mcp/tool.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
 
@@ -74,7 +75,21 @@ test('a call that takes too long ends with a refusal, which says that the tool m
   await clock.advance(30_000);
   const { isError, content } = await ended;
   assert.equal(isError, true);
-  assert.match(JSON.stringify(content), /Refused \(unavailable\): The tool has not ended within 30 seconds/);
+  assert.match(JSON.stringify(content), /Refused \(interrupted\): The tool has not ended within 30 seconds/);
+});
+
+test('a call that may have been accepted is refused with the key that repeats it', async () => {
+  const calls = createToolCalls({ clock, log });
+  const minting = { newIdempotencyKey: () => 'minted-key' } as ToolContext;
+  const slow = toolOf((given) => {
+    given.newIdempotencyKey();
+    return new Promise(() => {});
+  });
+  const ended = calls.call(slow, {}, { context: minting, owner: 'one' });
+  await clock.advance(30_000);
+  assert.match(JSON.stringify(await ended), /Repeat the call with idempotencyKey minted-key\./);
+  const refused = toolOf(() => Promise.reject(new AppError('not_found', 'Email not found')));
+  assert.doesNotMatch(JSON.stringify(await callOf(calls, refused)), /idempotencyKey/);
 });
 
 test('a fault is logged, and the agent learns nothing of its inside', async () => {

@@ -104,9 +104,8 @@ type EmailBody = { idempotencyKey?: string; scheduledAt?: string };
 
 async function send(context: ToolContext, { idempotencyKey, ...email }: EmailBody): Promise<Answer> {
   const key = idempotencyKey ?? context.newIdempotencyKey();
-  const { id, status, approval } = await withKey(key, () =>
-    context.apiOnce(key).post<Sent>('/emails', { ...email, type: 'transactional' }),
-  );
+  const body = { ...email, type: 'transactional' };
+  const { id, status, approval } = await context.apiOnce(key).post<Sent>('/emails', body);
   if (!approval) {
     const when = email.scheduledAt === undefined ? 'is on its way' : 'is sent at its time';
     return { says: `The email is accepted and ${when}.`, facts: { id, status, idempotencyKey: key } };
@@ -120,20 +119,6 @@ async function send(context: ToolContext, { idempotencyKey, ...email }: EmailBod
     facts: { ...facts, waitsForApprovalUntil: approval.expiresAt },
   };
 }
-
-/** Adds to a refusal the key with which the call may be repeated: what is refused for a time may have been accepted. */
-async function withKey<Result>(key: string, call: () => Promise<Result>): Promise<Result> {
-  try {
-    return await call();
-  } catch (refusal) {
-    const mayRepeat = refusal instanceof AppError && REPEATABLE.has(refusal.code);
-    if (!mayRepeat) throw refusal;
-    const message = `${refusal.message}. Repeat the call with idempotencyKey ${key}`;
-    throw new AppError(refusal.code, message, { ...refusal.options, cause: refusal });
-  }
-}
-
-const REPEATABLE: ReadonlySet<string> = new Set(['idempotency_in_progress', 'rate_limited', 'unavailable']);
 
 /** Number of approvals among which that of an email is looked for, the newest first. */
 const SEARCHED_APPROVALS = 20;
