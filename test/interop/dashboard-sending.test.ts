@@ -166,6 +166,7 @@ flow(
     await submit('Send');
     await waitFor('Mailbox full <b>for now</b>');
     await sees('Waits. Next attempt:');
+    const { pathname: email } = new URL(page.url());
     const frame = page.frameLocator('iframe.preview');
     assert.equal(await frame.locator('b').innerText(), 'there');
     for (const [part, text] of [
@@ -181,7 +182,7 @@ flow(
     await page.getByRole('link', { name: 'Check', exact: true }).click();
     await sees('http://example.com/');
     await sees(/Headers as they are sent[\s\S]*Subject: Seen in the sandbox/);
-    await page.goBack();
+    await open(email);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download the message' }).click(),

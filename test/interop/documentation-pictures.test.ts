@@ -17,11 +17,14 @@ import { dialHosts } from '../support/loopback.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 import { startBrowser } from './browser.ts';
 import { cookiesOf } from './dashboard/pages.ts';
+import { until } from './until.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
 /** Maximum size of a picture, in bytes. */
 const MAX_BYTES = 150_000;
+/** Maximum time in which a page is painted. */
+const PAINTED_MS = 20_000;
 /** Mean difference of the lightness of two pictures, of 255, beyond which they are of different pages. Ids and fonts make a little of it. */
 const MAX_DIFFERENCE = 6;
 const LIVE = '/t/Acme/live';
@@ -184,20 +187,33 @@ async function open(path: string): Promise<void> {
 
 /** Compares the page with its picture, or writes the picture. */
 async function compare(name: string): Promise<void> {
-  await page.evaluate('document.activeElement?.blur()');
-  const seen = await page.screenshot({ caret: 'hide' });
-  assert.ok(seen.length <= MAX_BYTES, `${name} has ${seen.length} bytes`);
   const file = join(FOLDER, `${name}.png`);
   if (process.env['POSTRIDER_PICTURES'] === 'write') {
     mkdirSync(FOLDER, { recursive: true });
-    writeFileSync(file, seen);
+    writeFileSync(file, await takePicture(name));
     return;
   }
-  const difference = await differenceOf(readFileSync(file), seen);
-  assert.ok(
-    difference <= MAX_DIFFERENCE,
-    `docs/images/${name}.png shows another page (${difference.toFixed(1)} of 255): look at it, and write it anew`,
+  let difference = Number.POSITIVE_INFINITY;
+  // A frame is painted some time after its text is there.
+  await until(
+    'the page is painted',
+    async () => {
+      difference = await differenceOf(readFileSync(file), await takePicture(name));
+      return difference <= MAX_DIFFERENCE;
+    },
+    PAINTED_MS,
+  ).catch(() =>
+    assert.fail(
+      `docs/images/${name}.png shows another page (${difference.toFixed(1)} of 255): look at it, and write it anew`,
+    ),
   );
+}
+
+async function takePicture(name: string): Promise<Buffer> {
+  await page.evaluate('document.activeElement?.blur()');
+  const seen = await page.screenshot({ caret: 'hide' });
+  assert.ok(seen.length <= MAX_BYTES, `${name} has ${seen.length} bytes`);
+  return seen;
 }
 
 /** Returns the mean difference of lightness of two pictures, each of them made small, so that single letters do not count. */

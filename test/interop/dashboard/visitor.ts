@@ -105,7 +105,11 @@ export async function visit(
       else await field.fill(value);
     },
     async disclose(label) {
-      await page.locator('summary').filter({ hasText: label }).first().click();
+      const summary = page.locator('summary').filter({ hasText: label }).first();
+      await summary
+        .waitFor()
+        .catch(async () => assert.fail(`${label} is not on ${page.url()}: ${await text()}`));
+      await summary.click();
     },
     async waitFor(wanted) {
       for (let count = 0; count < MAX_RELOADS; count++) {
