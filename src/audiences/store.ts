@@ -27,7 +27,7 @@ export const insertAudience = defineWrite('audiences.insert', (tx, audience: Aud
   insert(tx, audience),
 );
 
-/** What a new audience is made of. `now` is in Unix milliseconds. */
+/** Values of a new audience. `now` is in Unix milliseconds. */
 type NewAudience = Pick<AudienceRow, 'tenantId' | 'name' | 'optIn'> & { now: number };
 
 /** Returns the row of a new audience. */

@@ -92,7 +92,7 @@ export function showRefusal({ code, message, options }: AppError): CallToolResul
   return failure(text.join('\n'));
 }
 
-/** What an agent should do after some refusals, which a change of the arguments does not mend. */
+/** Advice for agents after some refusals, which a change of the arguments does not mend. */
 const ADVICE: Partial<Record<AppError['code'], string>> = {
   restricted_api_key: 'This key may not do this. Ask the person you work for; do not look for another way.',
   invalid_api_key: 'The key was revoked, has expired, or never existed. Ask the person you work for.',

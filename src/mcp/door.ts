@@ -1,4 +1,4 @@
-/** Who may speak to `/mcp`: programs, over HTTPS or on this machine, under the name of this installation; never pages of other sites. */
+/** Decides who may speak to `/mcp`: programs, over HTTPS or on this machine, under the name of this installation; never pages of other sites. */
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../config/config.ts';
 import { installationHosts } from '../host-names/purposes.ts';

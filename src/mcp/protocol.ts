@@ -9,7 +9,7 @@ import type { ToolCalls } from './call-tool.ts';
 import { HINTS, type Tool, type ToolContext } from './tool.ts';
 import { MAILBOX_TOOLS, TENANT_TOOLS } from './tools.ts';
 
-/** Who sent a message. */
+/** Sender of a message. */
 export type Sender = {
   context: ToolContext;
   /** Owner of the calls, whose share is bounded. */

@@ -30,7 +30,7 @@ export const HINTS: Readonly<Record<Effect, Hints>> = {
  */
 export type Answer = { says: string } & ({ facts: Readonly<Record<string, unknown>> } | { foreign: unknown });
 
-/** What a tool works with. */
+/** Context that a tool works with. */
 export type ToolContext = {
   /** Mailbox that the key names; null for a key of the tenant. */
   mailboxId: string | null;

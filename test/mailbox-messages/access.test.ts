@@ -25,7 +25,7 @@ test('neither a mailbox nor all mailboxes of a tenant fill the queue of other te
   const refused = (await settled).filter(({ status }) => status === 'rejected');
   assert.equal(refused.length, 200 - 48);
   assert.equal(refused[0]?.status === 'rejected' && refused[0].reason.code, 'unavailable');
-  // What has ended counts no longer.
+  // A request that has ended counts no longer.
   await Promise.all(Array.from({ length: 32 }, () => ask(mailbox('a1', 'a'))));
 });
 

@@ -10,7 +10,7 @@ import { createApiKey } from '../../src/tenants/keys.ts';
 import { addMailboxDomain } from '../mailboxes/fixtures.ts';
 import { append, openWorld, type World } from './world.ts';
 
-/** What the tests read of a message or a thread. */
+/** Fields of a message or a thread that the tests read. */
 type Shown = {
   subject: string;
   messageCount: number;

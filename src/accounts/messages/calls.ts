@@ -1,4 +1,4 @@
-/** What programs do with the messages of an account, over the HTTP API. Sessions of mail programs are told of every change. */
+/** Defines what programs do with the messages of an account, over the HTTP API. Sessions of mail programs are told of every change. */
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { OpenAccount } from '../account.ts';
 import { addDraft, fileSent, updateMessage } from './change.ts';

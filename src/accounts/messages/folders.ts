@@ -5,7 +5,7 @@ import { findFolderByName, findFolderBySpecialUse, listFolderRows } from '../fol
 import { INBOX } from '../folders.ts';
 import type { FolderRow } from '../tables.ts';
 
-/** What a folder is for. Each role has one folder at most. */
+/** Purpose of a folder. Each role has one folder at most. */
 export const FOLDER_ROLES = ['inbox', 'drafts', 'sent', 'junk', 'trash', 'archive'] as const;
 export type FolderRole = (typeof FOLDER_ROLES)[number];
 

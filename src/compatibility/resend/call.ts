@@ -27,7 +27,7 @@ export type Links = {
   received(messageId: string, file: number): string;
 };
 
-/** What a call may look up. */
+/** Data that a call may look up. */
 export type Access = {
   request: FastifyRequest;
   db: App['db'];
@@ -36,7 +36,7 @@ export type Access = {
   links: Links;
 };
 
-/** The same request in our words. Parameters of the path that are left out stay as they were given. */
+/** A request to an operation of ours, translated from Resend's API. Parameters of the path that are left out stay as they were given. */
 export type Asked = { params?: object; query?: object; body?: object };
 
 type AnyCall = {

@@ -27,7 +27,7 @@ export type Calls = {
   stream(path: string): Promise<{ bytes: Readable; mediaType: string }>;
 };
 
-/** Who makes the calls. */
+/** Caller of the operations. */
 type Caller = {
   /** Path before the paths of operations, such as `/v1`. */
   prefix: string;

@@ -4,7 +4,7 @@ import type { ApiKeyRow } from '../../db/tenant-tables.ts';
 import { allowedIps, keyName, showApiKey } from '../../tenants/schemas.ts';
 
 /**
- * What a key of a mailbox may do: read; also set marks, move messages and make drafts, which its owner sends; or all of it, sending
+ * Rights of a key of a mailbox: to read; to set marks, move messages and make drafts, which its owner sends, too; or to do all of it, sending
  * included.
  */
 export const MAILBOX_ACCESS = ['read', 'drafts', 'send'] as const;

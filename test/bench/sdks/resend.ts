@@ -57,7 +57,7 @@ function nativeLoad(): Change {
   return { path: '/v1/emails', body: JSON.stringify(email()) };
 }
 
-/** The same email in the words of Resend's client. */
+/** The email of the native row as Resend's client sends it. */
 function resendLoad(): Change {
   const { replyTo, tags = {}, type: _, ...fields } = email();
   const pairs = Object.entries(tags).map(([name, value]) => ({ name, value }));

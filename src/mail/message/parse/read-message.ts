@@ -15,7 +15,7 @@ export type ReadJob = {
   content: WantedContent;
 };
 
-/** What a header says about the message. */
+/** Facts that the header of a message has. */
 export type HeaderFacts = {
   /** Mailboxes as `Name <address>` or `address`. */
   from: string[];
