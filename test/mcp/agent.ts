@@ -6,8 +6,8 @@ import type { TestApp } from '../support/test-app.ts';
 export type ToolAnswer = {
   text: string;
   isError: boolean;
-  // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of the answer.
-  facts: any;
+  facts: Record<'id' | 'idempotencyKey' | 'approvalId' | 'waitsForApprovalUntil', string> &
+    Record<string, unknown>;
 };
 
 export type Agent = AsyncDisposable & {
@@ -64,7 +64,11 @@ export async function connectAgent(
     const [first] = result.content;
     assert.ok(first?.type === 'text');
     if (!result.isError) driven.set(name, given);
-    return { text: first.text, isError: result.isError === true, facts: result.structuredContent };
+    return {
+      text: first.text,
+      isError: result.isError === true,
+      facts: result.structuredContent as ToolAnswer['facts'],
+    };
   };
   return {
     client,
