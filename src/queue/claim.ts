@@ -24,6 +24,14 @@ import type { SpooledMessage } from './store.ts';
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
 
+/** The sessions that broke off in the middle of a delivery. */
+export type BrokenOff = {
+  /** The outcome of the last one, which counts when no other host takes the mail. */
+  outcome: Outcome;
+  /** The addresses that broke off. This delivery is not tried there again. */
+  addresses: readonly string[];
+};
+
 /**
  * A claimed delivery that is not settled yet. It is plain data and can cross to another thread: what its session holds
  * for it, such as a connection slot, stays with the site and is found by `id`.
@@ -39,8 +47,8 @@ export type Claim = Delivery & {
   claimedAt: number;
   /** Number of sessions that took this delivery and put it back. */
   tries: number;
-  /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
-  brokenOff: Outcome | undefined;
+  /** The sessions that broke off in the middle of this delivery. Undefined when none did. */
+  brokenOff: BrokenOff | undefined;
   /** The conversation of its sessions so far (conversation/record.ts). */
   conversation: Conversation;
 };

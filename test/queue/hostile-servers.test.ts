@@ -181,7 +181,8 @@ async function outcomeOf(claim: Claim, address: string, addresses = new Addresse
   const [verdict] = verdicts.values();
   if (verdict) return verdict.outcome;
   addresses.avoid(address, spool.clock.elapsed());
-  return outcomeOf({ ...claim, brokenOff: brokeOff }, address, addresses);
+  const brokenOff = brokeOff && { outcome: brokeOff, addresses: [address] };
+  return outcomeOf({ ...claim, brokenOff }, address, addresses);
 }
 
 /** Returns the phase after which the server of a script says nothing more. */

@@ -91,7 +91,7 @@ export async function connect(
 ): Promise<Connected> {
   const { claim, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
-  let outcome = claim.brokenOff ?? NO_HOST_REACHED;
+  let outcome = claim.brokenOff?.outcome ?? NO_HOST_REACHED;
   let wasTried = false;
   let unmet: Outcome | undefined;
   let hasFailed = false;
@@ -144,17 +144,22 @@ function wasReached({ phase }: { phase: Report['phase'] }): boolean {
 }
 
 /**
- * Returns the addresses to try. When every address is avoided, only a delivery that was itself broken off has to
- * wait; other mail may still succeed and tries them all.
+ * Returns the addresses to try: those at which this delivery has not broken off. Addresses at which other mail broke off are left out
+ * while there are others.
  */
 function candidateHosts(
   app: ConnectApp,
   hosts: Hosts,
   { claim, addresses }: Pick<Opening, 'claim' | 'addresses'>,
 ) {
-  const all = targets(hosts);
+  const all = targets(hosts).filter(({ address }) => !hasBrokenOff(claim, address));
   const others = all.filter(({ address }) => !addresses.isAvoided(address, app.clock.elapsed()));
-  return others.length > 0 || claim.brokenOff ? others : all;
+  return others.length > 0 ? others : all;
+}
+
+/** Returns true when a session with this address broke off in the middle of the delivery. */
+export function hasBrokenOff({ brokenOff }: Pick<Claim, 'brokenOff'>, address: string): boolean {
+  return brokenOff?.addresses.includes(address) ?? false;
 }
 
 /** Returns every address of the hosts with the name of its host, in order of preference. */

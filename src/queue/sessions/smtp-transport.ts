@@ -9,7 +9,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { Route } from '../site/route.ts';
 import type { Site } from '../site/site.ts';
 import type { Attempt, MayEnd, Transport } from '../transport.ts';
-import { connect, type OpenSession } from './connect.ts';
+import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
 import { type Transacted, transact } from './transact.ts';
 
@@ -86,7 +86,8 @@ export class SmtpTransport implements Transport {
 
   #mayCarry(claim: Claim): boolean {
     const session = this.#session;
-    return session !== undefined && mayCarry(session, claim);
+    if (!session || hasBrokenOff(claim, session.peer.address)) return false;
+    return mayCarry(session, claim);
   }
 
   async transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt> {

@@ -1,13 +1,15 @@
 /** Sends a claim in an open session, and evaluates the server's reply for each recipient. */
 
 import type { RecipientRow } from '../../db/tables.ts';
+import type { SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import type { LoginSecrets } from '../../mail/smtp/client/login.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';
-import { type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
+import { type BrokenOff, type Claim, DELIVERY_DEADLINE_MS } from '../claim.ts';
 import { recordIn } from '../conversation/record.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
-import type { Outcome, Verdict } from '../outcome/outcome.ts';
+import { explainReport } from '../outcome/explain.ts';
+import { type Outcome, type Peer, reportReply, type Verdict } from '../outcome/outcome.ts';
 import { evaluateRelayResult } from '../outcome/relay.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { Evaluated, MayEnd } from '../transport.ts';
@@ -95,18 +97,27 @@ function evaluateAll(
     withSecrets((relay ? evaluateRelayResult : evaluateResult)(replies, peer, result), smtp.secrets);
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
+  const hasTakenSome = results.some(isTaken);
+  let isTryAgain = false;
   let brokeOff: Outcome | undefined;
   for (const [index, recipient] of claim.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
     if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= evaluate(result);
-    if (mayTryAgain && isUndecided(result, isFirst)) {
+    if (hasTakenSome && isTooMany(replies, peer, result)) {
       undecided.push(recipient);
+    } else if (mayTryAgain && isUndecided(result, isFirst)) {
+      undecided.push(recipient);
+      isTryAgain = true;
     } else {
       verdicts.set(recipient.id, { outcome: evaluate(result), notifiesSender });
     }
   }
-  return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };
+  if (undecided.length === 0) return { verdicts, undecided: undefined, brokeOff };
+  // A transaction that has taken some of the recipients and postponed the others is progress, so it does not count as a try.
+  const tries = isTryAgain ? claim.tries + 1 : claim.tries;
+  const brokenOff = brokeOff ? brokenOffAt(claim, peer.address, brokeOff) : claim.brokenOff;
+  return { verdicts, undecided: { ...claim, recipients: undecided, tries, brokenOff }, brokeOff };
 }
 
 /** Returns the outcome with the secrets that must not be shown of its reply. */
@@ -114,13 +125,8 @@ export function withSecrets(outcome: Outcome, secrets: LoginSecrets | undefined)
   return secrets ? { ...outcome, report: { ...outcome.report, secrets } } : outcome;
 }
 
-function withoutVerdict(
-  claim: Claim,
-  recipients: RecipientRow[],
-  brokeOff: Outcome | undefined,
-): Claim | undefined {
-  if (recipients.length === 0) return undefined;
-  return { ...claim, recipients, tries: claim.tries + 1, brokenOff: brokeOff ?? claim.brokenOff };
+function brokenOffAt({ brokenOff }: Claim, address: string, outcome: Outcome): BrokenOff {
+  return { outcome, addresses: [...(brokenOff?.addresses ?? []), address] };
 }
 
 /**
@@ -130,4 +136,20 @@ function withoutVerdict(
 function isUndecided(result: RecipientResult, isFirst: boolean): boolean {
   if (result.kind === 'failed') return !result.dotSent;
   return result.kind === 'refused' && result.phase === 'mail' && result.reply.code === 421 && !isFirst;
+}
+
+/** Returns true unless the server has refused the recipient itself, whatever became of the message. */
+function isTaken(result: RecipientResult): boolean {
+  return result.kind !== 'refused' || AFTER_RCPT.has(result.phase);
+}
+
+const AFTER_RCPT: ReadonlySet<SmtpPhase> = new Set(['data', 'body', 'dot']);
+
+/**
+ * Returns true when the server takes no more recipients in this transaction. The others follow in a transaction of their own (RFC 5321
+ * section 4.5.3.1.10).
+ */
+function isTooMany(replies: Replies, peer: Peer, result: RecipientResult): boolean {
+  if (result.kind !== 'refused' || result.phase !== 'rcpt') return false;
+  return explainReport(replies.table, reportReply(peer, 'rcpt', result.reply)).class === 'too-many-rcpt';
 }
