@@ -3,11 +3,11 @@
  * tests replace these parts and nothing else.
  */
 
-import { connect, isIP, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { createTargetGuard, RefusedTargetError, type TargetGuard } from './blocklist.ts';
-import { type Clock, realClock, TimeoutError } from './clock.ts';
+import { createTargetGuard, type TargetGuard } from './blocklist.ts';
+import { type Clock, realClock } from './clock.ts';
 import { type CrashPoint, createCrashPoint } from './crash-point.ts';
+import { createDial, type Dial } from './dial.ts';
 import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { EgressGate } from './egress.ts';
@@ -19,26 +19,6 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { type Random, realRandom } from './random.ts';
 import { createTlsProbe, type TlsProbe } from './tls-probe.ts';
 import { createWakeups, type Wakeups } from './wakeups.ts';
-
-export type DialTarget = {
-  /** IP literal. Names are resolved by the caller. */
-  address: string;
-  port: number;
-  timeoutMs: number;
-  /** True for a host that the operator has named with the permission to be private, such as a relay of their own network. */
-  mayBePrivate?: boolean;
-  /** True for a connection that changes nothing elsewhere. It is made also while nothing may leave. */
-  changesNothing?: true;
-  /** Destroys the socket when it is aborted, while the connection is made or afterwards. */
-  signal?: AbortSignal;
-};
-
-/**
- * Resolves with a connected socket. The socket already has an `error` listener: an error between the resolution and
- * the caller's own listener sets `socket.destroyed` and `socket.errored`, and is never uncaught.
- * @throws RefusedTargetError, HeldEgressError, TimeoutError, or the error of the connection
- */
-export type Dial = (target: DialTarget) => Promise<Socket>;
 
 /** Maximum number of addresses in a line. */
 const MAX_LOGGED_ADDRESSES = 5;
@@ -139,39 +119,4 @@ export function createRefusalLog(
       'addresses that are not public were refused',
     );
   };
-}
-
-/**
- * Returns a dialer that connects only to addresses that the guard allows, or that the operator has exempted by name. Every connection to a mail server is opened
- * here, so the guard cannot be bypassed.
- */
-export function createDial(guard: TargetGuard, clock: Clock, egress = new EgressGate()): Dial {
-  return (target) =>
-    new Promise((resolve, reject) => {
-      if (!target.changesNothing) egress.require();
-      const isAllowed = target.mayBePrivate === true && isIP(target.address) !== 0;
-      if (!isAllowed && guard.keepAllowed(target.address, [target.address]).length === 0) {
-        // The error does not name the peer's address, because this text may reach the sender of the mail.
-        reject(new RefusedTargetError('the host'));
-        return;
-      }
-      const { address: host, port, signal } = target;
-      if (signal?.aborted) {
-        reject(signal.reason);
-        return;
-      }
-      const socket = connect({ host, port, noDelay: true, ...(signal && { signal }) });
-      const timer = clock.after(target.timeoutMs, () =>
-        socket.destroy(new TimeoutError(`connect took longer than ${target.timeoutMs} ms`)),
-      );
-      // After the connection is open, the rejection has no effect, but the listener stays.
-      socket.on('error', (error) => {
-        timer.cancel();
-        reject(error);
-      });
-      socket.once('connect', () => {
-        timer.cancel();
-        resolve(socket);
-      });
-    });
 }

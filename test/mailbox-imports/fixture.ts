@@ -13,7 +13,8 @@ import type { RunEnd, RunRequest, TargetCalls } from '../../src/mailbox-imports/
 import { runImport } from '../../src/mailbox-imports/run-import.ts';
 import { endImport } from '../../src/mailbox-imports/store.ts';
 import { createCertificateStore } from '../../src/system/certificates.ts';
-import { createDial, type System } from '../../src/system/system.ts';
+import { createDial } from '../../src/system/dial.ts';
+import type { System } from '../../src/system/system.ts';
 import { startServer } from '../mail/imap/fixture.ts';
 import { addMailbox } from '../mailboxes/fixtures.ts';
 import { type AccountMail, createEmptyMail, USER } from '../support/account-mail.ts';

@@ -9,7 +9,7 @@ import { startImportReader } from '../../src/mailbox-imports/part.ts';
 import type { RunEnd } from '../../src/mailbox-imports/run.ts';
 import { watchRun } from '../../src/mailbox-imports/run-import.ts';
 import { sleep, TimeoutError } from '../../src/system/clock.ts';
-import type { DialTarget } from '../../src/system/system.ts';
+import type { DialTarget } from '../../src/system/dial.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { createImporter, HOST, sourceSystem, startScripted } from './fixture.ts';

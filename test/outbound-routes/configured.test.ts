@@ -13,7 +13,7 @@ import { openRelay } from '../../src/outbound-routes/relay.ts';
 import { removeOutboundRoute, saveOutboundRoute } from '../../src/outbound-routes/save.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { createDial } from '../../src/system/system.ts';
+import { createDial } from '../../src/system/dial.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { dialHosts } from '../support/loopback.ts';
 import { openTestApp } from '../support/test-app.ts';

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
-import { createDial, type Dial } from '../../src/system/system.ts';
+import { createDial, type Dial } from '../../src/system/dial.ts';
 
 export const LOOPBACK_GUARD = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { createDial } from '../../src/system/system.ts';
+import { createDial } from '../../src/system/dial.ts';
 import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';
 
 const dial = createDial(LOOPBACK_GUARD, realClock);

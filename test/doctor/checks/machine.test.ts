@@ -10,9 +10,9 @@ import { pages } from '../../../src/doctor/checks/pages.ts';
 import { configuredPorts, ports } from '../../../src/doctor/checks/ports.ts';
 import { saveOutboundRoute } from '../../../src/outbound-routes/save.ts';
 import { DAY_MS, isoTime } from '../../../src/system/clock.ts';
+import type { DialTarget } from '../../../src/system/dial.ts';
 import { EgressGate } from '../../../src/system/egress.ts';
 import type { ClockSync } from '../../../src/system/machine.ts';
-import type { DialTarget } from '../../../src/system/system.ts';
 import { lines, openDoctorWorld } from '../support.ts';
 
 const world = await openDoctorWorld();

@@ -6,7 +6,7 @@ import { runSession } from '../../../src/queue/sessions/session.ts';
 import { Pace } from '../../../src/queue/site/pace.ts';
 import { Addresses, type Site } from '../../../src/queue/site/site.ts';
 import { Slots } from '../../../src/queue/site/slots.ts';
-import type { Dial } from '../../../src/system/system.ts';
+import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
 import { dialLoopback } from '../../support/loopback.ts';

@@ -1,5 +1,6 @@
 /** Describes how an SMTP session fails, as a value. Inside this folder the value is thrown as an `SmtpError`. */
 import { TimeoutError } from '../../../system/clock.ts';
+import { SourceError } from '../../../system/dial/source.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
 
@@ -23,7 +24,7 @@ export type SmtpFailure =
   /**
    * `connection`: the connection was refused, reset or closed. `protocol`: the peer sent bytes that are not SMTP, or that
    * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext, or the certificate of a verified session is not valid. `local`: this
-   * machine lacked the means to connect, which says nothing about the peer.
+   * machine or the source of the connection lacked the means to connect, which says nothing about the peer.
    */
   | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string }
   /** The host cannot take mail with REQUIRETLS. `status` is an enhanced status code (RFC 8689 section 4.2.1). */
@@ -60,8 +61,12 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Returns the failure that an error of a socket or timer stands for. */
 export function networkError(phase: SmtpPhase, error: unknown): SmtpError {
   const code = errorCode(error);
-  const kind = error instanceof TimeoutError ? 'timeout' : LACKS.has(code ?? '') ? 'local' : 'connection';
-  return new SmtpError({ phase, kind, message: describe(error, code) }, error);
+  return new SmtpError({ phase, kind: kindOf(error, code), message: describe(error, code) }, error);
+}
+
+function kindOf(error: unknown, code: string | undefined): 'timeout' | 'connection' | 'local' {
+  if (error instanceof TimeoutError) return 'timeout';
+  return error instanceof SourceError || LACKS.has(code ?? '') ? 'local' : 'connection';
 }
 
 function describe(error: unknown, code: string | undefined): string {

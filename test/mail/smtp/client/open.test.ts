@@ -5,7 +5,7 @@ import { SMTPServer } from 'smtp-server';
 import type { SmtpFailure, SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
 import { openSmtp, type SmtpOptions } from '../../../../src/mail/smtp/client/open.ts';
 import { withTimeout } from '../../../../src/system/clock.ts';
-import type { DialTarget } from '../../../../src/system/system.ts';
+import type { DialTarget } from '../../../../src/system/dial.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { listenOnLoopback } from '../../../support/loopback.ts';
 import { waitUntil } from '../../../support/wait-until.ts';

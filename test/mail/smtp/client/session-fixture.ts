@@ -7,7 +7,7 @@ import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../../src/ma
 import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../../src/mail/smtp/client/timeouts.ts';
 import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
 import { type Clock, realClock, type Timer } from '../../../../src/system/clock.ts';
-import { createDial } from '../../../../src/system/system.ts';
+import { createDial } from '../../../../src/system/dial.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
 import { LOOPBACK_GUARD } from '../../../support/loopback.ts';
 import { type Script, type ScriptedPeer, startScriptedPeer } from './scripted-peer.ts';
