@@ -105,6 +105,7 @@ export async function openApp(
 export function systemOptions(config: Config): SystemOptions {
   return {
     dnsServers: config.dns.servers,
+    trustedResolvers: config.dns.trusted,
     allowTargets: config.outbound.allowTargets,
     logLevel: config.log.level,
     logFormat: config.log.format,

@@ -7,6 +7,8 @@ const MAX_ADDRESSES = 16;
 /** Maximum number of name servers of the zone. More do not fit into a small answer. */
 const MAX_NAMES = 13;
 
+/** Maximum number of trusted resolvers. Only three are asked. */
+const MAX_TRUSTED = 16;
 /** Maximum number of zones that are updated. */
 const MAX_ZONES = 100;
 
@@ -14,6 +16,18 @@ export const dnsSection = section('DNS lookups and updates.', {
   servers: Type.Array(Type.String(), {
     default: [],
     description: 'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Without any, those of the machine are used.',
+  }),
+  trusted: Type.Array(Type.String(), {
+    maxItems: MAX_TRUSTED,
+    default: [],
+    description:
+      'Resolvers whose word is believed that DNSSEC proves an answer, because they validate and the way to them is safe. Those on 127.0.0.0/8 and ::1 always are. DANE is used only when every resolver is one of them.',
+  }),
+  signedName: Type.String({
+    pattern: '^[a-z0-9_.-]{1,253}$',
+    default: 'org',
+    description:
+      'A name in a signed zone. It is looked up to find out whether the resolvers validate, before any of them is believed.',
   }),
   update: section(
     'Dynamic updates (RFC 2136), which publish the records of the machine at your primary name server.',

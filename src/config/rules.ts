@@ -69,12 +69,14 @@ function* findNameFaults({ hostname, webhooks, dns, acme }: ConfigFields): Fault
   if (!isHostName(hostname)) yield fault('hostname', 'is not a host name');
   if (POST_HEADERS.includes(webhooks.signatureHeader.toLowerCase()))
     yield partFault('webhooks.signatureHeader', 'a post has this header already');
-  const notResolver = dns.servers.find((server) => !isResolver(server));
-  if (notResolver !== undefined)
+  for (const setting of ['servers', 'trusted'] as const) {
+    const notResolver = dns[setting].find((server) => !isResolver(server));
+    if (notResolver === undefined) continue;
     yield partFault(
-      'dns.servers',
+      `dns.${setting}`,
       `"${notResolver}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`,
     );
+  }
   if (acme.directory !== '' && !acme.acceptTerms)
     yield fault(
       'acme.directory',

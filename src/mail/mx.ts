@@ -10,9 +10,14 @@ import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { type DnsAnswer, isHostName, type MxRecord } from '../system/dns.ts';
 import { type Random, shuffle } from '../system/random.ts';
 import type { System } from '../system/system.ts';
+import type { NamedHost } from './tls-policy/dane-lookup.ts';
+import type { HostTls, QualifiedHost } from './tls-policy/host-tls.ts';
 
-/** One host. `name` is in lower case and without a final dot. */
-type MxHost = { name: string; addresses: string[] };
+/** One host. `name` is in lower case and without a final dot. `tls` is what the caller's `qualify` says; absent without one. */
+type MxHost = { name: string; addresses: string[]; tls?: HostTls };
+
+/** Decides what a session with a host must prove. `isMxSecure` is true when DNSSEC proves which hosts the domain has. */
+type Qualify = (host: NamedHost & { isMxSecure: boolean }) => Promise<QualifiedHost>;
 
 export type MxPlan =
   | {
@@ -25,6 +30,8 @@ export type MxPlan =
       site: string;
       /** Time for which the plan remains valid, in milliseconds. */
       ttlMs: number;
+      /** True when DNSSEC proves which hosts the domain has. */
+      isMxSecure?: true;
     }
   /** The domain declares that it accepts no mail (RFC 7505 section 3). */
   | { kind: 'null-mx' }
@@ -65,8 +72,8 @@ const MAX_RELAY_TTL_MS = 3_600_000;
 const MAX_SITE_CHARACTERS = 1_000;
 
 /** Plans the delivery to a domain. It never rejects because of DNS. */
-export function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
-  return planInTime(world, domain, (bounded) => plan(bounded, domain));
+export function planMx(world: MxWorld, domain: string, qualify?: Qualify): Promise<MxPlan> {
+  return planInTime(world, domain, (bounded) => plan({ ...bounded, qualify }, domain));
 }
 
 /**
@@ -74,7 +81,9 @@ export function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
  * of its own here. It never rejects because of DNS.
  */
 export function planRelays(world: MxWorld, names: readonly string[]): Promise<MxPlan> {
-  return planInTime(world, names.join(', '), (bounded) => planHosts(bounded, names, MAX_RELAY_TTL_MS));
+  return planInTime(world, names.join(', '), (bounded) =>
+    planHosts(bounded, names, { ttlMs: MAX_RELAY_TTL_MS }),
+  );
 }
 
 async function planInTime(
@@ -96,7 +105,7 @@ async function planInTime(
  * The world with a time limit. `deadline` is a time of the monotonic clock, in milliseconds; no lookup starts after
  * it, because the caller no longer waits.
  */
-type BoundedWorld = MxWorld & { deadline: number };
+type BoundedWorld = MxWorld & { deadline: number; qualify?: Qualify | undefined };
 
 async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
   const answer = await world.dns.mx(domain);
@@ -110,18 +119,19 @@ async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
       return planFound(world, domain, {
         records: [{ exchange: domain, preference: 0 }],
         ttlMs: answer.ttlMs,
+        ...(answer.isSecure && { isSecure: answer.isSecure }),
       });
     case 'found':
       return planFound(world, domain, answer);
   }
 }
 
-type MxRecords = { records: readonly MxRecord[]; ttlMs: number };
+type MxRecords = { records: readonly MxRecord[]; ttlMs: number; isSecure?: true };
 
 function planFound(
   world: BoundedWorld,
   domain: string,
-  { records, ttlMs }: MxRecords,
+  { records, ttlMs, isSecure }: MxRecords,
 ): Promise<MxPlan> | MxPlan {
   const named = records.map(({ exchange, preference }) => ({ exchange: canonical(exchange), preference }));
   if (named.every(({ exchange }) => exchange === '')) return { kind: 'null-mx' };
@@ -131,7 +141,7 @@ function planFound(
   // records (RFC 7505 section 3).
   const hosts = inOrder(world.random, relays).filter((name) => isHostName(name) && isIP(name) === 0);
   if (hosts.length === 0) return { kind: 'unresolved', reason: `the MX records of ${domain} name no host` };
-  return planHosts(world, hosts, ttlMs);
+  return planHosts(world, hosts, { ttlMs, ...(isSecure && { isSecure }) });
 }
 
 /** Returns the name in the form in which names are compared (RFC 1035 section 2.3.3). */
@@ -160,7 +170,11 @@ function inOrder(random: Random, records: readonly MxRecord[]): string[] {
 }
 
 /** Looks up hosts until the plan has enough addresses. `names` are distinct host names. */
-async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs: number): Promise<MxPlan> {
+async function planHosts(
+  world: BoundedWorld,
+  names: readonly string[],
+  { ttlMs: mxTtlMs, isSecure }: Omit<MxRecords, 'records'>,
+): Promise<MxPlan> {
   const perHost = names.length > 1 ? MAX_ADDRESSES_PER_HOST : MAX_ADDRESSES;
   const hosts: MxHost[] = [];
   const reasons: string[] = [];
@@ -170,14 +184,21 @@ async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs:
     if (world.clock.elapsed() >= world.deadline) break;
     const found = await lookUp(world, name);
     const addresses = found.addresses.slice(0, Math.min(perHost, free));
-    if (addresses.length === 0) reasons.push(found.reason);
-    else hosts.push({ name, addresses });
     ttlMs = Math.min(ttlMs, found.ttlMs);
-    free -= addresses.length;
+    if (addresses.length === 0) {
+      reasons.push(found.reason);
+      continue;
+    }
+    const qualified = await world.qualify?.({ ...found.host, name, isMxSecure: isSecure === true });
+    hosts.push({ name, addresses, ...(qualified && { tls: qualified.tls }) });
+    ttlMs = Math.min(ttlMs, qualified?.ttlMs ?? ttlMs);
+    // A host that is refused takes no address away from those that are used.
+    if (qualified?.tls.kind !== 'refused') free -= addresses.length;
     if (free === 0) break;
   }
   if (hosts.length === 0) return { kind: 'unresolved', reason: reasons.join('; ') };
-  return { kind: 'hosts', hosts, site: siteOf(names), ttlMs: Math.max(ttlMs, MIN_TTL_MS) };
+  const plan = { kind: 'hosts', hosts, site: siteOf(names), ttlMs: Math.max(ttlMs, MIN_TTL_MS) } as const;
+  return isSecure ? { ...plan, isMxSecure: true } : plan;
 }
 
 function siteOf(names: readonly string[]): string {
@@ -185,7 +206,13 @@ function siteOf(names: readonly string[]): string {
   return site.length <= MAX_SITE_CHARACTERS ? site : createHash('sha256').update(site).digest('hex');
 }
 
-type Found = { addresses: string[]; reason: string; ttlMs: number };
+type Found = {
+  addresses: string[];
+  reason: string;
+  ttlMs: number;
+  /** What DNSSEC proves of the addresses. */
+  host: Omit<NamedHost, 'name'>;
+};
 
 /**
  * Returns a host's public addresses, IPv4 and IPv6 alternating, IPv4 first, so that a machine without IPv6 loses no
@@ -194,7 +221,12 @@ type Found = { addresses: string[]; reason: string; ttlMs: number };
 async function lookUp(world: MxWorld, name: string): Promise<Found> {
   if (isIP(name) !== 0) {
     const addresses = world.targets.keepAllowed(name, [name]);
-    return { addresses, reason: `${name} ${NO_PUBLIC_ADDRESS}`, ttlMs: MAX_RELAY_TTL_MS };
+    return {
+      addresses,
+      reason: `${name} ${NO_PUBLIC_ADDRESS}`,
+      ttlMs: MAX_RELAY_TTL_MS,
+      host: { isSecure: false },
+    };
   }
   const usesIPv6 = world.config.outbound?.ipv6 ?? true;
   const [a, aaaa] = await Promise.all([world.dns.a(name), usesIPv6 ? world.dns.aaaa(name) : NO_ADDRESS]);
@@ -202,7 +234,14 @@ async function lookUp(world: MxWorld, name: string): Promise<Found> {
     addresses: world.targets.keepAllowed(name, interleave(found(world.random, a), found(world.random, aaaa))),
     reason: `${name}: ${whyNone(a, aaaa)}`,
     ttlMs: Math.min(holdsMs(a), holdsMs(aaaa)),
+    host: proofOf([a, aaaa].filter((answer) => answer.kind === 'found')),
   };
+}
+
+/** Returns what DNSSEC proves of the answers with addresses. All of them must be secure. */
+function proofOf(answers: readonly Extract<DnsAnswer<string>, { kind: 'found' }>[]): Found['host'] {
+  const isSecure = answers.length > 0 && answers.every((answer) => answer.isSecure === true);
+  return { isSecure, aliasTarget: answers[0]?.aliasTarget };
 }
 
 const NO_ADDRESS: DnsAnswer<string> = { kind: 'no-data', ttlMs: Number.POSITIVE_INFINITY };

@@ -4,7 +4,7 @@
  * resolver reports no TTLs and cuts a name off at a NUL.
  */
 import type { Clock } from './clock.ts';
-import { type Finding, resolve } from './dns/answer.ts';
+import { type Finding, type Proof, resolve } from './dns/answer.ts';
 import { type Ask, createAsk, type Priority } from './dns/ask.ts';
 import { createCache, type Resolve } from './dns/cache.ts';
 import type { QuestionType, RecordData } from './dns/message.ts';
@@ -12,11 +12,11 @@ import { createServers, type ServersOptions } from './dns/servers.ts';
 
 /** The result of a lookup. `ttlMs` is the time for which it remains valid, in milliseconds. */
 export type DnsAnswer<T> =
-  | { kind: 'found'; records: T[]; ttlMs: number }
+  | ({ kind: 'found'; records: T[]; ttlMs: number } & Proof)
   /** The name exists, but has no records of this type (NODATA). */
-  | { kind: 'no-data'; ttlMs: number }
+  | ({ kind: 'no-data'; ttlMs: number } & Proof)
   /** The name does not exist (NXDOMAIN, RFC 2308 section 2.1). */
-  | { kind: 'no-name' }
+  | ({ kind: 'no-name' } & Proof)
   /**
    * No answer: SERVFAIL, REFUSED, a timeout, an unreadable answer, no resolver, or no free socket. A later lookup may
    * succeed.
@@ -122,12 +122,14 @@ function lookups(find: Resolve, mayAsk: (name: string) => boolean): DnsLookups {
     const finding: Finding = await find({ name: name.toLowerCase().replace(/\.$/, ''), type });
     switch (finding.kind) {
       case 'found':
-        return { kind: 'found', records: finding.records.flatMap(read), ttlMs: finding.ttlMs };
+        return { ...finding, records: finding.records.flatMap(read) };
       case 'no-data':
       case 'failed':
         return finding;
-      case 'no-name':
-        return { kind: 'no-name' };
+      case 'no-name': {
+        const { ttlMs: _ttlMs, ...answer } = finding;
+        return answer;
+      }
     }
   }
   return {

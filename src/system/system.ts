@@ -49,6 +49,8 @@ export type System = {
 
 export type SystemOptions = {
   dnsServers: readonly string[];
+  /** Resolvers that are believed about DNSSEC although they are not on loopback. */
+  trustedResolvers?: readonly string[];
   /** CIDRs that may be connected to although they are not public. */
   allowTargets: readonly string[];
   logLevel: LogLevel;
@@ -62,7 +64,9 @@ export type SystemOptions = {
 /** Returns the system of a process. Each value in `overrides` replaces the real one. */
 export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
   const clock = overrides.clock ?? realClock;
-  const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
+  const dns =
+    overrides.dns ??
+    createDns({ clock, servers: options.dnsServers, trusted: options.trustedResolvers ?? [] });
   const log = overrides.log ?? openLog(options);
   const egress = overrides.egress ?? new EgressGate(options.egress);
   const targets = createTargetGuard({

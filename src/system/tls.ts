@@ -20,6 +20,8 @@ type TlsOptions = {
    * for a session whose certificate must be valid.
    */
   hello: TlsHello;
+  /** A session to resume, as an earlier connection has received it. */
+  session?: Buffer | undefined;
 };
 
 export type TlsHello = 'default' | 'reduced' | 'verified';
@@ -77,6 +79,7 @@ export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Pro
       ...(options.identity !== undefined && { host: options.identity }),
       rejectUnauthorized: false,
       secureContext: contextOf(options),
+      ...(options.session !== undefined && { session: options.session }),
     });
     // These listeners stay after the handshake and then have no effect. Without the first one, an error between this
     // promise and the caller's own listener would end the process.

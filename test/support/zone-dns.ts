@@ -21,12 +21,18 @@ export type ZoneDns = Dns & {
    */
   fail(name: string, reason: string): void;
   heal(name: string): void;
+  /** Signs zones: answers about these names, and those below them, are secure. Replaces the zones that were signed before. */
+  sign(...zones: string[]): void;
 };
 
 /** Returns a DNS with the zone text. */
 export function zoneDns(zoneText: string): ZoneDns {
   let zone = parseZone(zoneText);
   const failures = new Map<string, string>();
+  let signed: readonly string[] = [];
+
+  const isSigned = (name: string) =>
+    signed.some((one) => canonicalName(name) === one || canonicalName(name).endsWith(`.${one}`));
 
   async function ask<T>(
     name: string,
@@ -39,11 +45,18 @@ export function zoneDns(zoneText: string): ZoneDns {
     const reason = asked.map((one) => failures.get(canonicalName(one))).find((one) => one !== undefined);
     if (reason !== undefined) return { kind: 'failed', reason };
     if (found.kind === 'loop') return { kind: 'failed', reason: 'ESERVFAIL' };
-    if (found.kind === 'no-name') return { kind: 'no-name' };
+    const aliasTarget = aliasTargets(found.aliases).at(-1);
+    const proof = asked.every(isSigned)
+      ? {
+          isSecure: true as const,
+          ...(aliasTarget !== undefined && { aliasTarget: canonicalName(aliasTarget) }),
+        }
+      : {};
+    if (found.kind === 'no-name') return { kind: 'no-name', ...proof };
     if (found.kind === 'no-data')
-      return { kind: 'no-data', ttlMs: leastTtlMs(found.aliases, NEGATIVE_TTL_SECONDS) };
+      return { kind: 'no-data', ttlMs: leastTtlMs(found.aliases, NEGATIVE_TTL_SECONDS), ...proof };
     const ttlMs = leastTtlMs([...found.aliases, ...found.records]);
-    return { kind: 'found', records: found.records.flatMap(read), ttlMs };
+    return { kind: 'found', records: found.records.flatMap(read), ttlMs, ...proof };
   }
 
   const lookups: DnsLookups = {
@@ -81,6 +94,9 @@ export function zoneDns(zoneText: string): ZoneDns {
     },
     fail: (name, reason) => {
       failures.set(canonicalName(name), reason);
+    },
+    sign: (...zones) => {
+      signed = zones.map(canonicalName);
     },
     heal: (name) => {
       failures.delete(canonicalName(name));

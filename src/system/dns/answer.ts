@@ -2,13 +2,21 @@
 import type { Ask } from './ask.ts';
 import type { Question, RecordData, ResourceRecord, Response } from './message.ts';
 
+/** How an answer was reached. What does not hold is absent. */
+export type Proof = {
+  /** A trusted resolver has validated the answer, with every alias that led to it. */
+  isSecure?: true;
+  /** Name at the end of the aliases, when there were any. */
+  aliasTarget?: string;
+};
+
 /** The result of a question. `ttlMs` is the time for which it may be cached; 0 means not at all. */
 export type Finding =
-  | { kind: 'found'; records: RecordData[]; ttlMs: number }
+  | ({ kind: 'found'; records: RecordData[]; ttlMs: number } & Proof)
   /** The name exists, but has no records of this type. */
-  | { kind: 'no-data'; ttlMs: number }
+  | ({ kind: 'no-data'; ttlMs: number } & Proof)
   /** The name, or the one its aliases lead to, does not exist. */
-  | { kind: 'no-name'; ttlMs: number }
+  | ({ kind: 'no-name'; ttlMs: number } & Proof)
   | { kind: 'failed'; reason: string };
 
 /** Maximum number of aliases that are followed, the same number as common resolvers. */
@@ -28,13 +36,24 @@ const NO_SUCH_NAME = 3;
 /** Resolves a question, following aliases. It never rejects. */
 export async function resolve(ask: Ask, question: Question): Promise<Finding> {
   const chain: ResourceRecord[] = [];
+  let isSecure = true;
   for (let name = question.name; ; ) {
     const outcome = await ask({ name, type: question.type });
     if (outcome.kind === 'failed') return outcome;
+    isSecure &&= outcome.response.isAuthentic;
     const step = follow(outcome.response, { name, type: question.type }, chain);
-    if (step.kind !== 'alias') return step;
+    if (step.kind === 'failed') return step;
+    if (step.kind !== 'alias') return { ...step, ...proofOf(chain, isSecure) };
     name = step.target;
   }
+}
+
+function proofOf(chain: readonly ResourceRecord[], isSecure: boolean): Proof {
+  const alias = chain.at(-1)?.data;
+  return {
+    ...(isSecure && { isSecure }),
+    ...(alias?.type === 'CNAME' && { aliasTarget: alias.target }),
+  };
 }
 
 type Step = Finding | { kind: 'alias'; target: string };

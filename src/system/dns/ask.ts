@@ -65,12 +65,18 @@ async function askServers(clock: Clock, servers: Servers, question: Question): P
     for (const server of servers.inOrder()) {
       const outcome = await exchange(clock, { server, question, timeoutMs: SERVER_TIMEOUT_MS });
       const failure = outcome.kind === 'failed' ? outcome.reason : whyNoAnswer(outcome.response);
-      if (failure === undefined) return outcome;
+      if (failure === undefined) return servers.areTrusted() ? outcome : unproven(outcome);
       reason = failure;
       if (failure === 'ETIMEOUT') servers.putLast(server);
     }
   }
   return { kind: 'failed', reason };
+}
+
+/** Returns the outcome without the claim of the server that it has validated the answer. */
+function unproven(outcome: ExchangeOutcome): ExchangeOutcome {
+  if (outcome.kind === 'failed' || !outcome.response.isAuthentic) return outcome;
+  return { kind: 'response', response: { ...outcome.response, isAuthentic: false } };
 }
 
 const NO_ERROR = 0;

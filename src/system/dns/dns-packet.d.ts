@@ -19,6 +19,7 @@ declare module 'dns-packet' {
   export const TRUNCATED_RESPONSE: number;
   export const RECURSION_DESIRED: number;
   export const RECURSION_AVAILABLE: number;
+  export const AUTHENTIC_DATA: number;
   export function encode(packet: Packet): Buffer;
   export function decode(bytes: Buffer): Packet;
   /** Codec of names. The root is `.`; other names have no final dot. */

@@ -4,6 +4,7 @@
  * says, and skips records of other types. `answer.ts` interprets the result.
  */
 import {
+  AUTHENTIC_DATA,
   a,
   aaaa,
   caa,
@@ -55,6 +56,8 @@ export type Response = {
   code: number;
   /** True when the message was cut. Its records are then not read. */
   isTruncated: boolean;
+  /** True when the server says that it has validated all records of the answer (RFC 4035 section 3.2.3). Servers that are not trusted say so too. */
+  isAuthentic: boolean;
   answers: ResourceRecord[];
   authorities: ResourceRecord[];
 };
@@ -106,13 +109,13 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
 const TYPE_OPT = 41;
 
 /**
- * Encodes a query. `withEdns` announces that answers over UDP may be longer than 512 bytes (RFC 6891 section 6.2.3).
+ * Encodes a query. The AD bit asks for that bit in the answer (RFC 6840 section 5.7). `withEdns` announces that answers over UDP may be longer than 512 bytes (RFC 6891 section 6.2.3).
  */
 export function writeQuery(question: Question, id: number, withEdns: boolean): Query {
   const bytes = encode({
     id,
     type: 'query',
-    flags: RECURSION_DESIRED,
+    flags: RECURSION_DESIRED | AUTHENTIC_DATA,
     questions: [question],
     additionals: withEdns ? [{ name: '.', type: 'OPT', udpPayloadSize: UDP_PAYLOAD_BYTES }] : [],
   });
@@ -128,6 +131,14 @@ function questionSection(message: Buffer, end: number): string {
   return message.toString('latin1', HEADER_BYTES, end).toLowerCase();
 }
 
+const EMPTY: Response = {
+  code: NO_ERROR,
+  isTruncated: false,
+  isAuthentic: false,
+  answers: [],
+  authorities: [],
+};
+
 /** Parses a message. It never throws. */
 export function readResponse(message: Buffer, query: Query): Reading {
   if (message.length < HEADER_BYTES) return { kind: 'foreign' };
@@ -138,10 +149,11 @@ export function readResponse(message: Buffer, query: Query): Reading {
   const end = questionEnd(message, query, code);
   if (end === undefined) return { kind: 'foreign' };
   if ((flags & TRUNCATED_RESPONSE) !== 0) {
-    return { kind: 'response', response: { code, isTruncated: true, answers: [], authorities: [] } };
+    return { kind: 'response', response: { ...EMPTY, code, isTruncated: true } };
   }
+  const isAuthentic = (flags & AUTHENTIC_DATA) !== 0;
   try {
-    return { kind: 'response', response: readSections(message, end, code) };
+    return { kind: 'response', response: { ...readSections(message, end, code), isAuthentic } };
   } catch {
     return { kind: 'unreadable' };
   }
@@ -161,7 +173,7 @@ function questionEnd(message: Buffer, query: Query, code: number): number | unde
 function readSections(message: Buffer, start: number, code: number): Response {
   const [answers = 0, authorities = 0, additionals = 0] = [6, 8, 10].map((at) => message.readUInt16BE(at));
   if (answers + authorities + additionals > MAX_RECORDS) throw new RangeError('too many records');
-  const response: Response = { code, isTruncated: false, answers: [], authorities: [] };
+  const response: Response = { ...EMPTY, code, answers: [], authorities: [] };
   let offset = start;
   for (let index = 0; index < answers + authorities + additionals; index++) {
     const { record, extendedCode, end } = readRecord(message, offset);

@@ -10,6 +10,11 @@ import type { Server } from './exchange.ts';
 export type Servers = {
   /** Returns at most `MAX_SERVERS` resolvers in the order in which they are asked. */
   inOrder(): Server[];
+  /**
+   * Returns true when every resolver that may be asked is believed about DNSSEC: it is on loopback, or the operator trusts it. One
+   * other among them would do, since whoever silences the rest has everybody ask that one.
+   */
+  areTrusted(): boolean;
   /** Records that the server did not answer in time. */
   putLast(server: Server): void;
 };
@@ -32,6 +37,8 @@ export type ServersOptions = {
    * resolvers of the machine.
    */
   servers: readonly string[];
+  /** Addresses of resolvers that are believed about DNSSEC although they are not on loopback. */
+  trusted?: readonly string[];
   /** Returns the resolvers of the machine. Tests replace it. */
   ofMachine?: () => readonly string[];
 };
@@ -40,8 +47,14 @@ export type ServersOptions = {
  * Returns the list of resolvers.
  * @throws Error naming the address that cannot be parsed
  */
-export function createServers({ clock, servers, ofMachine = readMachine }: ServersOptions): Servers {
+export function createServers({
+  clock,
+  servers,
+  trusted = [],
+  ofMachine = readMachine,
+}: ServersOptions): Servers {
   const configured = servers.map(readConfigured);
+  const trustedKeys = new Set(trusted.map((text) => keyOf(readConfigured(text))));
   const silentUntil = new Map<string, number>();
   let machine = { servers: [] as Server[], readAt: Number.NEGATIVE_INFINITY };
 
@@ -59,6 +72,10 @@ export function createServers({ clock, servers, ofMachine = readMachine }: Serve
       const all = current().slice(0, MAX_SERVERS);
       return [...all.filter((server) => !isSilent(server)), ...all.filter(isSilent)];
     },
+    areTrusted: () =>
+      current()
+        .slice(0, MAX_SERVERS)
+        .every((server) => isLoopback(server.address) || trustedKeys.has(keyOf(server))),
     putLast(server) {
       silentUntil.set(keyOf(server), clock.elapsed() + SILENT_MS);
     },
@@ -68,6 +85,11 @@ export function createServers({ clock, servers, ofMachine = readMachine }: Serve
 /** Returns the resolvers that are asked: those of the configuration, or else those of the machine. */
 export function resolversInUse(configured: readonly string[]): readonly string[] {
   return configured.length > 0 ? configured : readMachine();
+}
+
+/** Returns true for an address that leads to this machine alone (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 
 function keyOf({ address, port }: Server): string {

@@ -27,7 +27,13 @@ function asker(answers: Record<string, Partial<Response>>) {
   const asked: string[] = [];
   const ask: Ask = async ({ name }) => {
     asked.push(name);
-    const nothing = { code: NO_SUCH_NAME, isTruncated: false, answers: [], authorities: [] };
+    const nothing = {
+      code: NO_SUCH_NAME,
+      isTruncated: false,
+      isAuthentic: false,
+      answers: [],
+      authorities: [],
+    };
     const given = answers[name];
     return { kind: 'response', response: given ? { ...nothing, code: 0, ...given } : nothing };
   };
@@ -59,6 +65,7 @@ test('aliases in the answer are followed in any order, and the least TTL of the 
     kind: 'found',
     records: [address('192.0.2.1'), address('192.0.2.2')],
     ttlMs: 70_000,
+    aliasTarget: 'c.example',
   });
   assert.deepEqual(asked, ['a.example']);
 });
@@ -69,7 +76,12 @@ test('an alias that leads out of the answer is asked for, and its TTL still coun
     'b.example': { answers: [alias('b.example', 'c.example', 40)] },
     'c.example': { answers: [a('c.example', '192.0.2.1', 50)] },
   });
-  assert.deepEqual(finding, { kind: 'found', records: [address('192.0.2.1')], ttlMs: 30_000 });
+  assert.deepEqual(finding, {
+    kind: 'found',
+    records: [address('192.0.2.1')],
+    ttlMs: 30_000,
+    aliasTarget: 'c.example',
+  });
   assert.deepEqual(asked, ['a.example', 'b.example', 'c.example']);
 });
 
@@ -124,17 +136,40 @@ test('a negative answer is cached as long as the SOA says, at most five minutes,
 });
 
 test('at the end of an alias there can be nothing too, and that is known without asking again', async () => {
-  const answers = [alias('a.example', 'b.example', 20)];
+  const aliasTarget = 'b.example';
+  const answers = [alias('a.example', aliasTarget, 20)];
   const authorities = [soa(60, 60)];
   const gone = await find({ 'a.example': { answers, authorities, code: NO_SUCH_NAME } });
-  assert.deepEqual([gone.finding, gone.asked.length], [{ kind: 'no-name', ttlMs: 20_000 }, 1]);
+  assert.deepEqual([gone.finding, gone.asked.length], [{ kind: 'no-name', ttlMs: 20_000, aliasTarget }, 1]);
   const bare = await find({ 'a.example': { answers, code: NO_SUCH_NAME } });
-  assert.deepEqual([bare.finding, bare.asked.length], [{ kind: 'no-name', ttlMs: 0 }, 1]);
+  assert.deepEqual([bare.finding, bare.asked.length], [{ kind: 'no-name', ttlMs: 0, aliasTarget }, 1]);
   const empty = await find({ 'a.example': { answers, authorities } });
-  assert.deepEqual([empty.finding, empty.asked.length], [{ kind: 'no-data', ttlMs: 20_000 }, 1]);
+  assert.deepEqual([empty.finding, empty.asked.length], [{ kind: 'no-data', ttlMs: 20_000, aliasTarget }, 1]);
 });
 
 test('records hold for a day at most', async () => {
   const { finding } = await find({ 'a.example': { answers: [a('a.example', '192.0.2.1', 2 ** 31 - 1)] } });
   assert.equal(finding.kind === 'found' && finding.ttlMs, 86_400_000);
+});
+
+test('an answer is secure only when every step of its aliases is', async () => {
+  const last = { answers: [a('b.example', '192.0.2.1')] };
+  const first = { answers: [alias('a.example', 'b.example')] };
+  const find2 = async (one: boolean, other: boolean) => {
+    const answers = {
+      'a.example': { ...first, isAuthentic: one },
+      'b.example': { ...last, isAuthentic: other },
+    };
+    const { isSecure, aliasTarget } = (await find(answers)).finding as {
+      isSecure?: true;
+      aliasTarget?: string;
+    };
+    return { isSecure, aliasTarget };
+  };
+  assert.deepEqual(await find2(true, true), { isSecure: true, aliasTarget: 'b.example' });
+  for (const [one, other] of [
+    [true, false],
+    [false, true],
+  ] as const)
+    assert.deepEqual(await find2(one, other), { isSecure: undefined, aliasTarget: 'b.example' });
 });

@@ -306,3 +306,14 @@ test('questions beyond what can wait fail at once', async (t) => {
   assert.equal(reasons.get('no resolver is configured')?.length, 10_000);
   assert.equal(reasons.get('ETIMEOUT')?.length, 128);
 });
+
+test('what a resolver says of DNSSEC counts only when all resolvers are trusted', async (t) => {
+  const { servers } = await world(t, (asked) => [respond(asked, { flags: 0x0020 })]);
+  const [address = ''] = servers.map((server) => server.address);
+  const list = createServers({ clock: realClock, servers: [address] });
+  for (const isTrusted of [true, false]) {
+    const ask = createAsk(realClock, { ...list, areTrusted: () => isTrusted });
+    const outcome = await ask(QUESTION);
+    assert.equal(outcome.kind === 'response' && outcome.response.isAuthentic, isTrusted);
+  }
+});

@@ -20,7 +20,7 @@ function read(bytes: Buffer): Response {
 
 test('a query asks one question, wants recursion, and takes 1,232 bytes', () => {
   const { id, flags, questions, answers, additionals = [] } = decode(query.bytes);
-  assert.deepEqual([id, flags, answers], [4_711, 0x0100, []]);
+  assert.deepEqual([id, flags, answers], [4_711, 0x0120, []]);
   assert.deepEqual(questions, [{ name: 'a.example', type: 'A', class: 'IN' }]);
   assert.deepEqual(
     additionals.map((one) => 'udpPayloadSize' in one && one.udpPayloadSize),
@@ -154,6 +154,7 @@ test('a truncated response is one, whatever its records hold', () => {
   assert.deepEqual(read(bytes.subarray(0, -3)), {
     code: 0,
     isTruncated: true,
+    isAuthentic: false,
     answers: [],
     authorities: [],
   });

@@ -61,3 +61,13 @@ test('resolvers of the machine that cannot be parsed are ignored', () => {
 test('the machine can be asked for its resolvers', () => {
   for (const { port } of createServers({ clock, servers: [] }).inOrder()) assert.ok(port > 0);
 });
+
+test('resolvers are believed about DNSSEC when all of them are on loopback or trusted', () => {
+  const areTrusted = (servers: string[], trusted: string[] = []) =>
+    createServers({ clock, servers, trusted }).areTrusted();
+  assert.equal(areTrusted(['127.0.0.53', '[::1]:53']), true);
+  assert.equal(areTrusted(['127.0.0.1', '192.0.2.1']), false, 'one of them is asked over a network');
+  assert.equal(areTrusted(['127.0.0.1', '192.0.2.1'], ['192.0.2.1:53']), true);
+  assert.equal(areTrusted(['192.0.2.1'], ['192.0.2.1:5300']), false);
+  assert.equal(areTrusted(['127.0.0.1.example'.slice(0, 9), '128.0.0.1']), false);
+});

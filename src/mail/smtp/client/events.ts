@@ -6,6 +6,12 @@
 import type { SmtpReply } from '../reply.ts';
 import type { SmtpFailure } from './failure.ts';
 
+/** What is wrong with a certificate, by the names of reports about TLS (RFC 8460 section 4.3.1). */
+export type CertificateProblem =
+  | 'certificate-host-mismatch'
+  | 'certificate-expired'
+  | 'certificate-not-trusted';
+
 export type SmtpTls = {
   /** Protocol version, such as `TLSv1.3`. */
   version: string;
@@ -14,6 +20,8 @@ export type SmtpTls = {
   authorized: boolean;
   /** Why the certificate does not pass; undefined when it does. */
   fault: string | undefined;
+  /** The name of the fault in reports about TLS; absent when the certificate passes. */
+  problem?: CertificateProblem;
 };
 
 export type SmtpEvent =

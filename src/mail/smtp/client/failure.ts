@@ -3,6 +3,7 @@ import { TimeoutError } from '../../../system/clock.ts';
 import { SourceError } from '../../../system/dial/source.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
+import type { CertificateProblem } from './events.ts';
 
 /** The step of a session. `starttls` is also TLS from the first byte; `dot` is the wait for the answer to the message. */
 export type SmtpPhase =
@@ -18,6 +19,9 @@ export type SmtpPhase =
   | 'dot'
   | 'quit';
 
+/** Why a session has no TLS as it must, by the names of reports about TLS (RFC 8460 section 4.3.1). */
+export type TlsProblem = CertificateProblem | 'starttls-not-supported' | 'validation-failure';
+
 export type SmtpFailure =
   /** The peer refused the session. */
   | { phase: SmtpPhase; kind: 'reply'; reply: SmtpReply }
@@ -26,7 +30,8 @@ export type SmtpFailure =
    * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext, or the certificate of a verified session is not valid. `local`: this
    * machine or the source of the connection lacked the means to connect, which says nothing about the peer.
    */
-  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string }
+  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'local'; message: string }
+  | { phase: SmtpPhase; kind: 'tls'; message: string; problem?: TlsProblem }
   /** The host cannot take mail with REQUIRETLS. `status` is an enhanced status code (RFC 8689 section 4.2.1). */
   | { phase: SmtpPhase; kind: 'requirement'; status: '5.6.7' | '5.7.10' | '5.7.30'; message: string };
 
@@ -43,6 +48,12 @@ export class SmtpError extends Error {
 /** Returns the error for a peer that sends bytes that are not SMTP, or that nobody asked for. */
 export function protocolError(phase: SmtpPhase, message: string): SmtpError {
   return new SmtpError({ phase, kind: 'protocol', message });
+}
+
+/** Returns the error for a reply that ends the session. */
+export function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
+  if (reply.code >= 400) return new SmtpError({ phase, kind: 'reply', reply });
+  return protocolError(phase, `the peer answered ${replyText(reply)}`);
 }
 
 /** Error codes of connect(2) and socket(2) for a lack of files, memory or ports on this machine. */

@@ -2,20 +2,26 @@
  * Opens an SMTP session to one address of one host: connect, banner, EHLO, STARTTLS if it is offered, EHLO again, and the
  * login to a relay. An error of the peer is a result, never an exception. The caller decides whether plaintext is acceptable.
  */
-import { isIP, type Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../../system/clock.ts';
-import { errorMessage } from '../../../system/errors.ts';
+import type { Socket } from 'node:net';
 import type { System } from '../../../system/system.ts';
-import { startTls, type TlsHello } from '../../../system/tls.ts';
-import { replyText, type SmtpReply } from '../reply.ts';
+import type { DaneIdentity } from '../../tls-policy/dane-verify.ts';
+import type { SmtpReply } from '../reply.ts';
 import { command, readReply } from './command.ts';
 import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
 import type { SmtpObserver, SmtpTls } from './events.ts';
-import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
+import {
+  networkError,
+  protocolError,
+  SmtpError,
+  type SmtpFailure,
+  type SmtpPhase,
+  unexpected,
+} from './failure.ts';
 import { type LoginSecrets, logIn, type SmtpLogin, secretsOf, withoutSecrets } from './login.ts';
 import { type ProbedRecipient, probeRecipient } from './probe.ts';
+import { askForTls, notOffered, requireTls, requireVerified, startSession } from './start-tls.ts';
+import type { SmtpTickets } from './tickets.ts';
 import { PRESSED_CONNECT_TIMEOUT_MS, type SmtpTimeouts } from './timeouts.ts';
 import { newSession, type Transaction, transact } from './transaction.ts';
 
@@ -31,11 +37,16 @@ export type SmtpOptions = {
   /**
    * `opportunistic` uses STARTTLS if it is offered. `reduced` does the same with the smallest ClientHello (system/tls.ts),
    * for a second try at a host that broke off the first handshake. `required` is for mail with REQUIRETLS: the session opens only
-   * over TLS, with a certificate that is valid for `serverName`, and with a server that offers REQUIRETLS. `starttls` and
-   * `implicit` are for relays: the session opens only over TLS with a certificate that is valid for `serverName`. With `implicit`
-   * TLS begins with the connection (RFC 8314 section 3.3).
+   * over TLS, with a certificate that is valid for `serverName`, and with a server that offers REQUIRETLS. `encrypted` opens only
+   * over TLS, with any certificate. `starttls` and `implicit` open only over TLS with a certificate that is valid for `serverName`;
+   * with `implicit` TLS begins with the connection (RFC 8314 section 3.3). `dane` opens only over TLS with a certificate that `dane`
+   * names.
    */
-  tls: 'opportunistic' | 'reduced' | 'none' | 'required' | 'starttls' | 'implicit';
+  tls: 'opportunistic' | 'reduced' | 'none' | 'encrypted' | 'required' | 'starttls' | 'implicit' | 'dane';
+  /** What the certificate is compared with, and the name of the host in SNI (RFC 7672 section 8.1). `tls: 'dane'` needs it. */
+  dane?: (DaneIdentity & { base: string }) | undefined;
+  /** Sessions of TLS that are resumed. Without it each handshake is a full one. */
+  tickets?: SmtpTickets | undefined;
   /** The only authorities that a verified session trusts, in PEM. Undefined means those of the system. */
   authorities?: string | undefined;
   /** Logs in before the session is used. It needs `starttls` or `implicit`: without a verified session nothing of it is sent. */
@@ -72,14 +83,8 @@ export type SmtpSession = {
 
 export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
 
-const HELLOS = {
-  opportunistic: 'default',
-  reduced: 'reduced',
-  none: 'default',
-  required: 'verified',
-  starttls: 'verified',
-  implicit: 'verified',
-} as const satisfies Record<SmtpOptions['tls'], TlsHello>;
+/** Kinds of sessions whose certificate must be valid. */
+const VERIFIED: ReadonlySet<SmtpOptions['tls']> = new Set(['starttls', 'implicit', 'dane']);
 
 /** A host name or an address literal (RFC 5321 sections 2.3.5 and 4.1.3), without any character that could end the line. */
 const HELO_NAME = /^(?:[A-Za-z0-9._-]{1,255}|\[[A-Za-z0-9.:]{1,64}\])$/;
@@ -107,7 +112,8 @@ export async function openSmtp(
       extensions = await greet(connection, options);
     }
     if (options.tls === 'required') requireTls(tls, extensions);
-    if (options.tls === 'starttls' || options.login !== undefined) requireVerified(tls);
+    if (VERIFIED.has(options.tls) || options.login !== undefined) requireVerified(tls);
+    if (options.tls === 'encrypted' && !tls) throw notOffered();
     const { login, timeouts, observer } = options;
     if (login) {
       await logIn(connection, login, { extensions, timeoutMs: timeouts.authMs, observer });
@@ -170,77 +176,6 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
     if (keyword !== '') extensions.set(keyword.toUpperCase(), parameters.join(' '));
   }
   return extensions;
-}
-
-/**
- * Asks for TLS (RFC 3207 section 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
- * the session.
- */
-async function askForTls(connection: SmtpConnection, { timeouts, observer }: SmtpOptions): Promise<void> {
-  const timeoutMs = timeouts.startTlsMs;
-  const reply = await command(connection, { phase: 'starttls', line: 'STARTTLS', timeoutMs, observer });
-  if (reply.code === 421) throw unexpected('starttls', reply);
-  if (reply.code !== 220) {
-    throw new SmtpError({ phase: 'starttls', kind: 'tls', message: `STARTTLS refused: ${replyText(reply)}` });
-  }
-  if (connection.hasInput)
-    throw protocolError('starttls', 'the peer sent plaintext after its answer to STARTTLS');
-}
-
-/** Runs the handshake over the socket of the connection, and returns the connection over the encrypted socket. */
-async function startSession(
-  clock: Clock,
-  connection: SmtpConnection,
-  options: SmtpOptions,
-): Promise<{ connection: SmtpConnection; tls: SmtpTls }> {
-  const { serverName, authorities, timeouts } = options;
-  try {
-    const secure = await startTls(clock, connection.detach(), {
-      // SNI carries a host name without its trailing dot, and never an address (RFC 6066 section 3).
-      serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
-      identity: serverName,
-      authorities,
-      hello: HELLOS[options.tls],
-      timeoutMs: timeouts.startTlsMs,
-    });
-    options.onPhase?.('starttls');
-    const tls = describe(secure);
-    options.observer?.({ kind: 'tls', tls });
-    return { connection: new SmtpConnection(clock, secure, options.isPressed), tls };
-  } catch (error) {
-    throw new SmtpError({ phase: 'starttls', kind: 'tls', message: errorMessage(error) }, error);
-  }
-}
-
-/** Checks what REQUIRETLS asks of a session (RFC 8689 section 4.2.1). */
-function requireTls(tls: SmtpTls | undefined, extensions: ReadonlyMap<string, string>): void {
-  const unmet = (status: '5.7.10' | '5.7.30', message: string) =>
-    new SmtpError({ phase: 'starttls', kind: 'requirement', status, message });
-  if (!tls) throw unmet('5.7.10', 'the host does not offer STARTTLS, which the message requires');
-  if (!tls.authorized)
-    throw unmet('5.7.10', 'the certificate is not valid for the host, as the message requires');
-  if (!extensions.has('REQUIRETLS')) throw unmet('5.7.30', 'the host does not offer REQUIRETLS');
-}
-
-/** Checks that the certificate of the session is valid, as every session with a relay requires. */
-function requireVerified(tls: SmtpTls | undefined): void {
-  const failed = (message: string) => new SmtpError({ phase: 'starttls', kind: 'tls', message });
-  if (!tls) throw failed('the host does not offer STARTTLS');
-  if (!tls.authorized) throw failed(`the certificate is not valid: ${tls.fault}`);
-}
-
-function describe(secure: TLSSocket): SmtpTls {
-  return {
-    version: secure.getProtocol() ?? 'unknown',
-    cipher: secure.getCipher().name,
-    authorized: secure.authorized,
-    fault: secure.authorized ? undefined : errorMessage(secure.authorizationError),
-  };
-}
-
-function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
-  if (reply.code >= 400) return new SmtpError({ phase, kind: 'reply', reply });
-  return protocolError(phase, `the peer answered ${replyText(reply)}`);
 }
 
 /** Sends QUIT to a peer that answered (RFC 5321 section 3.1 asks for it even after 554), but does not wait for the reply. */

@@ -1,0 +1,95 @@
+/** Compares the certificates that a mail server has sent with its TLSA records (RFC 7672 section 3). */
+import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import type { TlsaRecord } from './tlsa.ts';
+
+export type DaneIdentity = {
+  records: readonly TlsaRecord[];
+  /** Names of the server, one of which the certificate must have when its authority is what matches (RFC 7672 section 3.2.2). */
+  names: readonly string[];
+};
+
+/** Names of reports for what is wrong with the certificate (RFC 8460 section 4.3.1). */
+type DaneFault = 'certificate-host-mismatch' | 'certificate-expired' | 'certificate-not-trusted';
+export type DaneVerdict = { ok: true } | { ok: false; fault: DaneFault; reason: string };
+
+/** Maximum number of certificates of a chain that are looked at. Chains in use have at most five. Our own limit. */
+const MAX_CHAIN = 10;
+
+/**
+ * Verifies a chain, whose first certificate is that of the server and each other one that of the issuer of the one before it. `now` is
+ * in Unix milliseconds.
+ */
+export function verifyDane(
+  chain: readonly X509Certificate[],
+  { records, names }: DaneIdentity,
+  now: number,
+): DaneVerdict {
+  const [leaf] = chain;
+  if (!leaf) return failed('certificate-not-trusted', 'the server sent no certificate');
+  // Neither the name nor the dates of a certificate that is named itself count (RFC 7672 section 3.1.1).
+  if (records.some((record) => record.usage === 3 && matches(record, leaf))) return { ok: true };
+  const authorities = records.filter(({ usage }) => usage === 2);
+  const trusted = issuedChain(chain.slice(0, MAX_CHAIN), authorities);
+  if (!trusted)
+    return failed('certificate-not-trusted', 'no TLSA record of the host matches its certificates');
+  if (trusted.some((certificate) => !isCurrent(certificate, now)))
+    return failed('certificate-expired', 'a certificate is expired or not valid yet');
+  if (!names.some((name) => leaf.checkHost(name) !== undefined))
+    return failed(
+      'certificate-host-mismatch',
+      `the certificate is for another name than ${names.join(', ')}`,
+    );
+  return { ok: true };
+}
+
+/** Returns the certificates from the server's up to the one that an authority record names; undefined when none does. */
+function issuedChain(
+  chain: readonly X509Certificate[],
+  authorities: readonly TlsaRecord[],
+): readonly X509Certificate[] | undefined {
+  for (const [index, certificate] of chain.entries()) {
+    const issuer = chain[index + 1];
+    // The record may hold the authority itself, which the server then need not send (RFC 7672 section 3.1.2).
+    if (authorities.some((record) => hasIssued(record, certificate))) return chain.slice(0, index + 1);
+    if (!issuer?.ca || !certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey))
+      return undefined;
+    if (authorities.some((record) => matches(record, issuer))) return chain.slice(0, index + 2);
+  }
+  return undefined;
+}
+
+function hasIssued({ selector, matchingType, data }: TlsaRecord, certificate: X509Certificate): boolean {
+  if (matchingType !== 0) return false;
+  const bytes = Buffer.from(data, 'hex');
+  if (selector === 1)
+    return isSignedBy(certificate, createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
+  const authority = new X509Certificate(bytes);
+  return authority.ca && certificate.checkIssued(authority) && isSignedBy(certificate, authority.publicKey);
+}
+
+function isSignedBy(certificate: X509Certificate, key: KeyObject): boolean {
+  try {
+    return certificate.verify(key);
+  } catch {
+    return false;
+  }
+}
+
+function matches({ selector, matchingType, data }: TlsaRecord, certificate: X509Certificate): boolean {
+  const selected =
+    selector === 0 ? certificate.raw : certificate.publicKey.export({ format: 'der', type: 'spki' });
+  if (matchingType === 0) return selected.toString('hex') === data;
+  return (
+    createHash(matchingType === 1 ? 'sha256' : 'sha512')
+      .update(selected)
+      .digest('hex') === data
+  );
+}
+
+function isCurrent(certificate: X509Certificate, now: number): boolean {
+  return certificate.validFromDate.getTime() <= now && now <= certificate.validToDate.getTime();
+}
+
+function failed(fault: DaneFault, reason: string): DaneVerdict {
+  return { ok: false, fault, reason };
+}

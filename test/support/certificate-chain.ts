@@ -1,0 +1,73 @@
+/** Certificates of an authority of a test, and of servers that it has certified. */
+import {
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  X509Certificate,
+} from 'node:crypto';
+import {
+  BasicConstraintsExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { importKeys } from '../../src/certificates/issue.ts';
+
+export type Issued = {
+  certificate: X509Certificate;
+  /** PEM. */
+  key: string;
+  /** PEM of the certificate. */
+  pem: string;
+};
+
+const HOUR_MS = 3_600_000;
+const ECDSA = { name: 'ECDSA', hash: 'SHA-256' };
+
+type Subject = {
+  /** DNS name in the certificate; absent for an authority. */
+  name?: string;
+  /** Issuer; absent for a certificate that is signed by its own key. */
+  issuer?: Issued;
+  isAuthority?: boolean;
+  validFrom?: number;
+  expiresAt?: number;
+};
+
+/** Issues a certificate with a new key. */
+export async function issueCertificate({
+  name = 'authority',
+  issuer,
+  isAuthority = false,
+  validFrom = Date.now() - HOUR_MS,
+  expiresAt = Date.now() + HOUR_MS,
+}: Subject): Promise<Issued> {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keys = await importKeys(privateKey, 'ECDSA');
+  const extensions = [
+    new BasicConstraintsExtension(isAuthority, undefined, true),
+    ...(isAuthority ? [] : [new SubjectAlternativeNameExtension([{ type: 'dns', value: name }])]),
+  ];
+  const common = {
+    serialNumber: `40${randomBytes(15).toString('hex')}`,
+    notBefore: new Date(validFrom),
+    notAfter: new Date(expiresAt),
+    signingAlgorithm: ECDSA,
+    extensions,
+  };
+  const issued = issuer
+    ? await X509CertificateGenerator.create({
+        ...common,
+        subject: `CN=${name}`,
+        issuer: issuer.certificate.subject,
+        publicKey: keys.publicKey,
+        signingKey: (await importKeys(createPrivateKey(issuer.key), 'ECDSA')).privateKey,
+      })
+    : await X509CertificateGenerator.createSelfSigned({ ...common, name: `CN=${name}`, keys });
+  const pem = `${issued.toString('pem')}\n`;
+  return { certificate: new X509Certificate(pem), pem, key: pemOf(privateKey) };
+}
+
+function pemOf(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
