@@ -15,12 +15,9 @@ const MAX_POLICY_BYTES = 64 * 1024;
 const FETCH_TIMEOUT_MS = 20_000;
 
 /** Fetches the policy of a domain, which is in A-labels. It never rejects. */
-export async function fetchStsPolicy(
-  { fetch }: Pick<System, 'fetch'>,
-  domain: string,
-): Promise<FetchedPolicy> {
+export async function fetchStsPolicy(world: Pick<System, 'fetch'>, domain: string): Promise<FetchedPolicy> {
   try {
-    const { status, headers, body, truncated } = await fetch({
+    const { status, headers, body, truncated } = await world.fetch({
       method: 'GET',
       url: `https://mta-sts.${domain}/.well-known/mta-sts.txt`,
       headers: { accept: 'text/plain', 'user-agent': 'Postrider' },

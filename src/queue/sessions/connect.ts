@@ -9,12 +9,8 @@
 import type { App } from '../../app.ts';
 import type { CrashPointName } from '../../crash-points.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
-import {
-  type OpenedSmtp,
-  openSmtp,
-  type SmtpOptions,
-  type SmtpSession,
-} from '../../mail/smtp/client/open.ts';
+import { type OpenedSmtp, openSmtp, type SmtpSession } from '../../mail/smtp/client/open.ts';
+import type { SmtpOptions } from '../../mail/smtp/client/options.ts';
 import {
   DEFAULT_SMTP_TIMEOUTS,
   LATER_SMTP_TIMEOUTS,

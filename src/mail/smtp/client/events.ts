@@ -4,13 +4,7 @@
  * observing costs next to nothing.
  */
 import type { SmtpReply } from '../reply.ts';
-import type { SmtpFailure } from './failure.ts';
-
-/** What is wrong with a certificate, by the names of reports about TLS (RFC 8460 section 4.3.1). */
-export type CertificateProblem =
-  | 'certificate-host-mismatch'
-  | 'certificate-expired'
-  | 'certificate-not-trusted';
+import type { CertificateProblem, SmtpFailure } from './failure.ts';
 
 export type SmtpTls = {
   /** Protocol version, such as `TLSv1.3`. */

@@ -3,7 +3,6 @@ import { TimeoutError } from '../../../system/clock.ts';
 import { SourceError } from '../../../system/dial/source.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
-import type { CertificateProblem } from './events.ts';
 
 /** The step of a session. `starttls` is also TLS from the first byte; `dot` is the wait for the answer to the message. */
 export type SmtpPhase =
@@ -18,6 +17,12 @@ export type SmtpPhase =
   | 'body'
   | 'dot'
   | 'quit';
+
+/** What is wrong with a certificate, by the names of reports about TLS (RFC 8460 section 4.3.1). */
+export type CertificateProblem =
+  | 'certificate-host-mismatch'
+  | 'certificate-expired'
+  | 'certificate-not-trusted';
 
 /** Why a session has no TLS as it must, by the names of reports about TLS (RFC 8460 section 4.3.1). */
 export type TlsProblem = CertificateProblem | 'starttls-not-supported' | 'validation-failure';

@@ -9,9 +9,9 @@ import { verifyDane } from '../../tls-policy/dane-verify.ts';
 import { replyText } from '../reply.ts';
 import { command } from './command.ts';
 import { SmtpConnection } from './connection.ts';
-import type { CertificateProblem, SmtpTls } from './events.ts';
-import { protocolError, SmtpError, type TlsProblem, unexpected } from './failure.ts';
-import type { SmtpOptions } from './open.ts';
+import type { SmtpTls } from './events.ts';
+import { type CertificateProblem, protocolError, SmtpError, type TlsProblem, unexpected } from './failure.ts';
+import type { SmtpOptions } from './options.ts';
 import type { CertificateVerdict, TicketKey } from './tickets.ts';
 
 const HELLOS = {
