@@ -25,6 +25,7 @@ import { inbound } from './inbound.ts';
 import { mailImport } from './mail-import.ts';
 import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
+import { messageCost } from './message-cost.ts';
 import { metrics } from './metrics.ts';
 import { million } from './million.ts';
 import { nameServer } from './name-server.ts';
@@ -72,6 +73,7 @@ const GROUPS: readonly Group[] = [
   postrider,
   https,
   batch,
+  messageCost,
   postfix,
   scheduled,
   attachments,
