@@ -3,6 +3,7 @@
  * in the write that records its event, so that counters and events agree at every moment.
  */
 import { type RawBuilder, sql } from 'kysely';
+import { sharedByWrites } from '../db/end-of-writes.ts';
 import type { ExpirySlice } from '../db/expiry.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
@@ -43,8 +44,17 @@ const additions = Object.fromEntries(COUNTERS.map((counter) => [counter, additio
   ReturnType<typeof additionTo>
 >;
 
+/** All writes of a transaction add to one tally, so that each counter changes once. */
+const tallyOf = sharedByWrites({ create: () => new Tally(), store: storeNow });
+
 /** Stores what was counted, as part of the write of the events. */
 export async function storeTally(tx: Tx, tally: Tally): Promise<void> {
+  const shared = tallyOf(tx);
+  if (shared) shared.add(tally);
+  else await storeNow(tx, tally);
+}
+
+async function storeNow(tx: Tx, tally: Tally): Promise<void> {
   for (const { hour, by, ...key } of tally.take()) {
     const hourStart = hour * HOUR_MS;
     const starts = { hourStart, dayStart: hourStart - (hourStart % DAY_MS) };

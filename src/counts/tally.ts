@@ -56,6 +56,18 @@ export class Tally {
       this.#increments.set(name, { tenantId, mode, kind, domainId, broadcastId, provider, hour, by });
   }
 
+  /** Adds what another tally has counted, which forgets it. */
+  add(other: Tally): void {
+    for (const [name, increments] of other.#increments) {
+      const known = this.#increments.get(name);
+      if (!known) this.#increments.set(name, increments);
+      else
+        for (const [counter, times] of increments.by)
+          known.by.set(counter, (known.by.get(counter) ?? 0) + times);
+    }
+    other.#increments.clear();
+  }
+
   /** Returns what was counted since the last call, and forgets it. */
   take(): Increments[] {
     const all = [...this.#increments.values()];

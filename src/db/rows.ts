@@ -58,12 +58,8 @@ function insertFunctions<Tables extends Described>(tables: Tables) {
     insertRow: inserter(() => sql``, runOn),
     /** Inserts a row and returns the number that it got. */
     insertNumbered: inserter(
-      (_table, columns) => sql`RETURNING ${sql.ref(numberedColumn(columns))} AS number`,
-      async (tx, query, values) => {
-        const [row] = await readOn<{ number: number }, Schema>(tx, query, values);
-        if (!row) throw new Error('the row was not inserted');
-        return row.number;
-      },
+      () => sql``,
+      (tx, query, values) => runnerOf(tx)(() => Number(query.prepare(tx).run(values).lastInsertRowid)),
     ),
     /** Inserts a row unless there is one with its key already. Returns true when it was inserted. */
     insertRowOnce: inserter(
@@ -187,10 +183,6 @@ function rawQuery<Schema>(build: () => RawBuilder<unknown>): Query<Schema> {
   return new PreparedQuery((db: Kysely<Schema>) => ({
     compile: () => build().compile(db) as ReturnType<RawBuilder<Record<string, unknown>>['compile']>,
   }));
-}
-
-function numberedColumn(columns: Columns): string {
-  return Object.keys(columns).find((name) => columns[name]?.isNumbered) ?? '';
 }
 
 /** Returns the names of the columns that a new row has. */

@@ -7,6 +7,7 @@ import type { Database } from 'better-sqlite3';
 import type { Clock } from '../system/clock.ts';
 import { encodeError } from '../system/encoded-error.ts';
 import { errorCode } from '../system/errors.ts';
+import { shareAmongWrites, storeShared } from './end-of-writes.ts';
 import { type CommitMoment, findOperation, type Tx } from './operation.ts';
 import {
   asRefusal,
@@ -104,6 +105,7 @@ async function runTogether(
   group: Iterable<Request>,
 ): Promise<Answer[] | undefined> {
   database.exec('BEGIN IMMEDIATE');
+  shareAmongWrites(tx);
   try {
     const answers: Answer[] = [];
     for (const request of group) {
@@ -112,6 +114,7 @@ async function runTogether(
       if (!database.inTransaction)
         throw new Error(`"${request.operation}" ended the transaction of its group`);
     }
+    await storeShared(tx);
     return answers;
   } catch (error) {
     survivable(database, error);
@@ -133,8 +136,10 @@ async function runApart(database: Database, tx: Tx<unknown>, group: Iterable<Req
 
 async function runInSavepoint(database: Database, tx: Tx<unknown>, request: Request): Promise<Answer> {
   database.exec('SAVEPOINT one_write');
+  shareAmongWrites(tx);
   try {
     const value = await run(tx, request);
+    await storeShared(tx);
     database.exec('RELEASE one_write');
     return { id: request.id, value };
   } catch (error) {

@@ -26,6 +26,13 @@ import { createGroupCommit, type Reach } from './write-group.ts';
 /** A request, and the port that its answer goes to. */
 type WaitingRequest = Request & { port: MessagePort };
 
+/**
+ * Number of groups, and size of their inputs, after which the length of the WAL is asked for. The answer costs as much as a small write,
+ * and eight groups add at most a few megabytes to a WAL of 16.
+ */
+const GROUPS_PER_CHECK = 8;
+const BYTES_PER_CHECK = 1024 * 1024;
+
 export class WriterDatabase {
   /** The installation as the start found it; undefined for a database without one. */
   readonly started: StartedInstallation | undefined;
@@ -35,6 +42,8 @@ export class WriterDatabase {
   readonly #commitGroup: (group: readonly Request[]) => Promise<Answer[]>;
   readonly #countChanges: (() => void) | undefined;
   readonly #waiting = new WaitingWrites<WaitingRequest>(priorityOf);
+  /** The groups since the length of the WAL was asked for. */
+  #unchecked = { groups: 0, bytes: 0 };
 
   /**
    * Opens the database, creates it when it does not exist, and migrates it.
@@ -80,6 +89,8 @@ export class WriterDatabase {
     const answers = await this.#commitGroup(group);
     const ran = group.slice(0, answers.length);
     this.#waiting.remove(ran);
+    this.#unchecked.groups++;
+    for (const { sizeBytes } of ran) this.#unchecked.bytes += sizeBytes;
     return groupByPort(ran, answers);
   }
 
@@ -88,6 +99,9 @@ export class WriterDatabase {
    * failed.
    */
   checkpoint(): void {
+    const { groups, bytes } = this.#unchecked;
+    if (groups < GROUPS_PER_CHECK && bytes < BYTES_PER_CHECK) return;
+    this.#unchecked = { groups: 0, bytes: 0 };
     try {
       checkpointWhenLong(this.#connection, CHECKPOINT_PAGES, {
         before: () => this.#installation?.beforeCheckpoint(this.#connection),

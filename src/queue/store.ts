@@ -8,7 +8,7 @@ import { MOVED_ROWS, moveSlice, type SetBack } from '../db/due-times.ts';
 import type { ContentRow } from '../db/email-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { insertRow, listRows, updateRows } from '../db/rows.ts';
-import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { deleteUnusedContent } from './contents/store.ts';
@@ -126,31 +126,48 @@ export const moveDueRecipients = defineWrite(
 );
 
 /** The columns that a change of a recipient's state may touch. */
-const CHANGING = [
-  ...(['state', 'dueAt', 'attempts', 'interruptedAttempts', 'runId', 'delayNoticeAt', 'smtpCode'] as const),
-  ...(['enhancedCode', 'diagnostic', 'mx', 'tls', 'lastEventAt', 'dsn', 'class', 'advice', 'queue'] as const),
-  'holdReason',
-] satisfies readonly (keyof RecipientRow)[];
+export type RecipientPatch = Partial<
+  Pick<
+    RecipientRow,
+    | ('state' | 'dueAt' | 'attempts' | 'interruptedAttempts' | 'runId' | 'delayNoticeAt' | 'smtpCode')
+    | ('enhancedCode' | 'diagnostic' | 'mx' | 'tls' | 'lastEventAt' | 'dsn' | 'class' | 'advice' | 'queue')
+    | 'holdReason'
+  >
+>;
 
-type RecipientPatch = Pick<RecipientRow, 'id' | (typeof CHANGING)[number]>;
-
-const patchRecipient = statement((db, param: Param<RecipientPatch>) =>
-  db.updateTable('recipients').set(paramsOf(param, CHANGING)).where('id', '=', param('id')),
-);
-
-/** Stores a change of a recipient's state. Only `changeRecipients` (state/change.ts) calls it. */
-export async function updateRecipient(tx: Tx, recipient: RecipientPatch): Promise<void> {
-  await patchRecipient.all(tx, recipient);
+/** Stores a change of a recipient's state, and returns the row. Only `changeRecipients` (state/change.ts) calls it. */
+export async function updateRecipient(
+  tx: Tx,
+  recipient: RecipientRow,
+  patch: RecipientPatch,
+): Promise<RecipientRow> {
+  const set = changesOf(recipient, patch);
+  if (hasEntries(set)) await updateRows(tx, 'recipients', { set, where: { id: recipient.id } });
+  return { ...recipient, ...patch };
 }
 
-type MessagePatch = Pick<MessageRow, 'id' | 'status' | 'lastEventAt' | 'signature'>;
+type MessagePatch = Pick<MessageRow, 'status' | 'lastEventAt' | 'signature'>;
 
 /** Stores the columns of a message that follow from its recipients. Only `changeRecipients` (state/change.ts) calls it. */
-export async function updateMessage(tx: Tx, message: MessagePatch): Promise<void> {
-  await updateRows(tx, 'messages', {
-    set: { status: message.status, lastEventAt: message.lastEventAt, signature: message.signature },
-    where: { id: message.id },
-  });
+export async function updateMessage(
+  tx: Tx,
+  message: SpooledMessage,
+  patch: MessagePatch,
+): Promise<SpooledMessage> {
+  const set = changesOf<MessagePatch>(message, patch);
+  if (hasEntries(set)) await updateRows(tx, 'messages', { set, where: { id: message.id } });
+  return { ...message, ...patch };
+}
+
+/** Returns the values that differ from those of the row. SQLite would write every index of a column that is set. */
+function changesOf<Row>(row: Row, patch: Partial<Row>): Partial<Row> {
+  const changes: Partial<Row> = {};
+  for (const name in patch) if (patch[name] !== row[name]) changes[name] = patch[name];
+  return changes;
+}
+
+function hasEntries(values: object): boolean {
+  return Object.keys(values).length > 0;
 }
 
 /** Gives the message another date and time of expiry, in Unix milliseconds. The caller moves the recipients. */

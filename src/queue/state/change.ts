@@ -49,15 +49,14 @@ export async function changeRecipients(
       if (before.mailboxId === null)
         await recordRecipientEvent(tx, before, { to: recipient.address, event, at: lastEventAt, tally });
     }
-    const after = { ...recipient, ...patch, ...(events.length > 0 && { lastEventAt }) };
+    const after = await updateRecipient(tx, recipient, events.length > 0 ? { ...patch, lastEventAt } : patch);
     changed.set(recipient, after);
-    await updateRecipient(tx, after);
     if (before.broadcastId !== null)
       await recordOutcome(tx, before, ledgerChange(recipient, { after, transition, now }));
   }
   const states = recipients.map((recipient) => changed.get(recipient) ?? recipient);
-  const message = { ...before, status: aggregateStatus([...states, ...others]), lastEventAt, signature };
-  await updateMessage(tx, message);
+  const status = aggregateStatus([...states, ...others]);
+  const message = await updateMessage(tx, before, { status, lastEventAt, signature });
   await storeTally(tx, tally);
   const after = [...changed.values()];
   const { mailboxId } = message;
