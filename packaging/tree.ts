@@ -13,12 +13,13 @@ const ROOT = join(import.meta.dirname, '..');
  */
 export const CONFIG_FILES = [
   'Caddyfile',
+  'back-off.yaml',
   'code-samples.json',
   'grafana-board.json',
-  'mail-providers.json',
   'nginx.conf',
   'postrider.example.yaml',
   'prometheus-alerts.yaml',
+  'providers.yaml',
   'replies.yaml',
   'scanner-networks.json',
 ];

@@ -51,6 +51,7 @@ import { webhooks } from './webhooks/feature.ts';
 
 const features = [
   events,
+  { name: 'providers' },
   counts,
   tenants,
   requestLog,

@@ -2,12 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { cleanDiagnostic } from '../mail/dsn/notice.ts';
+import { findProvider, packagedProviders } from '../providers/table.ts';
 import { type ExplainedMessage, explainMessage } from '../queue/outcome/message.ts';
 import { readReplyCodes } from '../queue/outcome/notice.ts';
 import { isHard, type Meaning } from '../queue/outcome/replies/meaning.ts';
 import { readReplies, repliesPath } from '../queue/outcome/replies/replies.ts';
 import { REPLY_PHASES, type ReplyPhase } from '../queue/outcome/replies/row.ts';
 import type { ReplyTable } from '../queue/outcome/replies/table.ts';
+import { describeRule, type Rule } from '../queue/shaping/rule.ts';
+import type { RuleTable } from '../queue/shaping/rule-table.ts';
+import { readRules } from '../queue/shaping/rules-file.ts';
 import { errorCode } from '../system/errors.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -43,26 +47,35 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
       const printer = { json: globalOptions(command).json === true, print: terminal.print };
       for (const file of options.message ?? []) explainFile(table, file, printer);
       if (reply === undefined) return;
+      const tables = { replies: table, rules: readRules(config.delivery.backOffFile) };
       const replies = reply === STANDARD_INPUT ? terminal.readLines() : [reply];
       for await (const one of replies)
-        if (one.trim() !== '') explainReply(table, { text: one, options }, printer);
+        if (one.trim() !== '') explainReply(tables, { text: one, options }, printer);
     });
 }
 
+type Tables = { replies: ReplyTable; rules: RuleTable };
+
 function explainReply(
-  table: ReplyTable,
-  { text, options: { phase, host } }: { text: string; options: Options },
+  { replies, rules }: Tables,
+  { text, options }: { text: string; options: Options },
   { json, print }: Printer,
 ): void {
+  const { phase } = options;
+  const host = options.host ?? null;
   const line = cleanDiagnostic(text) ?? '';
   const { code, enhanced } = readReplyCodes(line);
-  const meaning = table.explain({ phase, code, enhanced, text: line, host: host ?? null });
-  print(json ? JSON.stringify(shownMeaning(meaning)) : describe(meaning, table));
+  const meaning = replies.explain({ phase, code, enhanced, text: line, host });
+  const report = { phase, smtpCode: code, enhancedCode: enhanced, text: line, mx: host };
+  const provider = host === null ? undefined : findProvider(packagedProviders(), host.toLowerCase());
+  const met = rules.match({ report, class: meaning.class, provider: provider?.name ?? null, ownNames: [] });
+  print(json ? JSON.stringify(shownMeaning(meaning, met)) : describe(meaning, { replies, met }));
 }
 
-function shownMeaning(meaning: Meaning) {
+function shownMeaning(meaning: Meaning, met: readonly Rule[]) {
   const { class: class_, suppresses, row, advice, scope } = meaning;
-  return { class: class_, hard: isHard(meaning), suppresses, row, advice, scope };
+  const backOff = met.map(({ id }) => id);
+  return { class: class_, hard: isHard(meaning), suppresses, row, advice, scope, backOff };
 }
 
 const SUPPRESSES: Record<Meaning['suppresses'], string> = {
@@ -71,13 +84,14 @@ const SUPPRESSES: Record<Meaning['suppresses'], string> = {
   never: 'never',
 };
 
-function describe(meaning: Meaning, table: ReplyTable): string {
-  const row = table.rows.find(({ id }) => id === meaning.row);
+function describe(meaning: Meaning, { replies, met }: { replies: ReplyTable; met: readonly Rule[] }): string {
+  const row = replies.rows.find(({ id }) => id === meaning.row);
   return [
     `class       ${meaning.class}`,
     `suppresses  ${SUPPRESSES[meaning.suppresses]}`,
     `row         ${meaning.row}${row ? ` (${row.section}; source: ${row.source})` : ''}`,
     `advice      ${meaning.advice}`,
+    ...met.map((rule) => `back-off    ${rule.id}: ${describeRule(rule)}`),
   ].join('\n');
 }
 

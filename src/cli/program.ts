@@ -150,10 +150,10 @@ const ACTIONABLE = [
   'ConfigError',
   'ControlSocketError',
   'DataDirectoryError',
+  'DataTableError',
   'LockedError',
   'MissingKeyError',
   'RehearsalError',
-  'ReplyTableError',
   'SchemaVersionError',
   'WrongKeyError',
 ];

@@ -22,7 +22,11 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
         key: absolute('tls.certificates', key),
       })),
     },
-    delivery: { ...delivery, repliesFile: optional('delivery.repliesFile', delivery.repliesFile) },
+    delivery: {
+      ...delivery,
+      repliesFile: optional('delivery.repliesFile', delivery.repliesFile),
+      backOffFile: optional('delivery.backOffFile', delivery.backOffFile),
+    },
     backup: { ...backup, folder: optional('backup.folder', backup.folder) },
     outbound: {
       ...outbound,

@@ -8,6 +8,7 @@ import { blockList } from '../system/blocklist.ts';
 import { isResolver } from '../system/dns/servers.ts';
 import { isHostName } from '../system/dns.ts';
 import { errorMessage } from '../system/errors.ts';
+import { findLimitFault } from './delivery.ts';
 import { findRouteFault, routeDomain } from './outbound.ts';
 import type { ConfigFields } from './schema.ts';
 
@@ -22,7 +23,7 @@ type Faults = Iterable<Fault>;
 
 /** Yields the rules that a configuration breaks. */
 export function* findFaults(config: ConfigFields): Faults {
-  const { domains, http, smtp, inbound, outbound } = config;
+  const { domains, http, smtp, inbound, outbound, delivery } = config;
   yield* findNameFaults(config);
   yield* findPortFaults(config);
   yield* findRetentionFaults(config);
@@ -35,6 +36,7 @@ export function* findFaults(config: ConfigFields): Faults {
   yield* findInboundFaults(inbound);
   yield* findBlockFaults('outbound.allowTargets', outbound.allowTargets);
   yield* findRouteFaults(outbound.routes);
+  yield* findLimitFaults(delivery.limits);
 }
 
 /** Returns the fault of a setting, whose name begins the sentence. */
@@ -168,6 +170,16 @@ function* findRouteFaults(routes: ConfigFields['outbound']['routes']): Faults {
         : `the route "${other}" has its name or is for the same mail`;
     if (says !== undefined) yield partFault('outbound.routes', `"${name}": ${says}`);
     seen.set(name, name).set(mail, name);
+  }
+}
+
+function* findLimitFaults(limits: ConfigFields['delivery']['limits']): Faults {
+  const seen = new Set<string>();
+  for (const [index, limit] of limits.entries()) {
+    const name = limit.provider ?? limit.host ?? '';
+    const says = seen.has(name) ? 'is listed twice' : findLimitFault(limit);
+    if (says !== undefined) yield partFault('delivery.limits', `limit ${index + 1} ("${name}") ${says}`);
+    seen.add(name);
   }
 }
 

@@ -4,6 +4,7 @@ import { defaultDataDir } from '../data-files.ts';
 import { acmeSection } from './acme.ts';
 import { backupSection } from './backup.ts';
 import { imapSection, managesieveSection, pop3Section, submissionSection } from './clients.ts';
+import { deliverySection } from './delivery.ts';
 import { connections, days, listener, port, section } from './fields.ts';
 import { httpsSection } from './https.ts';
 import { inboundSection } from './inbound.ts';
@@ -171,40 +172,7 @@ export const configSchema = section('Postrider configuration', {
   dns: dnsSection,
   nameserver: nameserverSection,
   outbound: outboundSection,
-  delivery: section('The delivery engine.', {
-    repliesFile: Type.String({
-      default: '',
-      description:
-        'A table of your own that says what the replies of other servers mean, such as a changed copy of config/replies.yaml. It is read again when it changes. Empty: the table that comes with the program.',
-    }),
-    connections: Type.Integer({
-      minimum: 1,
-      maximum: 2_000,
-      default: 500,
-      description:
-        'Maximum number of concurrent connections to receiving mail servers. Tenants share them: a single tenant uses up to ' +
-        'seven of eight, and a quarter is reserved for servers that have accepted mail within the last hour.',
-    }),
-    connectionsPerSite: Type.Integer({
-      minimum: 1,
-      maximum: 200,
-      default: 20,
-      description:
-        'Maximum number of concurrent connections to the mail servers of one site. Each site starts with two, and gets more while it accepts mail.',
-    }),
-    transactionalMaxAgeHours: Type.Integer({
-      minimum: 1,
-      maximum: 168,
-      default: 48,
-      description: 'Time in hours after which a transactional email that could not be delivered bounces.',
-    }),
-    broadcastMaxAgeHours: Type.Integer({
-      minimum: 1,
-      maximum: 168,
-      default: 24,
-      description: 'Time in hours after which a broadcast email that could not be delivered bounces.',
-    }),
-  }),
+  delivery: deliverySection,
   webhooks: section('Webhook deliveries.', {
     allowHttp: Type.Boolean({
       default: false,

@@ -5,8 +5,8 @@
 
 import type { MessageRow } from '../db/tables.ts';
 import type { CountRow } from '../db/tracking-tables.ts';
+import { groupOf } from '../providers/table.ts';
 import { DAY_MS } from '../system/clock.ts';
-import { providerOf } from './providers.ts';
 
 export const COUNTERS = [
   ...(['accepted', 'delivered', 'bouncedPermanent', 'bouncedTransient', 'bouncedUndetermined'] as const),
@@ -45,7 +45,7 @@ export class Tally {
   count({ tenantId, mode, kind, ...mail }: CountedMail, { to, at, counters }: Counted): void {
     if (counters.length === 0) return;
     const hour = Math.floor(at / HOUR_MS);
-    const provider = providerOf(to);
+    const provider = groupOf(to);
     const domainId = mail.domainId ?? '';
     const broadcastId = mail.broadcastId ?? '';
     const name = `${tenantId} ${mode} ${kind} ${domainId} ${broadcastId} ${provider} ${hour}`;

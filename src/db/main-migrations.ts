@@ -8,6 +8,7 @@ import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
+import { SITE_RESTRICTIONS } from './main-migrations-of-restrictions.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import { WEBHOOK_FORMATS } from './main-migrations-of-webhook-formats.ts';
@@ -330,4 +331,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   ZONES_OF_MAILBOXES,
   KEYS_OF_MAILBOXES,
   WEBHOOK_FORMATS,
+  SITE_RESTRICTIONS,
 ];

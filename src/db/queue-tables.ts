@@ -51,3 +51,22 @@ export const domainSites = clusteredTable({
   seenAt: integer(),
 });
 export type DomainSiteRow = Row<typeof domainSites>;
+
+/** Written by queue/shaping/restrictions-store.ts: what back-off rules have imposed on the mail of sites. Rows that have ended are deleted. */
+export const siteRestrictions = clusteredTable({
+  /** The rule, the tenant, the source and the place (queue/shaping/restriction.ts). */
+  id: key(text()),
+  rule: text(),
+  /** The key of a site, or `provider NAME` for all sites of one. */
+  place: text(),
+  /** The tenant whose mail rests there; null for the mail of all. */
+  tenantId: nullable(id('ten')),
+  source: nullable(text()),
+  /** Lowered limits in JSON; null for a rest. */
+  lowered: nullable(text()),
+  /** The reply that was met last. */
+  reason: text(),
+  since: integer(),
+  until: integer(),
+});
+export type SiteRestrictionRow = Row<typeof siteRestrictions>;

@@ -3,32 +3,8 @@
  * answers. Labels are few: providers are groups of hosts, never the domain of a recipient.
  */
 import type { App } from '../app.ts';
+import { providerLabel } from '../providers/table.ts';
 import type { FinalOutcome } from './outcome/outcome.ts';
-
-/** Names of large providers by the ends of the names of their hosts. */
-const PROVIDERS: readonly (readonly [suffix: string, provider: string])[] = [
-  ['.google.com', 'google'],
-  ['.googlemail.com', 'google'],
-  ['.outlook.com', 'microsoft'],
-  ['.mx.microsoft', 'microsoft'],
-  ['.hotmail.com', 'microsoft'],
-  ['.yahoodns.net', 'yahoo'],
-  ['.icloud.com', 'apple'],
-  ['.apple.com', 'apple'],
-  ['.gmx.net', 'gmx'],
-  ['.web.de', 'gmx'],
-  ['.mail.ru', 'mail.ru'],
-  ['.yandex.net', 'yandex'],
-  ['.qq.com', 'qq'],
-  ['.pphosted.com', 'proofpoint'],
-  ['.mimecast.com', 'mimecast'],
-];
-
-/** Returns the provider of a host, `other` for one that is none of the large ones, and `none` when no host was reached. */
-export function providerOf(host: string | null): string {
-  if (host === null) return 'none';
-  return PROVIDERS.find(([suffix]) => host.toLowerCase().endsWith(suffix))?.[1] ?? 'other';
-}
 
 /** Number of attempts in a row without a delivery from which a warning is due. */
 const MAX_UNDELIVERED = 50;
@@ -79,7 +55,7 @@ export class DeliveryMonitor {
     const { mx, phase, smtpCode, tls, fact } = report;
     if (phase === 'simulated') return;
     const { attempts, goodbyes, dnsFailures, sessions, duration } = this.#counters;
-    const provider = providerOf(mx);
+    const provider = providerLabel(mx);
     attempts.inc({ outcome: kind, phase, provider });
     if (smtpCode === 421) goodbyes.inc({ provider });
     if (mx !== null) sessions.inc({ tls: tls ?? 'none' });

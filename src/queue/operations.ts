@@ -14,6 +14,7 @@ import './feedback.ts';
 import './held/probe.ts';
 import './notifications-store.ts';
 import './settle.ts';
+import './shaping/restrictions-store.ts';
 import './state/cancel-submitted.ts';
 import './state/recover.ts';
 import './store.ts';

@@ -1,8 +1,8 @@
 /** Schemas of `GET /v1/metrics`. */
 import { type Static, Type } from 'typebox';
-import { PROVIDERS } from '../counts/providers.ts';
 import { MAX_COUNTED_DAYS } from '../counts/store.ts';
 import { nullableText } from '../jobs/schemas.ts';
+import { GROUPS } from '../providers/table.ts';
 
 /** Maximum length of a report by hour, in days. */
 export const MAX_HOURLY_DAYS = 31;
@@ -27,7 +27,7 @@ export const metricsQuery = Type.Object({
   type: Type.Optional(Type.Enum(['transactional', 'broadcast'], { description: 'Only mail of this type.' })),
   broadcastId: Type.Optional(Type.String({ description: 'Only copies of this broadcast.' })),
   provider: Type.Optional(
-    Type.Enum([...PROVIDERS], {
+    Type.Enum([...GROUPS], {
       description: 'Only recipients at this provider, which is told by the domain of their address.',
     }),
   ),

@@ -136,6 +136,7 @@ export const OWNED: readonly Owned[] = [
   },
   indexed('receivedReports'),
   scanned('queueActions'),
+  scanned('siteRestrictions'),
   scanned('outboundRoutes'),
   { tables: ['acmeCertificates'], erase: eraseCertificates },
   scanned('acmeOrders'),

@@ -46,6 +46,18 @@ test('the text for people names the row with its source', async () => {
   assert.match(output, /\nrow +microsoft-access-denied \(providers; source: learn\.microsoft\.com/);
 });
 
+test('the back-off rules that a reply meets are named', async () => {
+  const reply = '421 4.7.28 Gmail has detected an unusual rate of mail';
+  const google = ['--host', 'gmail-smtp-in.l.google.com'];
+  assert.deepEqual((await explain(reply, ...google)).backOff, ['google-rate']);
+  assert.deepEqual((await explain(reply)).backOff, []);
+  const { output } = await run([reply, ...google]);
+  assert.match(
+    output,
+    /\nback-off +google-rate: after 2 within 1h, the provider has at most connections 1, recipientsPerMinute 10 for 30m/,
+  );
+});
+
 test('one reply a line is read from standard input, and one object a line is printed', async () => {
   const { output } = await run(['--json', '-'], '550 5.1.1 No\n\n552 5.2.2 Full\n450 4.1.1 User unknown');
   const classes = output

@@ -141,10 +141,36 @@ test('the result cannot be changed', () => {
   assert.throws(() => Object.assign(config, { hostname: 'x' }), TypeError);
 });
 
+test('limits of sites name a provider or a host, once, and set something', () => {
+  const withLimits = (text: string) => () =>
+    loadConfig({ file: writeFile(`hostname: mx.example\ndelivery: { limits: [${text}] }`), env: {} });
+  assert.doesNotThrow(
+    withLimits('{ provider: google, connections: 2 }, { host: mx.example.net, recipientsPerMinute: 60 }'),
+  );
+  for (const [text, says] of [
+    ['{ connections: 2 }', 'limit 1 ("") needs either "provider" or "host"'],
+    [
+      '{ provider: google, host: mx.example, connections: 2 }',
+      'limit 1 ("google") needs either "provider" or "host"',
+    ],
+    ['{ host: "a b", connections: 2 }', 'limit 1 ("a b") is not for a host name'],
+    ['{ provider: google }', 'limit 1 ("google") sets no limit'],
+    [
+      '{ provider: google, connections: 1 }, { provider: google, connections: 2 }',
+      'limit 2 ("google") is listed twice',
+    ],
+  ] as const)
+    assert.throws(
+      withLimits(text),
+      (error: Error) => error.message.includes(`"delivery.limits": ${says}`),
+      text,
+    );
+});
+
 test('every key but a list of objects has a variable of its own', () => {
   const settings = leaves(configSchema);
   const lists = settings.filter(({ schema }) => isListOfObjects(schema)).map(({ path }) => path.join('.'));
-  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl', 'outbound.routes']);
+  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl', 'outbound.routes', 'delivery.limits']);
   refused(
     () => loadConfig({ env: { POSTRIDER_TLS_CERTIFICATES: 'a.pem' } }),
     'POSTRIDER_TLS_CERTIFICATES: "tls.certificates" can be set in a configuration file only',

@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { PROVIDERS } from '../../counts/providers.ts';
 import { pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
+import { GROUPS } from '../../providers/table.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { getBroadcast } from '../store.ts';
 import { createProviderReports } from './providers.ts';
@@ -14,7 +14,7 @@ const count = (description?: string) => Type.Integer(description === undefined ?
 
 const providerSchema = Type.Object(
   {
-    provider: Type.Enum([...PROVIDERS], {
+    provider: Type.Enum([...GROUPS], {
       description: 'Follows from the domain of the address alone, as in `GET /v1/metrics`.',
     }),
     recipients: count('Contacts with such an address: the sum of the next eight counts.'),

@@ -3,18 +3,16 @@
  * a million contacts block nobody. This module writes nothing.
  */
 import type { App } from '../../app.ts';
-import { PROVIDERS, providerOf } from '../../counts/providers.ts';
 import type { BroadcastRecipientRow, LedgerState } from '../../db/broadcast-tables.ts';
 import { defineRead } from '../../db/operation.ts';
+import { GROUPS, type Group, groupOf } from '../../providers/table.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError } from '../../system/errors.ts';
 import { listRecipients } from './store.ts';
 
-type Provider = (typeof PROVIDERS)[number];
-
 /** Numbers of contacts of one provider: by the state of their copy, and of those who opened it or clicked. */
 type ProviderCounts = Record<LedgerState | 'recipients' | 'opened' | 'clicked', number>;
-type ByProvider = Partial<Record<Provider, ProviderCounts>>;
+type ByProvider = Partial<Record<Group, ProviderCounts>>;
 
 /** Number of contacts in a slice, which a reader thread counts in a few milliseconds. */
 const SLICE_ROWS = 2_000;
@@ -46,7 +44,7 @@ const countSlice = defineRead(
     const { items, hasMore } = await listRecipients(tx, broadcastId, page);
     const counts: ByProvider = {};
     for (const { address, state, openedAt, clickedAt } of items) {
-      const provider = providerOf(address);
+      const provider = groupOf(address);
       const of = counts[provider] ?? { ...NO_COUNTS };
       counts[provider] = of;
       of.recipients += 1;
@@ -59,7 +57,7 @@ const countSlice = defineRead(
   },
 );
 
-type ProviderReport = (ProviderCounts & { provider: Provider })[];
+type ProviderReport = (ProviderCounts & { provider: Group })[];
 
 type ProviderReports = (
   broadcast: { id: BroadcastRecipientRow['broadcastId']; tenantId: string },
@@ -72,15 +70,15 @@ export function createProviderReports({ db }: Pick<App, 'db'>): ProviderReports 
   return ({ id: broadcastId, tenantId }, gone) => {
     const report = limiter.tryRun(
       async () => {
-        const total = new Map<Provider, ProviderCounts>();
+        const total = new Map<Group, ProviderCounts>();
         let after: string | undefined;
         do {
           gone.throwIfAborted();
           const { counts, last } = await db.query(countSlice, { broadcastId, after });
-          for (const provider of PROVIDERS) total.set(provider, sum(total.get(provider), counts[provider]));
+          for (const provider of GROUPS) total.set(provider, sum(total.get(provider), counts[provider]));
           after = last;
         } while (after !== undefined);
-        return PROVIDERS.map((provider) => ({ provider, ...(total.get(provider) ?? NO_COUNTS) }));
+        return GROUPS.map((provider) => ({ provider, ...(total.get(provider) ?? NO_COUNTS) }));
       },
       { owner: tenantId },
     );

@@ -1,10 +1,8 @@
-/** Reads the reply table from YAML. A mistake anywhere refuses the whole file, with the row and the field that are wrong. */
-import { type Static, type TSchema, Type } from 'typebox';
-import { Value } from 'typebox/value';
-import { parse } from 'yaml';
-import { errorMessage } from '../../../system/errors.ts';
+/** Reads the reply table from YAML (config/data-table.ts). */
+import { type Static, Type } from 'typebox';
+import { DataTableError, listOf, oneOrMore, parseShape } from '../../../config/data-table.ts';
 import { BOUNCE_SUBTYPES, FACTS, REPLY_CLASSES, SCOPES, SUPPRESSIONS } from './meaning.ts';
-import { fragmentsOf, MAX_FRAGMENT_WORDS } from './phrases.ts';
+import { isUsablePhrase } from './phrases.ts';
 import { type Provider, REPLY_PHASES, type ReplyRows, type Row, SECTIONS, type Section } from './row.ts';
 
 /** Maximum number of rows. The packaged table has about 150. */
@@ -12,13 +10,6 @@ const MAX_ROWS = 5_000;
 /** Maximum length of a phrase in characters. */
 const MAX_PHRASE_CHARACTERS = 200;
 
-/** Reports a table that cannot be used. The message is for the operator. */
-export class ReplyTableError extends Error {
-  override readonly name = 'ReplyTableError';
-}
-
-const oneOrMore = <Item extends TSchema>(item: Item) =>
-  Type.Optional(Type.Union([item, Type.Array(item, { minItems: 1 })]));
 const phrase = Type.String({ minLength: 1, maxLength: MAX_PHRASE_CHARACTERS });
 const domain = Type.String({ pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$' });
 const strict = { additionalProperties: false };
@@ -74,10 +65,10 @@ type ReplyFile = Static<typeof fileSchema>;
 
 /**
  * Returns the rows of a table in the order in which they are read.
- * @throws ReplyTableError
+ * @throws DataTableError
  */
 export function parseReplies(yaml: string): ReplyRows {
-  const file = check(read(yaml));
+  const file = parseShape(fileSchema, yaml);
   const providers = new Map<string, Provider>(
     Object.entries(file.hosts).map(([name, { hosts, words = [] }]) => [name, { hosts, words }]),
   );
@@ -86,36 +77,10 @@ export function parseReplies(yaml: string): ReplyRows {
   return { rows: all, providers };
 }
 
-function read(yaml: string): unknown {
-  try {
-    // Lists of phrases are shared between rows by aliases.
-    return parse(yaml, { maxAliasCount: MAX_ROWS });
-  } catch (error) {
-    throw new ReplyTableError(errorMessage(error).split('\n', 1)[0] ?? '', { cause: error });
-  }
-}
-
-function check(value: unknown): ReplyFile {
-  const errors = [...Value.Errors(fileSchema, value)];
-  const [error] = errors.filter(({ keyword }) => keyword === 'additionalProperties').concat(errors);
-  if (error) throw new ReplyTableError(`${placeOf(value, error.instancePath)} ${error.message}`);
-  return value as ReplyFile;
-}
-
-/** Returns where a mistake is, with the id of its row: `/vetoes/3/text` becomes `vetoes: row "your-ip": text`. */
-function placeOf(file: unknown, path: string): string {
-  const [section = '', index = '', ...field] = path.slice(1).split('/');
-  const list = (file as Record<string, unknown> | null)?.[section];
-  const row = Array.isArray(list) ? (list[Number(index)] as { id?: unknown } | undefined) : undefined;
-  if (row === undefined) return path === '' ? 'the file' : path.slice(1).replaceAll('/', '.');
-  const named = typeof row?.id === 'string' ? `row "${row.id}"` : `row ${Number(index) + 1}`;
-  return `${section}: ${named}:${field.length > 0 ? ` ${field.join('.')}` : ''}`;
-}
-
 function rowOf(file: ReplyFile, section: Section, row: FileRow): Row {
   const defaults = file.classes[row.class];
   if (!defaults)
-    throw new ReplyTableError(`${section}: row "${row.id}": "classes" does not describe ${row.class}`);
+    throw new DataTableError(`${section}: row "${row.id}": "classes" does not describe ${row.class}`);
   return {
     id: row.id,
     section,
@@ -136,17 +101,12 @@ function rowOf(file: ReplyFile, section: Section, row: FileRow): Row {
   };
 }
 
-function listOf<Item>(value: Item | readonly Item[] | undefined): readonly Item[] {
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value as Item];
-}
-
 function requireUsableRows(all: readonly Row[], providers: ReadonlyMap<string, Provider>): void {
   const ids = new Set<string>();
-  if (all.length > MAX_ROWS) throw new ReplyTableError(`the table has more than ${MAX_ROWS} rows`);
+  if (all.length > MAX_ROWS) throw new DataTableError(`the table has more than ${MAX_ROWS} rows`);
   for (const row of all) {
     const problem = ids.has(row.id) ? 'another row has the same id' : problemOf(row, providers);
-    if (problem !== undefined) throw new ReplyTableError(`${row.section}: row "${row.id}": ${problem}`);
+    if (problem !== undefined) throw new DataTableError(`${row.section}: row "${row.id}": ${problem}`);
     ids.add(row.id);
   }
 }
@@ -159,8 +119,4 @@ function problemOf(row: Row, providers: ReadonlyMap<string, Provider>): string |
     return `"hosts" does not name the provider ${row.provider}`;
   const bad = [...row.text, ...row.unless].find((text) => !isUsablePhrase(text));
   return bad === undefined ? undefined : `the phrase "${bad}" has no words beside a gap, or too many`;
-}
-
-function isUsablePhrase(text: string): boolean {
-  return fragmentsOf(text).every(({ length }) => length > 0 && length <= MAX_FRAGMENT_WORDS);
 }

@@ -8,7 +8,7 @@ import { splitReply } from './words.ts';
 /** Maximum number of words that ` * ` stands for. A longer gap joins sentences that say different things. */
 const MAX_GAP_WORDS = 8;
 /** Maximum number of words between two gaps of a phrase, which bounds the search from each word. */
-export const MAX_FRAGMENT_WORDS = 20;
+const MAX_FRAGMENT_WORDS = 20;
 
 type Node = { next: Map<string, Node>; fragment: number | undefined };
 type Occurrence = { start: number; end: number };
@@ -67,8 +67,13 @@ export class PhraseIndex {
 }
 
 /** Returns the words of a phrase, in one list for each piece between gaps. A phrase without words has none. */
-export function fragmentsOf(phrase: string): string[][] {
+function fragmentsOf(phrase: string): string[][] {
   return phrase.split(/(?:^|\s)\*(?=\s|$)/).map((piece) => [...splitReply(piece).words]);
+}
+
+/** Returns true when a phrase has words beside each gap, and not too many between two. */
+export function isUsablePhrase(text: string): boolean {
+  return fragmentsOf(text).every(({ length }) => length > 0 && length <= MAX_FRAGMENT_WORDS);
 }
 
 /** Returns true when the fragments follow each other, each within the gap behind the one before. */

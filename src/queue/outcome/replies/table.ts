@@ -2,6 +2,7 @@
  * The reply table in the form in which replies are compared with it. Phrases and codes select the few rows that may match a reply;
  * of those that do, the first of the table decides. The time therefore hardly depends on the number of rows.
  */
+import { codePatternsOf, enhancedPatternsOf } from './code-patterns.ts';
 import type { Fact, Meaning } from './meaning.ts';
 import { PhraseIndex } from './phrases.ts';
 import type { ReplyPhase, ReplyRows, Row } from './row.ts';
@@ -153,19 +154,6 @@ function markedCode({ words }: ReplyWords): string | null {
   const [subject, detail] = [words[at + 1], words[at + 2]];
   if (at < 0 || !/^\d{1,3}$/.test(subject ?? '') || !/^\d{1,3}$/.test(detail ?? '')) return null;
   return `${words[at]?.slice(1)}.${subject}.${detail}`;
-}
-
-function codePatternsOf(code: number | null): readonly string[] {
-  return code === null ? [] : [String(code), `${Math.floor(code / 100)}xx`];
-}
-
-function enhancedPatternsOf(enhanced: string | null): readonly string[] {
-  if (enhanced === null) return [];
-  const [kind = '', subject = '', detail = ''] = enhanced.split('.');
-  return [
-    ...[enhanced, `x.${subject}.${detail}`, `${kind}.${subject}.x`, `x.${subject}.x`, `${kind}.x.x`],
-    `x.x.${detail}`,
-  ];
 }
 
 /** A row without phrases is found by its enhanced codes, else by its reply codes, else by the key that every reply has. */

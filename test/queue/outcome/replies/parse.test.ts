@@ -43,7 +43,7 @@ test('text that is no YAML, no table or has no class is refused in one line', ()
   for (const text of ['rows: [', '', 'hello', '[]', 'facts: 1']) {
     assert.throws(
       () => parseReplies(text),
-      (error: Error) => error.name === 'ReplyTableError' && !error.message.includes('\n'),
+      (error: Error) => error.name === 'DataTableError' && !error.message.includes('\n'),
     );
   }
   assert.match(refused(/^ {2}greylist: .*\n/m, ''), /"classes" does not describe greylist/);

@@ -1,0 +1,192 @@
+/**
+ * Shapes the mail of sites: it gives each its limits, and lets sites, tenants there and sources rest, or lowers limits, when replies
+ * meet a back-off rule. Restrictions are kept in the database, so that they survive restarts, and are written when they begin or
+ * have grown considerably, never for each message.
+ */
+import type { App } from '../../app.ts';
+import { isoTime } from '../../system/clock.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
+import type { SiteLimits } from '../schedule/limits.ts';
+import {
+  providerOfSite,
+  type ResolvedLimits,
+  resolveLimits,
+  type ShapedSite,
+  siteLimits,
+} from './limits-of.ts';
+import { placeOfProvider, type Restriction } from './restriction.ts';
+import { Restrictions } from './restrictions.ts';
+import { deleteRestriction, listRestrictions, recordRestriction } from './restrictions-store.ts';
+import type { Rule } from './rule.ts';
+import type { Refusal, RuleTable } from './rule-table.ts';
+import { openRules } from './rules-file.ts';
+import { Windows } from './windows.ts';
+
+/** Share of its time by which a restriction has to grow before it is written again. */
+const WRITTEN_AFTER_PART = 1 / 10;
+
+type ShapingApp = Pick<App, 'clock' | 'config' | 'db' | 'log'>;
+
+/** A rest that is in force; `until` is a time of the monotonic clock in milliseconds. */
+type SiteRest = { tenantId: string | null; until: number; reason: string };
+
+/** The refusals of one transaction, by whatever step. */
+export type RefusedMail = {
+  site: ShapedSite;
+  tenantId: string;
+  /** Name of the source that was used; null when there is one alone. */
+  source: string | null;
+  refusals: readonly Pick<Refusal, 'report' | 'class' | 'ownNames'>[];
+};
+
+export class Shaping {
+  readonly #app: ShapingApp;
+  readonly #rules: { readonly table: RuleTable };
+  readonly #windows = new Windows();
+  readonly #restrictions: Restrictions;
+  /** End of each restriction as it is stored, in Unix milliseconds, by its id. */
+  readonly #written = new Map<Restriction['id'], number>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(app: ShapingApp, rules: { readonly table: RuleTable } = openRules(app)) {
+    this.#app = app;
+    this.#rules = rules;
+    this.#restrictions = new Restrictions(app.clock, (ended) => {
+      for (const { id } of ended) this.#written.delete(id);
+      this.#notify();
+    });
+  }
+
+  /** Restores what was in force when the daemon stopped. */
+  async load(): Promise<void> {
+    const { db, clock } = this.#app;
+    for (const restriction of await listRestrictions(db.read, clock.now())) {
+      const endsAt = this.#restrictions.restore(restriction);
+      this.#written.set(restriction.id, restriction.until);
+      this.#windows.remember({ id: restriction.rule }, countedAt(restriction), endsAt);
+    }
+  }
+
+  /** Stops the timer that ends restrictions. */
+  stop(): void {
+    this.#restrictions.close();
+    this.#listeners.clear();
+  }
+
+  /** Calls the listener whenever limits or rests may have changed. Returns a function that ends this. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Returns the limits of a site. */
+  limitsOf(site: ShapedSite): SiteLimits {
+    return siteLimits(this.resolve(site), providerOfSite(site));
+  }
+
+  /** Returns the limits of a site, each with its origin. */
+  resolve(site: ShapedSite): ResolvedLimits {
+    return resolveLimits(this.#app.config, site, this.restrictionsAt(site));
+  }
+
+  /** Returns the restrictions in force at a site, those of its provider included. */
+  restrictionsAt(site: ShapedSite): Restriction[] {
+    return placesOf(site).flatMap((place) => this.#restrictions.at(place));
+  }
+
+  /** Returns all restrictions in force. */
+  get restrictions(): Restriction[] {
+    return this.#restrictions.all();
+  }
+
+  /** Returns the rests in force at a site for mail that leaves from a source. */
+  restsOf(site: ShapedSite, source: string | null): SiteRest[] {
+    return this.restrictionsAt(site)
+      .filter((restriction) => restriction.lower === null && (restriction.source ?? source) === source)
+      .map(({ id, tenantId, rule, reason }) => ({
+        tenantId,
+        until: this.#restrictions.endOf(id),
+        reason: `${rule}: ${reason}`,
+      }));
+  }
+
+  /** Counts the refusals of a transaction. Each rule counts it once, however many recipients met the rule. */
+  observe(mail: RefusedMail): void {
+    const provider = providerOfSite(mail.site)?.name ?? null;
+    const met = new Map<Rule, string>();
+    for (const refusal of mail.refusals)
+      for (const rule of this.#rules.table.match({ ...refusal, provider }))
+        met.set(rule, cleanForeignText(refusal.report.text));
+    for (const [rule, reason] of met) this.#meet(rule, mail, { provider, reason });
+  }
+
+  /** Ends a restriction before its time, because the operator says so. Returns false when it is not in force. */
+  async lift(id: Restriction['id']): Promise<boolean> {
+    if (!this.#restrictions.remove(id)) return false;
+    this.#written.delete(id);
+    await this.#app.db.commit(deleteRestriction, { id });
+    this.#notify();
+    return true;
+  }
+
+  #meet(
+    rule: Rule,
+    mail: RefusedMail,
+    { provider, reason }: { provider: string | null; reason: string },
+  ): void {
+    const { clock, log } = this.#app;
+    const target = targetOf(rule, mail, provider);
+    if (!this.#windows.count(rule, countedAt(target), clock.elapsed())) return;
+    const { restriction, isNew } = this.#restrictions.impose(rule, { ...target, reason });
+    this.#write(rule, restriction);
+    if (!isNew) return;
+    const { place, tenantId, source, lower, until } = restriction;
+    const action = lower === null ? 'rest' : 'lower';
+    log.warn(
+      { rule: rule.id, place, tenantId, source, action, lower, until: isoTime(until), reply: reason },
+      'a back-off rule slows mail down',
+    );
+  }
+
+  /** Writes a restriction that has begun or has grown considerably. */
+  #write(rule: Rule, restriction: Restriction): void {
+    const { db, clock } = this.#app;
+    const written = this.#written.get(restriction.id) ?? 0;
+    if (restriction.until - written >= rule.forMs * WRITTEN_AFTER_PART) {
+      this.#written.set(restriction.id, restriction.until);
+      db.commitInBackground(recordRestriction, { restriction, now: clock.now() });
+    }
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+type PlaceOf = Pick<Restriction, 'place' | 'tenantId' | 'source'>;
+
+/** Returns what a rule acts on. Where there is no provider, the site stands for it. */
+function targetOf(rule: Rule, { site, tenantId, source }: RefusedMail, provider: string | null): PlaceOf {
+  const wide = provider === null ? site.key : placeOfProvider(provider);
+  switch (rule.on) {
+    case 'site':
+      return { place: site.key, tenantId: null, source: null };
+    case 'provider':
+      return { place: wide, tenantId: null, source: null };
+    case 'tenant':
+      return { place: site.key, tenantId, source: null };
+    case 'source':
+      return { place: wide, tenantId: null, source };
+  }
+}
+
+/** Returns the name of the window in which a rule counts what is about a place. */
+function countedAt({ place, tenantId, source }: PlaceOf): string {
+  return [tenantId ?? '-', source ?? '-', place].join(' ');
+}
+
+function placesOf(site: ShapedSite): string[] {
+  const provider = providerOfSite(site);
+  return provider === undefined ? [site.key] : [site.key, placeOfProvider(provider.name)];
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  findProvider,
+  groupOf,
+  packagedProviders,
+  parseProviders,
+  providerLabel,
+} from '../../src/providers/table.ts';
+
+test('an address belongs to the provider of its domain, and to no other for a domain that only looks like it', () => {
+  for (const [address, provider] of [
+    ['ada@gmail.com', 'gmail'],
+    ['ada@googlemail.com', 'gmail'],
+    ['ada@yahoo.co.uk', 'yahoo'],
+    ['ada@yahoo.co.jp', 'yahoo'],
+    ['ada@aol.com', 'yahoo'],
+    ['ada@hotmail.fr', 'microsoft'],
+    ['ada@icloud.com', 'apple'],
+    ['"a@gmail.com"@example.com', 'other'],
+    ['ada@notgmail.com', 'other'],
+    ['ada@gmail.com.example', 'other'],
+    ['ada@example.com', 'other'],
+    ['', 'other'],
+  ] as const)
+    assert.equal(groupOf(address), provider, address);
+});
+
+test('a host belongs to the provider with the longest name that it ends with', () => {
+  const table = packagedProviders();
+  for (const [host, name, label] of [
+    ['gmail-smtp-in.l.google.com', 'google', 'google'],
+    ['hotmail-com.olc.protection.outlook.com', 'outlook', 'microsoft'],
+    ['example-com.mail.protection.outlook.com', 'microsoft', 'microsoft'],
+    ['example-com.v1.mx.microsoft', 'microsoft', 'microsoft'],
+    ['mta5.am0.yahoodns.net', 'yahoo', 'yahoo'],
+    ['mx00.gmx.net', 'gmx', 'gmx'],
+    ['notgoogle.com', undefined, 'other'],
+    ['google.com.example', undefined, 'other'],
+    ['', undefined, 'other'],
+  ] as const) {
+    assert.equal(findProvider(table, host)?.name, name, host);
+    assert.equal(providerLabel(host), label, host);
+  }
+  assert.equal(providerLabel('ASPMX.L.GOOGLE.COM'), 'google', 'servers may be named in capitals');
+  assert.equal(providerLabel(null), 'none');
+});
+
+const packaged = readFileSync('config/providers.yaml', 'utf8');
+
+test('a mistake in the table is refused with its row', () => {
+  const refused = (from: string, to: string, message: RegExp): void => {
+    const changed = packaged.replace(from, to);
+    assert.notEqual(changed, packaged);
+    assert.throws(() => parseProviders(changed), message);
+  };
+  refused(
+    'name: yandex',
+    'name: google',
+    /^DataTableError: providers: row "google": another row has the same name/,
+  );
+  refused('group: gmail', 'group: gmial', /^DataTableError: providers: row "google": group /);
+  refused('    group: gmail\n', '', /row "google": "group" and "domains" need each other/);
+  refused('connections: 5', 'connections: 0', /row "google": limits.connections /);
+  refused('connections: 5', 'sessions: 5', /row "google": limits must not have/);
+  refused('mx: [qq.com]', 'mx: [mail.ru]', /row "qq": mail.ru stands in the table twice/);
+  refused(
+    '[gmail.com, googlemail.com]',
+    '[gmail.com, hotmail.com]',
+    /row "outlook": hotmail.com stands in the table twice/,
+  );
+  assert.throws(() => parseProviders('providers: ['), /DataTableError/);
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { loadConfig } from '../../../src/config/config.ts';
+import { NO_REPORT } from '../../../src/queue/outcome/outcome.ts';
+import type { ShapedSite } from '../../../src/queue/shaping/limits-of.ts';
+import { parseRules } from '../../../src/queue/shaping/parse.ts';
+import { deleteRestriction } from '../../../src/queue/shaping/restrictions-store.ts';
+import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
+import { type RefusedMail, Shaping } from '../../../src/queue/shaping/shaping.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp } from '../../support/test-app.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const clock = createFakeClock(Date.UTC(2030, 0, 1));
+const testApp = await openTestApp({ system: { clock } });
+after(() => testApp.close());
+
+const RULES = new RuleTable(
+  parseRules(`rules:
+  - { id: site-rest, text: rest the site, matches: 2, within: 1h, on: site, rest: true, for: 2h, source: a test }
+  - { id: slow, text: slow, matches: 2, within: 10m, on: provider, lower: { connections: 1, recipientsPerMinute: 10 }, for: 30m, source: a test }
+  - { id: tenant-rest, text: rest the tenant, matches: 1, within: 1h, on: tenant, rest: true, for: 1h, source: a test }
+  - { id: source-rest, text: rest the source, matches: 1, within: 1h, on: source, rest: true, for: 1h, source: a test }`),
+);
+
+const GOOGLE: ShapedSite = { key: 'mx1.google.com', hosts: ['mx1.google.com'], relay: null };
+const OTHER_GOOGLE: ShapedSite = { key: 'mx2.google.com', hosts: ['mx2.google.com'], relay: null };
+const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], relay: null };
+
+/** Opens shaping over the database of the tests. `writes` counts the restrictions that are written. */
+function open(settings: Record<string, unknown> = {}) {
+  const { app } = testApp;
+  const counted = { writes: 0 };
+  const commitInBackground: typeof app.db.commitInBackground = (write, input) => {
+    counted.writes++;
+    app.db.commitInBackground(write, input);
+  };
+  const config = { ...app.config, delivery: { ...app.config.delivery, ...settings } };
+  const db = { ...app.db, read: app.db.read, commit: app.db.commit.bind(app.db), commitInBackground };
+  const shaping = new Shaping({ ...app, config, db }, { table: RULES });
+  let changes = 0;
+  shaping.listen(() => changes++);
+  return { shaping, counted, changes: () => changes };
+}
+
+const refusedBy = (site: ShapedSite, text: string, part: Partial<RefusedMail> = {}): RefusedMail => {
+  const report = { ...NO_REPORT, phase: 'rcpt', mx: site.hosts[0] ?? null, smtpCode: 421, text } as const;
+  return {
+    site,
+    tenantId: 'ten_a',
+    source: null,
+    refusals: [{ report, class: 'rate', ownNames: [] }],
+    ...part,
+  };
+};
+
+test('the second match within the window lets the site rest, and one outside of it does not', async () => {
+  const { shaping } = open();
+  shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  await clock.advance(HOUR_MS + 1);
+  shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  await clock.advance(MINUTE_MS);
+  shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  const until = clock.elapsed() + 2 * HOUR_MS;
+  assert.deepEqual(shaping.restsOf(PLAIN, null), [
+    { tenantId: null, until, reason: 'site-rest: 421 rest the site' },
+  ]);
+  assert.deepEqual(shaping.restsOf(GOOGLE, null), [], 'no other site rests');
+  await clock.advance(2 * HOUR_MS);
+  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  assert.equal(shaping.restsOf(PLAIN, null).length, 1, 'the message that tries renews the rest');
+  shaping.stop();
+});
+
+test('a transaction counts once for a rule, however many recipients met it', () => {
+  const { shaping } = open();
+  const mail = refusedBy(PLAIN, '421 rest the site');
+  shaping.observe({ ...mail, refusals: [...mail.refusals, ...mail.refusals, ...mail.refusals] });
+  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  shaping.stop();
+});
+
+test('a rule about a provider lowers the limits of all its sites until its end', async () => {
+  const { shaping, changes } = open();
+  for (let count = 0; count < 2; count++) shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.equal(changes(), 1);
+  const slowed = {
+    connections: 1,
+    connectionsPerMinute: null,
+    recipientsPerMinute: 10,
+    messagesPerConnection: 50,
+    group: { name: 'google', connections: 1 },
+  };
+  for (const site of [GOOGLE, OTHER_GOOGLE]) assert.deepEqual(shaping.limitsOf(site), slowed);
+  assert.equal(shaping.limitsOf(PLAIN).recipientsPerMinute, null);
+  assert.deepEqual(shaping.resolve(GOOGLE).recipientsPerMinute, {
+    value: 10,
+    origin: { kind: 'rule', name: 'slow', until: clock.now() + 30 * MINUTE_MS },
+  });
+  await clock.advance(30 * MINUTE_MS);
+  assert.equal(changes(), 2);
+  assert.equal(shaping.limitsOf(GOOGLE).connections, 5);
+  shaping.stop();
+});
+
+test('a tenant rests at the site alone, and a source at its provider alone', () => {
+  const { shaping } = open();
+  shaping.observe(refusedBy(GOOGLE, '421 rest the tenant', { tenantId: 'ten_b' }));
+  assert.deepEqual(
+    shaping.restsOf(GOOGLE, null).map(({ tenantId }) => tenantId),
+    ['ten_b'],
+  );
+  assert.deepEqual(shaping.restsOf(OTHER_GOOGLE, null), []);
+  shaping.observe(refusedBy(GOOGLE, '421 rest the source', { source: 'second' }));
+  assert.deepEqual(
+    shaping.restsOf(OTHER_GOOGLE, 'second').map(({ tenantId }) => tenantId),
+    [null],
+  );
+  assert.deepEqual(shaping.restsOf(OTHER_GOOGLE, 'first'), []);
+  assert.deepEqual(shaping.restsOf(PLAIN, 'second'), []);
+  shaping.stop();
+});
+
+test('what is in force survives a restart, and is written only when it begins or has grown', async () => {
+  const { shaping, counted } = open();
+  for (let count = 0; count < 2; count++) shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  for (let count = 0; count < 100; count++) {
+    await clock.advance(1_000);
+    shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  }
+  assert.equal(counted.writes, 1);
+  // A later write ends when the one in the background has.
+  await testApp.app.db.commit(deleteRestriction, { id: 'none' });
+  const [rest] = shaping.restrictionsAt(PLAIN);
+  shaping.stop();
+  await clock.advance(HOUR_MS);
+  const { shaping: again } = open();
+  await again.load();
+  const [restored] = again.restrictionsAt(PLAIN);
+  assert.equal(restored?.rule, 'site-rest');
+  assert.ok((restored?.until ?? 0) <= (rest?.until ?? 0));
+  const [{ until } = { until: 0 }] = again.restsOf(PLAIN, null);
+  assert.equal(until, clock.elapsed() + (restored?.until ?? 0) - clock.now());
+  await clock.advance(until - clock.elapsed());
+  assert.deepEqual(again.restsOf(PLAIN, null), []);
+  again.observe(refusedBy(PLAIN, '421 rest the site'));
+  assert.equal(
+    again.restsOf(PLAIN, null).length,
+    1,
+    'the first message after a restart that meets the rule renews the rest',
+  );
+  again.stop();
+});
+
+test('the operator ends a restriction before its time, also for the next start', async () => {
+  const { shaping, changes } = open();
+  shaping.observe(refusedBy(PLAIN, '421 rest the tenant'));
+  const [{ id } = { id: '' }] = shaping.restrictionsAt(PLAIN);
+  assert.equal(await shaping.lift(id), true);
+  assert.equal(await shaping.lift(id), false);
+  assert.equal(changes(), 2);
+  shaping.stop();
+  const { shaping: again } = open();
+  await again.load();
+  assert.equal(
+    again.restrictions.some((one) => one.id === id),
+    false,
+  );
+  again.stop();
+});
+
+test('the operator comes before the table of providers, and what was learned below both', () => {
+  const { shaping } = open({
+    connectionsPerSite: 4,
+    limits: loadConfig({ env: {} }).delivery.limits.concat([
+      { provider: 'google', providerConnections: 8, messagesPerConnection: 200 },
+      { host: 'mx2.google.com', connections: 7, recipientsPerMinute: 5 },
+    ]),
+  });
+  const limits = shaping.resolve(GOOGLE);
+  assert.deepEqual(limits.connections, {
+    value: 4,
+    origin: { kind: 'setting', name: 'delivery.connectionsPerSite' },
+  });
+  assert.deepEqual(limits.providerConnections, {
+    value: 8,
+    origin: { kind: 'setting', name: 'delivery.limits (google)' },
+  });
+  assert.deepEqual(limits.connectionsPerMinute, { value: null, origin: { kind: 'default' } });
+  assert.deepEqual(shaping.resolve(OTHER_GOOGLE).connections, {
+    value: 7,
+    origin: { kind: 'setting', name: 'delivery.limits (mx2.google.com)' },
+  });
+  assert.equal(shaping.resolve(OTHER_GOOGLE).messagesPerConnection.value, 200);
+  const relay = { route: 'provider', connections: 9, recipientsPerMinute: null };
+  const relayed = shaping.resolve({ ...GOOGLE, key: 'relay provider', relay });
+  assert.deepEqual(relayed.connections, { value: 9, origin: { kind: 'route', name: 'provider' } });
+  assert.equal(relayed.providerConnections.value, null, 'a relay at a provider is no site of it');
+  for (let count = 0; count < 2; count++) shaping.observe(refusedBy(OTHER_GOOGLE, '421 slow'));
+  assert.equal(shaping.resolve(OTHER_GOOGLE).recipientsPerMinute.value, 5, 'a rule raises no limit');
+  assert.equal(shaping.resolve(OTHER_GOOGLE).connections.value, 1);
+  shaping.stop();
+});
