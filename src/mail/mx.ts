@@ -24,8 +24,9 @@ export type MxPlan =
       kind: 'hosts';
       hosts: MxHost[];
       /**
-       * Identifies the receiving system. It is equal for all domains whose mail goes to the same hosts, regardless of
-       * their order and addresses.
+       * Identifies the receiving system. It is equal for all domains whose mail goes to the same hosts in the same order of
+       * preference, whatever their addresses are. Hosts of equal preference are joined with commas, and these groups with slashes:
+       * `mx1.example,mx2.example/backup.example`.
        */
       site: string;
       /** Time for which the plan remains valid, in milliseconds. */
@@ -39,6 +40,10 @@ export type MxPlan =
   | { kind: 'no-domain' }
   /** The mail would return to this machine, which does not accept it (RFC 5321 section 5.1). */
   | { kind: 'loop' }
+  /**
+   * DNS has answered, and the domain has no host with an address that may be dialled. A mistake of its owner may be mended within hours.
+   */
+  | { kind: 'no-address'; reason: string }
   /** The hosts are not known at the moment. The caller retries; this is never a verdict on an address. */
   | { kind: 'unresolved'; reason: string };
 
@@ -82,7 +87,11 @@ export function planMx(world: MxWorld, domain: string, qualify?: Qualify): Promi
  */
 export function planRelays(world: MxWorld, names: readonly string[]): Promise<MxPlan> {
   return planInTime(world, names.join(', '), (bounded) =>
-    planHosts(bounded, names, { ttlMs: MAX_RELAY_TTL_MS }),
+    planHosts(
+      bounded,
+      names.map((name) => [name]),
+      { ttlMs: MAX_RELAY_TTL_MS },
+    ),
   );
 }
 
@@ -139,9 +148,9 @@ function planFound(
   if (relays.length === 0) return { kind: 'loop' };
   // An MX names a host (RFC 1035 section 3.3.9). An IP literal is not one, and neither is a null MX beside other
   // records (RFC 7505 section 3).
-  const hosts = inOrder(world.random, relays).filter((name) => isHostName(name) && isIP(name) === 0);
-  if (hosts.length === 0) return { kind: 'unresolved', reason: `the MX records of ${domain} name no host` };
-  return planHosts(world, hosts, { ttlMs, ...(isSecure && { isSecure }) });
+  const hosts = relays.filter(({ exchange }) => isHostName(exchange) && isIP(exchange) === 0);
+  if (hosts.length === 0) return { kind: 'no-address', reason: namesNoHost(domain, relays) };
+  return planHosts(world, groupsOf(hosts), { ttlMs, ...(isSecure && { isSecure }) });
 }
 
 /** Returns the name in the form in which names are compared (RFC 1035 section 2.3.3). */
@@ -160,30 +169,47 @@ function beforeThisHost(records: readonly MxRecord[], hostname: string): readonl
   return records.filter(({ preference }) => preference < limit);
 }
 
-/**
- * Returns the names by preference, lowest first, and in random order among equals (RFC 5321 section 5.1). Each name
- * occurs once.
- */
-function inOrder(random: Random, records: readonly MxRecord[]): string[] {
-  const sorted = shuffle(random, records).sort((a, b) => a.preference - b.preference);
-  return [...new Set(sorted.map(({ exchange }) => exchange))];
+/** Maximum number of malformed MX records that a reason shows. */
+const MAX_SHOWN = 3;
+
+function namesNoHost(domain: string, records: readonly MxRecord[]): string {
+  const shown = records.slice(0, MAX_SHOWN).map(({ exchange }) => `"${exchange}"`);
+  return `the MX records of ${domain} must name hosts, and name ${shown.join(', ')}`;
 }
 
-/** Looks up hosts until the plan has enough addresses. `names` are distinct host names. */
+/** Returns the names of each preference, the lowest first. Each name occurs once. */
+function groupsOf(records: readonly MxRecord[]): string[][] {
+  const lowest = new Map<string, number>();
+  for (const { exchange, preference } of records)
+    lowest.set(exchange, Math.min(preference, lowest.get(exchange) ?? preference));
+  const groups = Map.groupBy(lowest.keys(), (name) => lowest.get(name) ?? 0);
+  return [...groups].sort(([one], [other]) => one - other).map(([, names]) => names);
+}
+
+/**
+ * Looks up hosts until the plan has enough addresses. `groups` are distinct host names by preference, which are tried in random order
+ * among equals (RFC 5321 section 5.1).
+ */
 async function planHosts(
   world: BoundedWorld,
-  names: readonly string[],
+  groups: readonly (readonly string[])[],
   { ttlMs: mxTtlMs, isSecure }: Omit<MxRecords, 'records'>,
 ): Promise<MxPlan> {
+  const names = groups.flatMap((group) => shuffle(world.random, group));
   const perHost = names.length > 1 ? MAX_ADDRESSES_PER_HOST : MAX_ADDRESSES;
   const hosts: MxHost[] = [];
   const reasons: string[] = [];
   let free = MAX_ADDRESSES;
   let ttlMs = mxTtlMs;
+  let isKnown = names.length <= MAX_LOOKUPS;
   for (const name of names.slice(0, MAX_LOOKUPS)) {
-    if (world.clock.elapsed() >= world.deadline) break;
+    if (world.clock.elapsed() >= world.deadline) {
+      isKnown = false;
+      break;
+    }
     const found = await lookUp(world, name);
     const addresses = found.addresses.slice(0, Math.min(perHost, free));
+    isKnown &&= found.isKnown;
     ttlMs = Math.min(ttlMs, found.ttlMs);
     if (addresses.length === 0) {
       reasons.push(found.reason);
@@ -196,13 +222,13 @@ async function planHosts(
     if (qualified?.tls.kind !== 'refused') free -= addresses.length;
     if (free === 0) break;
   }
-  if (hosts.length === 0) return { kind: 'unresolved', reason: reasons.join('; ') };
-  const plan = { kind: 'hosts', hosts, site: siteOf(names), ttlMs: Math.max(ttlMs, MIN_TTL_MS) } as const;
+  if (hosts.length === 0) return { kind: isKnown ? 'no-address' : 'unresolved', reason: reasons.join('; ') };
+  const plan = { kind: 'hosts', hosts, site: siteOf(groups), ttlMs: Math.max(ttlMs, MIN_TTL_MS) } as const;
   return isSecure ? { ...plan, isMxSecure: true } : plan;
 }
 
-function siteOf(names: readonly string[]): string {
-  const site = [...names].sort().join(',');
+function siteOf(groups: readonly (readonly string[])[]): string {
+  const site = groups.map((names) => names.toSorted().join(',')).join('/');
   return site.length <= MAX_SITE_CHARACTERS ? site : createHash('sha256').update(site).digest('hex');
 }
 
@@ -210,33 +236,41 @@ type Found = {
   addresses: string[];
   reason: string;
   ttlMs: number;
+  /** True when DNS has answered about all addresses of the host. */
+  isKnown: boolean;
   /** What DNSSEC proves of the addresses. */
   host: Omit<NamedHost, 'name'>;
 };
 
 /**
  * Returns a host's public addresses, IPv4 and IPv6 alternating, IPv4 first, so that a machine without IPv6 loses no
- * time.
+ * time. Each family counts for itself: some servers answer that a host does not exist when asked for the family that it lacks.
  */
 async function lookUp(world: MxWorld, name: string): Promise<Found> {
   if (isIP(name) !== 0) {
     const addresses = world.targets.keepAllowed(name, [name]);
-    return {
-      addresses,
-      reason: `${name} ${NO_PUBLIC_ADDRESS}`,
-      ttlMs: MAX_RELAY_TTL_MS,
-      host: { isSecure: false },
-    };
+    const reason = `${name} ${NO_PUBLIC_ADDRESS}`;
+    return { addresses, reason, ttlMs: MAX_RELAY_TTL_MS, isKnown: true, host: { isSecure: false } };
   }
   const usesIPv6 = world.config.outbound?.ipv6 ?? true;
   const [a, aaaa] = await Promise.all([world.dns.a(name), usesIPv6 ? world.dns.aaaa(name) : NO_ADDRESS]);
-  return {
-    addresses: world.targets.keepAllowed(name, interleave(found(world.random, a), found(world.random, aaaa))),
-    reason: `${name}: ${whyNone(a, aaaa)}`,
-    ttlMs: Math.min(holdsMs(a), holdsMs(aaaa)),
-    host: proofOf([a, aaaa].filter((answer) => answer.kind === 'found')),
-  };
+  const all = interleave(found(world.random, a), found(world.random, aaaa));
+  const addresses = world.targets.keepAllowed(name, all);
+  const ttlMs = Math.min(holdsMs(a), holdsMs(aaaa));
+  const host = proofOf([a, aaaa].filter((answer) => answer.kind === 'found'));
+  if (addresses.length === 0 && !usesIPv6 && (await hasIPv6(world, name)))
+    return { addresses, reason: `${name}: ${IPV6_ALONE}`, ttlMs, isKnown: false, host };
+  const isKnown = a.kind !== 'failed' && aaaa.kind !== 'failed';
+  return { addresses, reason: `${name}: ${whyNone(a, aaaa)}`, ttlMs, isKnown, host };
 }
+
+async function hasIPv6({ dns, targets }: MxWorld, name: string): Promise<boolean> {
+  const answer = await dns.aaaa(name);
+  return answer.kind === 'found' && targets.keepAllowed(name, answer.records).length > 0;
+}
+
+/** The operator can mend this, so it is no fact about the domain. */
+const IPV6_ALONE = 'has IPv6 addresses alone, and this machine sends over IPv4';
 
 /** Returns what DNSSEC proves of the answers with addresses. All of them must be secure. */
 function proofOf(answers: readonly Extract<DnsAnswer<string>, { kind: 'found' }>[]): Found['host'] {

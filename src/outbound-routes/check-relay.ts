@@ -33,7 +33,7 @@ type Checking = Pick<App, 'clock' | 'dns' | 'dial' | 'random' | 'targets' | 'con
 export async function checkRelay(app: Checking, relay: Relay): Promise<RelayCheck[]> {
   const plan = await planRelay(app, relay);
   if (plan.kind !== 'hosts') {
-    const problem = plan.kind === 'unresolved' ? plan.reason : plan.kind;
+    const problem = 'reason' in plan ? plan.reason : plan.kind;
     return [{ host: relay.hosts.join(', '), address: null, tls: null, problem: withAdvice(relay, problem) }];
   }
   const checks: RelayCheck[] = [];

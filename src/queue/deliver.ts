@@ -145,9 +145,9 @@ async function settleClaim(
   { verdicts, signature, durationMs, conversation }: Evaluated & Pick<Settlement, 'conversation'>,
 ): Promise<void> {
   const now = app.clock.now();
-  const { id: messageId, expiresAt } = claim.message;
+  const { message } = claim;
   const settlement = {
-    messageId,
+    messageId: message.id,
     site: claim.site,
     runId: app.runId,
     now,
@@ -158,7 +158,7 @@ async function settleClaim(
       const verdict = verdicts.get(id);
       if (!verdict) return [];
       const { table } = app.replies;
-      const outcome = finalOutcome(verdict.outcome, { table, expiresAt, recipientDomain, now });
+      const outcome = finalOutcome(verdict.outcome, { table, message, recipientDomain, now });
       const delay = retryDelayMs(app.random, attempts);
       return [{ recipientId: id, attempts, verdict: { ...verdict, outcome }, retryDelayMs: delay }];
     }),

@@ -18,6 +18,8 @@ type Zone = {
   aaaa?: Record<string, Records<string>>;
 };
 
+const one = (preference: number, name: string): [number, string] => [preference, name];
+
 function answer<T>(records: Records<T> | undefined, ttlMs = ADDRESS_TTL_MS): DnsAnswer<T> {
   if (records === undefined) return { kind: 'no-data', ttlMs: MX_TTL_MS };
   if (records === 'no-name') return { kind: 'no-name' };
@@ -73,7 +75,7 @@ test('hosts come in order of preference, each with both families in turn', async
       { name: 'mx1.example.net', addresses: ['192.0.2.1', '2001:db8::1', '192.0.2.2'] },
       { name: 'mx2.example.net', addresses: ['192.0.2.3'] },
     ],
-    site: 'mx1.example.net,mx2.example.net',
+    site: 'mx1.example.net/mx2.example.net',
     ttlMs: ADDRESS_TTL_MS,
   });
 });
@@ -135,22 +137,54 @@ test('a null MX beside a real one is ignored', async () => {
 
 test('only the answer that the domain does not exist says so', async () => {
   assert.deepEqual((await planFor({ mx: 'no-name' })).plan, { kind: 'no-domain' });
-  const unresolved: Zone[] = [
+});
+
+test('DNS that fails is told from DNS that has answered, and has no address', async () => {
+  const failed: Zone[] = [
     { mx: 'failed' },
+    { a: { 'example.com': 'failed' } },
+    { aaaa: { 'example.com': 'failed' }, a: { 'example.com': 'no-name' } },
+    { mx: [[10, 'mx.example']], a: { 'mx.example': 'failed' } },
+    { mx: [one(10, 'mx.example'), one(20, 'b.example')], a: { 'b.example': 'failed' } },
+  ];
+  const answered: Zone[] = [
     {},
     { a: { 'example.com': 'no-name' }, aaaa: { 'example.com': 'no-name' } },
     { mx: [[10, 'mx.example']] },
     { mx: [[10, 'mx.example']], a: { 'mx.example': 'no-name' }, aaaa: { 'mx.example': 'no-name' } },
-    { mx: [[10, 'mx.example']], a: { 'mx.example': 'failed' } },
     { mx: [[10, '192.0.2.1']] },
     { mx: [[10, '[192.0.2.1]']] },
     { mx: [[10, 'not a host']] },
   ];
-  for (const zone of unresolved) {
-    const { plan } = await planFor(zone);
-    assert.equal(plan.kind, 'unresolved', JSON.stringify(zone));
-    assert.ok(plan.kind === 'unresolved' && plan.reason !== '');
+  for (const [zones, kind] of [
+    [failed, 'unresolved'],
+    [answered, 'no-address'],
+  ] as const) {
+    for (const zone of zones) {
+      const { plan } = await planFor(zone);
+      assert.equal(plan.kind, kind, JSON.stringify(zone));
+      assert.ok('reason' in plan && plan.reason !== '');
+    }
   }
+});
+
+test('one family of addresses is enough, whatever the server says of the other one', async () => {
+  for (const other of ['no-name', 'failed', undefined] as const) {
+    const mx = [one(10, 'mx.example')];
+    const rest = other === undefined ? {} : { 'mx.example': other };
+    const six = await planFor({ mx, a: rest, aaaa: { 'mx.example': ['2001:db8::1'] } });
+    assert.deepEqual(six.plan.kind === 'hosts' && six.plan.hosts[0]?.addresses, ['2001:db8::1']);
+    const four = await planFor({ mx, aaaa: rest, a: { 'mx.example': ['192.0.2.1'] } });
+    assert.deepEqual(four.plan.kind === 'hosts' && four.plan.hosts[0]?.addresses, ['192.0.2.1']);
+  }
+});
+
+test('a host with IPv6 addresses alone waits where the machine sends over IPv4', async () => {
+  const dns = zoneDns('example.com AAAA 2001:db8::1');
+  const world = { clock: createFakeClock(0), dns, random: () => 0.5, targets };
+  const plan = await planMx({ ...world, config: { ...config, outbound: { ipv6: false } } }, 'example.com');
+  const reason = 'example.com: has IPv6 addresses alone, and this machine sends over IPv4';
+  assert.deepEqual(plan, { kind: 'unresolved', reason });
 });
 
 test('an address or a thing that is no name, in place of a host, is never looked up', async () => {
@@ -158,7 +192,9 @@ test('an address or a thing that is no name, in place of a host, is never looked
   const mx = exchanges.map((exchange): [number, string] => [10, exchange]);
   const { looked, plan } = await planFor({ mx, a: { '192.0.2.1': ['192.0.2.1'] } });
   assert.deepEqual(looked, []);
-  assert.equal(plan.kind, 'unresolved');
+  const reason =
+    'the MX records of example.com must name hosts, and name "192.0.2.1", "2001:db8::1", "[192.0.2.1]"';
+  assert.deepEqual(plan, { kind: 'no-address', reason });
 });
 
 test('a host that cannot be looked up leaves the others', async () => {
@@ -202,8 +238,6 @@ test('a domain with a thousand MX records costs ten lookups', async () => {
   assert.equal(looked.length, 10);
 });
 
-const one = (preference: number, name: string): [number, string] => [preference, name];
-
 test('a domain whose best host is this machine has nowhere to go, in any spelling', async () => {
   const a = { 'mx.example': ['192.0.2.1'], 'me.example': ['192.0.2.9'] };
   for (const mx of [
@@ -244,17 +278,22 @@ test('a host that is an alias is followed to its addresses', async () => {
   });
 });
 
-test('domains with the same hosts are one site, whatever their order, preferences and addresses', async () => {
-  const sites = new Set<string>();
-  for (const [mx, address] of [
-    [[one(10, 'a.example'), one(20, 'b.example')], '192.0.2.1'],
-    [[one(20, 'A.example.'), one(10, 'b.example')], '192.0.2.2'],
-    [[one(0, 'b.example'), one(0, 'a.example'), one(5, 'b.example'), one(9, '.')], '192.0.2.3'],
-  ] as const) {
-    const { plan } = await planFor({ mx: [...mx], a: { 'a.example': [address] } });
-    sites.add(plan.kind === 'hosts' ? plan.site : plan.kind);
-  }
-  assert.deepEqual([...sites], ['a.example,b.example']);
+test('domains with the same hosts in the same order are one site, whatever their addresses and numbers are', async () => {
+  const siteOf = async (mx: [number, string][], address: string) => {
+    const { plan } = await planFor({ mx, a: { 'a.example': [address] } });
+    return plan.kind === 'hosts' ? plan.site : plan.kind;
+  };
+  const [a, b, c] = ['a.example', 'b.example', 'c.example'] as const;
+  const equal = [one(0, b), one(0, a), one(5, b), one(9, '.')];
+  assert.equal(await siteOf(equal, '192.0.2.1'), 'a.example,b.example');
+  assert.equal(await siteOf([one(7, 'A.example.'), one(7, b)], '192.0.2.2'), 'a.example,b.example');
+  assert.equal(await siteOf([one(10, a), one(20, b)], '192.0.2.3'), 'a.example/b.example');
+  assert.equal(await siteOf([one(5, b), one(4, a)], '192.0.2.3'), 'a.example/b.example');
+  assert.equal(await siteOf([one(20, a), one(10, b)], '192.0.2.3'), 'b.example/a.example');
+  assert.equal(
+    await siteOf([one(20, a), one(10, c), one(10, b)], '192.0.2.3'),
+    'b.example,c.example/a.example',
+  );
 });
 
 test('the site of a domain with very many hosts is short, and still its own', async () => {
@@ -378,7 +417,7 @@ test('addresses that are not public are left out as if DNS did not have them, an
   const inside = await planFor({ mx, a, aaaa }, undefined, guard);
   assert.deepEqual(inside, await planFor({ mx }, undefined, guard), 'as where neither host has an address');
   assert.deepEqual(inside.plan, {
-    kind: 'unresolved',
+    kind: 'no-address',
     reason: 'inside.example: has no public address; own.example: has no public address',
   });
   assert.deepEqual(refused, [
@@ -411,7 +450,7 @@ test('relays keep their order, may be addresses, and private ones are left out a
   ]);
   const none = await planRelays({ ...world, targets: guard }, ['in.example', '10.0.0.2']);
   assert.deepEqual(none, {
-    kind: 'unresolved',
+    kind: 'no-address',
     reason: 'in.example: has no public address; 10.0.0.2 has no public address',
   });
   const exempt = await planRelays({ ...world, targets: UNGUARDED }, ['in.example', '10.0.0.2']);

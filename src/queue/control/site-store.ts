@@ -50,9 +50,9 @@ export async function readSites(tx: Tx): Promise<ReadonlyMap<string, string>> {
   return new Map(rows.map(({ domain, site }) => [domain, site]));
 }
 
-/** Returns true for a site that the operator names by its whole key or by one of its hosts. */
+/** Returns true for a site that the operator names by its whole key or by one of its hosts (mail/mx.ts). */
 export function isSite(key: string, name: string): boolean {
-  return key === name || key.split(',').includes(name);
+  return key === name || key.split(/[,/]/).includes(name);
 }
 
 /** Returns the function that says which domains are at a site, from what was stored of them. */

@@ -159,7 +159,8 @@ function tellAccepted(tell: Tested['tell'], text: string): void {
 
 function tellOutcome({ replies, clock }: TestApp, { to, tell }: Tested, outcome: Outcome): void {
   const now = clock.now();
-  const context = { table: replies.table, expiresAt: now + 1, recipientDomain: to.domain, now };
+  const message = { datedAt: now, expiresAt: now + 1 };
+  const context = { table: replies.table, message, recipientDomain: to.domain, now };
   const final = finalOutcome(outcome, context);
   const { kind: outcomeKind, report } = final;
   const { class: replyClass = null, advice = null } = 'meaning' in final ? final.meaning : {};

@@ -50,7 +50,7 @@ export function bounceTypeOf(
 
 type Context = {
   table: ReplyTable;
-  expiresAt: MessageRow['expiresAt'];
+  message: Pick<MessageRow, 'datedAt' | 'expiresAt'>;
   recipientDomain: string;
   now: number;
 };
@@ -59,14 +59,20 @@ type Context = {
 export function finalOutcome(outcome: Outcome, context: Context): FinalOutcome {
   const report = cleanReport(outcome.report);
   if (outcome.kind === 'delivered' || outcome.kind === 'held') return { ...outcome, report };
-  const { table, expiresAt, recipientDomain, now } = context;
+  const { table, message, recipientDomain, now } = context;
   // The words of the reply decide, also those that are hidden from readers because they are the user name of a relay's login.
   const meaning = explainReport(
     table,
     { ...report, text: cleanForeignText(outcome.report.text) },
     recipientDomain,
   );
-  if (outcome.kind === 'bounced' || now < expiresAt) return { ...outcome, report, meaning };
+  if (outcome.kind === 'bounced') return { ...outcome, report, meaning };
+  const { endsAtAgeMs } = outcome;
+  if (endsAtAgeMs !== undefined && now >= message.datedAt + endsAtAgeMs) {
+    const ended = { ...report, enhancedCode: report.enhancedCode?.replace(/^4/, '5') ?? null };
+    return { kind: 'bounced', report: ended, meaning };
+  }
+  if (now < message.expiresAt) return { ...outcome, report, meaning };
   // X.4.7 says that time has run out (RFC 3463 section 3.5). The last reply stays in the text and decides the subtype.
   const expired = { ...report, enhancedCode: '4.4.7', text: `Expired. Last: ${report.text}` };
   const { subType } = meaning;

@@ -26,8 +26,11 @@ export type Report = {
 
 export type Outcome =
   | { kind: 'delivered'; report: Report }
-  /** `retryAfterMs` replaces the delay of the retry schedule. */
-  | { kind: 'deferred'; report: Report; retryAfterMs?: number }
+  /**
+   * `retryAfterMs` replaces the delay of the retry schedule. A message that is `endsAtAgeMs` old is not tried again, although it has not
+   * expired.
+   */
+  | { kind: 'deferred'; report: Report; retryAfterMs?: number; endsAtAgeMs?: number }
   | { kind: 'bounced'; report: Report }
   /** Another attempt would do harm, so the mail waits for an operator (held/hold.ts). */
   | { kind: 'held'; report: Report; reason: HoldReason };

@@ -39,6 +39,13 @@ const NO_SUCH_DOMAIN = '5.1.2';
 const NULL_MX = '5.1.10';
 /** X.4.6 is a loop (RFC 3463 section 3.5). */
 const LOOP = '5.4.6';
+/** X.4.4 is mail that cannot be routed, because DNS has no address for it (RFC 3463 section 3.5). */
+const NO_ADDRESS = '4.4.4';
+/**
+ * Age from which mail to a domain without addresses is not tried any more. Who has made the mistake mends it within hours, and the sender
+ * should learn of it the same day.
+ */
+const NO_ADDRESS_AGE_MS = 4 * 3_600_000;
 /** Time between the two lookups that must both report a missing domain (NXDOMAIN) before its mail bounces. */
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 
@@ -55,6 +62,8 @@ export function deadEndOutcome(
       return bounced('loop', LOOP, `The MX of ${domain} is this machine, which does not take its mail`);
     case 'no-domain':
       return noSuchDomain(domain, delivery);
+    case 'no-address':
+      return noAddress(plan.reason, delivery);
     case 'unresolved':
       return { kind: 'deferred', report: report('dns', null, `DNS: ${plan.reason}`) };
   }
@@ -66,12 +75,24 @@ export function deadEndOutcome(
  */
 function noSuchDomain(domain: string, delivery: Pick<Delivery, 'recipients'>): Outcome {
   const text = `${domain} does not exist (NXDOMAIN)`;
-  const missingBefore = delivery.recipients.every(
-    ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
-  );
-  if (missingBefore) return bounced('no-domain', NO_SUCH_DOMAIN, text);
+  if (wasSaidBefore(delivery, NO_SUCH_DOMAIN)) return bounced('no-domain', NO_SUCH_DOMAIN, text);
   const missing = report('no-domain', NO_SUCH_DOMAIN, text);
   return { kind: 'deferred', report: missing, retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
+}
+
+/**
+ * Returns a deferral, which ends the mail once it has waited for hours and the attempt before has found the same. Addresses may vanish
+ * for a moment, and that never ends mail, however old it is.
+ */
+function noAddress(reason: string, delivery: Pick<Delivery, 'recipients'>): Outcome {
+  const missing = report('no-address', NO_ADDRESS, `DNS: ${reason}`);
+  if (!wasSaidBefore(delivery, NO_ADDRESS)) return { kind: 'deferred', report: missing };
+  return { kind: 'deferred', report: missing, endsAtAgeMs: NO_ADDRESS_AGE_MS };
+}
+
+/** Returns true when the last attempt of each recipient ended with this status, which no server gave. */
+function wasSaidBefore({ recipients }: Pick<Delivery, 'recipients'>, status: string): boolean {
+  return recipients.every(({ enhancedCode, smtpCode }) => enhancedCode === status && smtpCode === null);
 }
 
 function bounced(fact: Fact, enhancedCode: string, text: string): Outcome {

@@ -58,7 +58,7 @@ async function routeByRelay(app: App, relay: Relay, domain: string): Promise<Rou
   const plan = await planRelay(app, relay);
   const site = siteOfRelay(relay);
   if (plan.kind === 'hosts') return { ...plan, site, relay };
-  const reason = plan.kind === 'unresolved' ? plan.reason : plan.kind;
+  const reason = 'reason' in plan ? plan.reason : plan.kind;
   const unresolved = {
     kind: 'unresolved',
     reason: `relay of the route "${relay.route}": ${reason}`,

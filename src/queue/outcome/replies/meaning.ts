@@ -39,7 +39,18 @@ export type BounceSubType = (typeof BOUNCE_SUBTYPES)[number];
 
 /** Facts that this installation knows without a reply. */
 export const FACTS = [
-  ...['null-mx', 'no-domain', 'loop', 'dns', 'network', 'tls', 'protocol', 'local', 'requirement'],
+  ...[
+    'null-mx',
+    'no-domain',
+    'no-address',
+    'loop',
+    'dns',
+    'network',
+    'tls',
+    'protocol',
+    'local',
+    'requirement',
+  ],
   ...['no-smtputf8', 'unverified-sender', 'relay', 'expired', 'complaint'],
 ] as const;
 export type Fact = (typeof FACTS)[number];
