@@ -46,6 +46,11 @@ export class SmtpConnection {
     if (socket.destroyed) this.#end(socket.errored ?? new Error('the peer closed the connection'));
   }
 
+  /** Time of the monotonic clock, in milliseconds. */
+  get now(): number {
+    return this.#clock.elapsed();
+  }
+
   get isOpen(): boolean {
     return this.#ended === undefined;
   }

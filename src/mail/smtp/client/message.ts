@@ -5,6 +5,8 @@
 import { asBuffer, WireEncoder, wireFormOf } from '../body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
+import { SmtpError } from './failure.ts';
+import { bodyLimitMs, type SmtpTimeouts } from './timeouts.ts';
 
 /** Size of one write. The next write waits until the peer's window has free space. */
 const SLICE_BYTES = 64 * 1024;
@@ -18,15 +20,16 @@ const SLICE_BYTES = 64 * 1024;
 export async function sendContent(
   connection: SmtpConnection,
   { prefix, message, onPhase }: Envelope,
-  blockMs: number,
+  timeouts: Pick<SmtpTimeouts, 'blockMs'>,
 ): Promise<string | undefined> {
   let announce = onPhase;
+  const pace = new BodyPace(connection, timeouts);
   /** Sends bytes in slices, each as `encode` returns it. Returns false when the peer has replied. */
   const send = async (bytes: Buffer, encode = (slice: Buffer) => slice): Promise<boolean> => {
     const sliceBytes = announce ? Math.min(SLICE_BYTES, Math.ceil(bytes.length / 2)) : SLICE_BYTES;
     for (let at = 0; at < bytes.length; at += sliceBytes) {
       if (connection.hasReply) return false;
-      await connection.write('body', encode(bytes.subarray(at, at + sliceBytes)), blockMs);
+      await pace.write(encode(bytes.subarray(at, at + sliceBytes)));
       if (announce) await connection.flushed();
       announce?.('body');
       announce = undefined;
@@ -52,6 +55,33 @@ export async function sendContent(
   }
   if (fault) throw fault;
   return connection.hasReply ? undefined : stream.end();
+}
+
+/** Writes a message, and ends the session of a peer that takes it too slowly. Only the waits for the peer count. */
+class BodyPace {
+  readonly #connection: SmtpConnection;
+  readonly #timeouts: Pick<SmtpTimeouts, 'blockMs'>;
+  #writtenBytes = 0;
+  #waitedMs = 0;
+
+  constructor(connection: SmtpConnection, timeouts: Pick<SmtpTimeouts, 'blockMs'>) {
+    this.#connection = connection;
+    this.#timeouts = timeouts;
+  }
+
+  /** @throws SmtpError */
+  async write(slice: Uint8Array): Promise<void> {
+    const leftMs = bodyLimitMs(this.#timeouts, this.#writtenBytes) - this.#waitedMs;
+    if (leftMs <= 0) throw new SmtpError({ phase: 'body', kind: 'timeout', message: this.#describe() });
+    const begunAt = this.#connection.now;
+    await this.#connection.write('body', slice, Math.min(leftMs, this.#timeouts.blockMs));
+    this.#waitedMs += this.#connection.now - begunAt;
+    this.#writtenBytes += slice.length;
+  }
+
+  #describe(): string {
+    return `the peer took ${this.#writtenBytes} bytes in ${Math.round(this.#waitedMs)} ms, which is too slow`;
+  }
 }
 
 /**

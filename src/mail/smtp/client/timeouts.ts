@@ -71,3 +71,25 @@ export const PRESSED_CONNECT_TIMEOUT_MS = 10_000;
  * Period in which a wait beyond `PRESSED_TIMEOUT_MS` checks whether connections have become scarce, in milliseconds.
  */
 export const PRESSED_CHECK_MS = 1_000;
+
+/**
+ * Minimum rate at which a peer takes a message, in bytes per millisecond, once it has waited for `blockMs` in all. It is that of Postfix
+ * (`smtp_min_data_rate`, 500 bytes a second). A peer that takes one block just before each time limit would otherwise hold its connection
+ * for the whole time of a delivery.
+ */
+const MIN_BYTES_PER_MS = 0.5;
+/**
+ * Time for the answer to each RCPT of a transaction beyond `rcptMs`, which is that of all of them together, in milliseconds. Receivers at
+ * most delay strangers by this much on purpose.
+ */
+const RCPT_DELAY_MS = 20_000;
+
+/** Returns the maximum time, in milliseconds, in which a peer takes so many bytes of a message. */
+export function bodyLimitMs({ blockMs }: Pick<SmtpTimeouts, 'blockMs'>, sizeBytes: number): number {
+  return blockMs + sizeBytes / MIN_BYTES_PER_MS;
+}
+
+/** Returns the maximum time, in milliseconds, in which a peer answers the RCPT commands of a transaction. */
+export function recipientsLimitMs({ rcptMs }: Pick<SmtpTimeouts, 'rcptMs'>, recipients: number): number {
+  return rcptMs + recipients * RCPT_DELAY_MS;
+}

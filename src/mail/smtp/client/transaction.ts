@@ -19,7 +19,7 @@ import {
 } from './envelope.ts';
 import { protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
 import { sendContent } from './message.ts';
-import type { SmtpTimeouts } from './timeouts.ts';
+import { recipientsLimitMs, type SmtpTimeouts } from './timeouts.ts';
 
 export type RecipientResult =
   | { kind: 'accepted'; reply: SmtpReply }
@@ -234,7 +234,7 @@ async function exchange(
     return data.code !== 421;
   }
   if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state, envelope);
-  const finalDot = await sendContent(connection, envelope, timeouts.blockMs);
+  const finalDot = await sendContent(connection, envelope, timeouts);
   const { observer } = envelope;
   const readEarly = () => readReply(connection, { phase: 'body', timeoutMs: timeouts.blockMs, observer });
   if (finalDot === undefined) return settleEarly(progress, await readEarly());
@@ -291,8 +291,10 @@ async function sendEnvelope(
     if (sender.code === 421) return undefined;
     if (!pipelines) return 'not-asked';
   }
+  const until = connection.now + recipientsLimitMs(timeouts, rcpts.length);
   for (const [index, command] of rcpts.entries()) {
-    const reply = await ask('rcpt', command, timeouts.rcptMs);
+    const leftMs = Math.max(until - connection.now, 0);
+    const reply = await ask('rcpt', command, Math.min(timeouts.rcptMs, leftMs));
     if (isSuccess(reply)) continue;
     refuseUnlessError('rcpt', reply);
     const refused = { kind: 'refused', phase: 'rcpt', reply } as const;

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { SmtpConnection } from '../../../../src/mail/smtp/client/connection.ts';
 import type { MessageContent } from '../../../../src/mail/smtp/client/envelope.ts';
+import { sendContent } from '../../../../src/mail/smtp/client/message.ts';
 import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
 import { waitUntil } from '../../../support/wait-until.ts';
@@ -216,4 +218,34 @@ test('a phase is told when it is on the wire: who dies in that moment leaves jus
       assert.match(peer.reads.slice(1).join(''), expected, phase);
     }
   }
+});
+
+/** Sends a message of 64 slices to a peer that takes each of them after this time, and returns the result. */
+async function sendSlowly(sliceMs: number): Promise<{ failure: unknown; slices: number }> {
+  let now = 0;
+  let slices = 0;
+  const connection = {
+    hasReply: false,
+    get now() {
+      return now;
+    },
+    send: () => true,
+    async write() {
+      now += sliceMs;
+      slices += 1;
+    },
+  } as unknown as SmtpConnection;
+  const message = inline(Buffer.from(LINE.repeat(64 * 840)));
+  const failure = await sendContent(connection, envelope({ message }), { blockMs: 180_000 }).catch(
+    (error) => error.failure,
+  );
+  return { failure, slices };
+}
+
+test('a peer that takes a block just before each time limit is left, and one on a slow line is not', async () => {
+  const { failure, slices } = await sendSlowly(179_000);
+  const message = 'the peer took 262144 bytes in 716000 ms, which is too slow';
+  assert.deepEqual(failure, { phase: 'body', kind: 'timeout', message });
+  assert.equal(slices, 4);
+  assert.equal((await sendSlowly(60_000)).failure, '.\r\n');
 });
