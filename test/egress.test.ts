@@ -21,6 +21,8 @@ const CONNECTING: Readonly<Record<string, string>> = {
   'mailbox-imports/source/dial.ts': 'the tasks of imports wait',
   'queue/delivery-test/run.ts':
     'ends its dial when the operator leaves; connections are refused as those of sessions are',
+  'queue/sources/recover.ts': 'probes of sources wait',
+  'queue/sources/sources.ts': 'connects for sessions, of which the dispatcher starts none',
   'receiving/rspamd.ts': 'asks a program of the operator',
   'webhooks/posting/post.ts': 'the tasks of posts wait, and tests of endpoints are refused',
 };
@@ -35,7 +37,7 @@ const LEAVING = [
 
 test('every file that opens connections is known to keep still while the gate is held', () => {
   const opens =
-    /\b(?:app|world|system)\.(?:dial|fetch)\(|await dial\(|^\s*\.fetch\(\{|from '[./]*system\/download\.ts'|from 'node:(?:dgram|https|http2)'|\{[^}]*\b(?:connect|request)\b[^}]*\} from '(?:node:(?:net|tls|http)|undici)'/m;
+    /\b(?:app|world|system)\.(?:dial|fetch)\(|await dial\(|^\s*\.fetch\(\{|from '[./]*system\/(?:download|dial\/probe-source)\.ts'|from 'node:(?:dgram|https|http2)'|\{[^}]*\b(?:connect|request)\b[^}]*\} from '(?:node:(?:net|tls|http)|undici)'/m;
   const found = sources
     .filter(({ path }) => !/^(?:system|cli)\//.test(path))
     .filter(({ text }) => opens.test(text))

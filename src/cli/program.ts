@@ -38,6 +38,7 @@ import { addRouteCommands } from './route.ts';
 import { addSendCommand } from './send.ts';
 import { addServeCommands } from './serve.ts';
 import { addSetupCommand } from './setup.ts';
+import { addSourceCommands } from './source.ts';
 import { addStatusCommand } from './status.ts';
 import { addSuppressionCommands } from './suppression.ts';
 import { addTaskCommands } from './task.ts';
@@ -64,6 +65,7 @@ const COMMANDS: readonly AddCommands[] = [
   addQueueCommands,
   addDeliverTestCommand,
   addRouteCommands,
+  addSourceCommands,
   addExplainCommand,
   addSuppressionCommands,
   addBroadcastCommands,

@@ -1,4 +1,5 @@
 /** Kinds of settings that sections of the configuration have in common. */
+import { domainToASCII } from 'node:url';
 import { type TSchema, Type } from 'typebox';
 
 /** Maximum number of connections that a listener can be allowed. */
@@ -31,3 +32,8 @@ export const listener = <Properties extends Record<string, TSchema>>(
     port: port(defaults.port, 'Port to listen on; 0 takes any free one.'),
     ...properties,
   });
+
+/** Returns a configured domain in the form in which the domains of recipients are compared: in lower case and A-labels. */
+export function routeDomain(domain: string): string {
+  return domainToASCII(domain).replace(/\.$/, '');
+}

@@ -1,9 +1,9 @@
 /** The section of the configuration for connections that the daemon opens, and for the routes of outgoing mail. */
 import { isIP } from 'node:net';
-import { domainToASCII } from 'node:url';
 import { type Static, Type } from 'typebox';
 import { isHostName } from '../system/dns.ts';
-import { port, section } from './fields.ts';
+import { port, routeDomain, section } from './fields.ts';
+import { sourceFields } from './sources.ts';
 
 /** Maximum number of routes in the configuration. They are compared with each queue of mail; those of the database are not. */
 const MAX_CONFIGURED_ROUTES = 100;
@@ -63,6 +63,7 @@ export const outboundSection = section('Connections that the daemon opens.', {
       'With "hosts" mail goes through that relay, by "tls: starttls" (port 587) or "tls: implicit" (port 465) with a valid certificate; without, to the MX hosts of its domain. ' +
       'A relative path starts at the folder of this file. docs/relays.md describes every field. Routes can also be set with "postrider route".',
   }),
+  ...sourceFields,
 });
 
 type RouteSettings = Pick<ConfiguredRoute, keyof typeof routeFields> & {
@@ -81,11 +82,6 @@ export function findRouteFault(route: RouteSettings): string | undefined {
   if (tlsName !== undefined && !isHostName(tlsName)) return `"${tlsName}" is not a host name`;
   if ((user !== undefined) !== hasPassword) return 'a user needs a password, and a password a user';
   return undefined;
-}
-
-/** Returns the domain of a route in the form in which the domains of recipients are compared: in lower case and A-labels. */
-export function routeDomain(domain: string): string {
-  return domainToASCII(domain).replace(/\.$/, '');
 }
 
 /** Names a setting of a relay in a route that delivers by MX: the hosts were probably forgotten. */

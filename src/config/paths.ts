@@ -35,6 +35,10 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
         ...(passwordFile !== undefined && { passwordFile: absolute('outbound.routes', passwordFile) }),
         ...(caFile !== undefined && { caFile: absolute('outbound.routes', caFile) }),
       })),
+      sources: outbound.sources.map(({ passwordFile, ...source }) => ({
+        ...source,
+        ...(passwordFile !== undefined && { passwordFile: absolute('outbound.sources', passwordFile) }),
+      })),
     },
     openid: {
       ...openid,

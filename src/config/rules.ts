@@ -9,8 +9,10 @@ import { isResolver } from '../system/dns/servers.ts';
 import { isHostName } from '../system/dns.ts';
 import { errorMessage } from '../system/errors.ts';
 import { findLimitFault } from './delivery.ts';
-import { findRouteFault, routeDomain } from './outbound.ts';
+import { routeDomain } from './fields.ts';
+import { findRouteFault } from './outbound.ts';
 import type { ConfigFields } from './schema.ts';
+import { findSourceFaults } from './sources.ts';
 
 /** A rule that is broken. */
 type Fault = {
@@ -37,6 +39,7 @@ export function* findFaults(config: ConfigFields): Faults {
   yield* findBlockFaults('outbound.allowTargets', outbound.allowTargets);
   yield* findRouteFaults(outbound.routes);
   yield* findLimitFaults(delivery.limits);
+  for (const { setting, says } of findSourceFaults(outbound)) yield partFault(`outbound.${setting}`, says);
 }
 
 /** Returns the fault of a setting, whose name begins the sentence. */

@@ -10,6 +10,7 @@ import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SITE_RESTRICTIONS } from './main-migrations-of-restrictions.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
+import { SOURCES } from './main-migrations-of-sources.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import { WEBHOOK_FORMATS } from './main-migrations-of-webhook-formats.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
@@ -332,4 +333,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   KEYS_OF_MAILBOXES,
   WEBHOOK_FORMATS,
   SITE_RESTRICTIONS,
+  SOURCES,
 ];

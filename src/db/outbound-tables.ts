@@ -1,5 +1,16 @@
 /** The data dictionary: routes of outgoing mail. The conventions are those of tables.ts, which lists every table. */
-import { flag, id, integer, key, nullable, type Row, references, table, text } from './table.ts';
+import {
+  clusteredTable,
+  flag,
+  id,
+  integer,
+  key,
+  nullable,
+  type Row,
+  references,
+  table,
+  text,
+} from './table.ts';
 
 /**
  * Written by outbound-routes/store.ts: a route of the operator, for all mail, or for that of a tenant, to a domain, or both. Routes
@@ -34,3 +45,40 @@ export const outboundRoutes = table({
   outboundRoutesByMail: "UNIQUE (coalesce(tenantId, ''), coalesce(domain, ''))",
 });
 export type OutboundRouteRow = Row<typeof outboundRoutes>;
+
+/**
+ * Written by queue/sources/store.ts: an address of a source from which no mail leaves at present. A row of other settings than those
+ * of the source means nothing.
+ */
+export const sourceSuspensions = clusteredTable({
+  source: key(text()),
+  address: key(text()),
+  /** Settings of the source at that time, shortened. */
+  fingerprint: text(),
+  /** What is wrong, as a sentence. */
+  reason: text(),
+  since: integer(),
+  /** Time at which the address is tried again. */
+  until: integer(),
+});
+export type SourceSuspensionRow = Row<typeof sourceSuspensions>;
+
+/** Written by queue/sources/warm-up/store.ts: a source that is being warmed up. */
+export const sourceWarmUps = clusteredTable({
+  source: key(text()),
+  /** Name of the curve in the table of curves. */
+  curve: text(),
+  startedAt: integer(),
+});
+export type SourceWarmUpRow = Row<typeof sourceWarmUps>;
+
+/** Written by queue/sources/warm-up/store.ts: what a source that is being warmed up has sent to a provider in a day. */
+export const sourceWarmUpCounts = clusteredTable({
+  source: key(text()),
+  provider: key(text()),
+  /** Number of the day in UTC since 1970. */
+  day: integer(),
+  /** Number of recipients whose first attempt left from the source on the day. */
+  firstAttempts: integer(),
+});
+export type SourceWarmUpCountRow = Row<typeof sourceWarmUpCounts>;

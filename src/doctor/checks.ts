@@ -16,12 +16,13 @@ import { pages } from './checks/pages.ts';
 import { ports } from './checks/ports.ts';
 import { queueAge } from './checks/queue-age.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
+import { sources } from './checks/sources.ts';
 import { tlsa } from './checks/tlsa.ts';
 
 /** The checks by what they are about. */
 export const CHECK_AREAS = {
   machine: [disk, memory, clock, ports],
-  network: [address, reverseDns, outboundPort, blocklists],
+  network: [address, reverseDns, sources, outboundPort, blocklists],
   names: [dnsRecords, certificates, tlsa, pages],
   mail: [domains, complaints, queueAge],
   upkeep: [backup, backgroundWork],

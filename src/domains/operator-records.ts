@@ -4,10 +4,12 @@
  */
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
+import { plainAddress } from '../system/address-block.ts';
 import type { DnsLookups } from '../system/dns.ts';
 import { type InstallationKey, installationKeyOf } from './installation/key.ts';
 import { sandboxDomain } from './name.ts';
@@ -53,7 +55,7 @@ export async function listOperatorRecords(
   ]);
   return {
     records: [
-      ...operatorRecords(config, addresses),
+      ...operatorRecords(config, addresses, sourceAddresses(config)),
       ...keys,
       ownKeyRecord(own),
       ...others.flat().filter((record) => isPublishable(config, record)),
@@ -98,13 +100,21 @@ function isPublishable({ nameserver }: Pick<Config, 'nameserver'>, { type }: Ope
   return type !== 'TLSA' || !nameserver.enabled;
 }
 
+/** Returns the public addresses of the sources of outgoing mail. */
+function sourceAddresses({ outbound }: Pick<Config, 'outbound'>): string[] {
+  return outbound.sources
+    .flatMap(({ addresses }) => addresses.map(plainAddress))
+    .filter((address) => ipaddr.parse(address).range() === 'unicast');
+}
+
 /**
- * Returns the records to publish. Without addresses there is no SPF record, because one that allows no address would
- * make receivers refuse our mail.
+ * Returns the records to publish. `sources` are further addresses that mail leaves from. Without addresses there is no SPF
+ * record, because one that allows no address would make receivers refuse our mail.
  */
 export function operatorRecords(
   config: Pick<Config, 'hostname'>,
   addresses: readonly string[],
+  sources: readonly string[] = [],
 ): OperatorRecord[] {
   const host = config.hostname.toLowerCase();
   return [
@@ -116,7 +126,7 @@ export function operatorRecords(
         purpose: 'this machine; its reverse DNS (PTR) must lead back to the same name',
       }),
     ),
-    ...(addresses.length > 0 ? spfRecords(config, addresses) : []),
+    ...(addresses.length > 0 ? spfRecords(config, [...new Set([...addresses, ...sources])]) : []),
     {
       type: 'MX',
       name: bounceDomain(config),

@@ -1,6 +1,7 @@
 /** The routes of the configuration. */
 import type { Config } from '../config/config.ts';
-import { type ConfiguredRoute, routeDomain } from '../config/outbound.ts';
+import { routeDomain } from '../config/fields.ts';
+import type { ConfiguredRoute } from '../config/outbound.ts';
 import { DEFAULT_PORTS, type OutboundRoute, type Relay } from './route.ts';
 
 /** Returns the routes of the configuration. */

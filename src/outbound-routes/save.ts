@@ -1,6 +1,7 @@
 /** Sets a route of outgoing mail for the operator. The password is sealed before it is stored. */
 import type { App } from '../app.ts';
-import { findRouteFault, routeDomain } from '../config/outbound.ts';
+import { routeDomain } from '../config/fields.ts';
+import { findRouteFault } from '../config/outbound.ts';
 import type { OutboundRouteRow } from '../db/outbound-tables.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { getTenant } from '../tenants/store.ts';

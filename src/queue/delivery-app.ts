@@ -5,10 +5,12 @@ import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
+import type { Sources } from './sources/sources.ts';
 
 export type DeliveryApp = App & {
   prepare: PrepareMessage;
   receiveLocally: LocalReceiver;
+  sources: Sources;
   replies: Replies;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;

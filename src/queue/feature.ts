@@ -16,6 +16,8 @@ import { CONVERSATION_DAYS, expireConversations } from './conversation/store.ts'
 import { registerDeliveryTest } from './delivery-test/admin-api.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
+import { registerSources } from './sources/admin-api.ts';
+import { createSourceProbes } from './sources/recover.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
 import { createRecoveryWork } from './worker.ts';
 
@@ -28,12 +30,14 @@ export const queue = {
     registerTrace,
     registerDeliveryTest,
     registerMessageAdmin,
+    registerSources,
     registerSuppressionReview,
   ],
   works: [
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,
     createProbeWork,
+    createSourceProbes,
     (app: Pick<App, 'clock'> & { censuses: Censuses }) => createCensusWork(app, app.censuses),
   ],
   tasks: [createActionKind],

@@ -15,6 +15,7 @@ import './held/probe.ts';
 import './notifications-store.ts';
 import './settle.ts';
 import './shaping/restrictions-store.ts';
+import './sources/store.ts';
 import './state/cancel-submitted.ts';
 import './state/recover.ts';
 import './store.ts';

@@ -12,6 +12,7 @@ import { countHeld } from './held/store.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
+import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
 type Watching = { replies?: Replies; monitor?: DeliveryMonitor; trace?: DeliveryTrace };
@@ -37,6 +38,7 @@ export function startDelivering(
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
     receiveLocally,
+    sources: new Sources(app),
     replies,
     monitor,
     trace,

@@ -170,7 +170,14 @@ test('limits of sites name a provider or a host, once, and set something', () =>
 test('every key but a list of objects has a variable of its own', () => {
   const settings = leaves(configSchema);
   const lists = settings.filter(({ schema }) => isListOfObjects(schema)).map(({ path }) => path.join('.'));
-  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl', 'outbound.routes', 'delivery.limits']);
+  assert.deepEqual(lists, [
+    'tls.certificates',
+    'inbound.dnsbl',
+    'outbound.routes',
+    'outbound.sources',
+    'outbound.pools',
+    'delivery.limits',
+  ]);
   refused(
     () => loadConfig({ env: { POSTRIDER_TLS_CERTIFICATES: 'a.pem' } }),
     'POSTRIDER_TLS_CERTIFICATES: "tls.certificates" can be set in a configuration file only',

@@ -48,3 +48,51 @@ test('a provider of OpenID Connect needs a client with a secret, and HTTPS unles
   for (const missing of ['clientId', 'clientSecretFile'])
     assert.match(faultsOf({ ...client, issuer: 'https://a.example', [missing]: '' })[0] ?? '', /needs/);
 });
+
+test('sources have addresses of their own, and pools name them', () => {
+  const faultsOf = (outbound: Partial<ConfigFields['outbound']>) =>
+    [...findFaults({ ...defaults, outbound: { ...defaults.outbound, ...outbound } })].map(({ says }) => says);
+  const source = { name: 'a', addresses: ['192.0.2.1'] };
+  const sourceFaults: [Partial<typeof source> & Record<string, unknown>, string][] = [
+    [{ addresses: ['mx.example.com'] }, '"mx.example.com" is not an IP address'],
+    [{ addresses: ['fe80::1%eth0'] }, '"fe80::1%eth0" is not an IP address'],
+    [
+      { addresses: ['192.0.2.1', '192.0.2.2'] },
+      'it has two addresses of the same family; each of them needs a source of its own',
+    ],
+    [{ ehlo: 'not a host' }, '"not a host" is not a host name'],
+    [
+      { socks5: '192.0.2.9:1080', proxyProtocol: '192.0.2.9:25' },
+      'it has "socks5" or "proxyProtocol", not both',
+    ],
+    [
+      { socks5: 'proxy.example.com:1080' },
+      '"proxy.example.com:1080" is not an address with a port, such as 192.0.2.1:1080 or [2001:db8::1]:1080',
+    ],
+    [{ user: 'me', passwordFile: '/p' }, 'a user and a password need "socks5"'],
+    [{ socks5: '[2001:db8::9]:1080', user: 'me' }, 'a user needs a password, and a password a user'],
+    [{ socks5: '192.0.2.9:1080', user: 'ü'.repeat(200), passwordFile: '/p' }, 'the user is too long'],
+  ];
+  for (const [fields, says] of sourceFaults)
+    assert.deepEqual(faultsOf({ sources: [{ ...source, ...fields }] }), [`"outbound.sources": "a": ${says}`]);
+  const other = { ...source, name: 'b' };
+  assert.deepEqual(faultsOf({ sources: [source, source] }), [
+    '"outbound.sources": "a": another source has its name',
+  ]);
+  assert.deepEqual(faultsOf({ sources: [source, other] }), [
+    '"outbound.sources": "b": the source "a" has the same address',
+  ]);
+  // Two proxies may have the same address behind them.
+  assert.deepEqual(faultsOf({ sources: [source, { ...other, socks5: '192.0.2.9:1080' }] }), []);
+  const pools = (...given: ConfigFields['outbound']['pools']) =>
+    faultsOf({ sources: [source], pools: given });
+  const pool = { name: 'p', sources: ['a'] };
+  assert.deepEqual(pools(pool, { ...pool, name: 'q', kind: 'broadcast' }), []);
+  assert.deepEqual(pools({ ...pool, sources: ['b'] }), ['"outbound.pools": "p": there is no source "b"']);
+  assert.deepEqual(pools({ ...pool, domain: 'not a domain' }), [
+    '"outbound.pools": "p": "not a domain" is not a domain',
+  ]);
+  assert.deepEqual(pools({ ...pool, domain: 'EXAMPLE.com' }, { ...pool, name: 'q', domain: 'example.com' }), [
+    '"outbound.pools": "q": the pool "p" has its name or is for the same mail',
+  ]);
+});

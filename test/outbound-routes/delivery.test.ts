@@ -11,6 +11,7 @@ import { startRequireTlsServers } from '../queue/sessions/require-tls-servers.ts
 import { closeAfterTests } from '../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import type { Hosts } from '../support/loopback.ts';
+import { deliveryAppOf } from '../support/spool.ts';
 import { TRUSTED_HOST } from '../support/trusted-certificate.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { PASSWORD, startRelay, USER } from './relay-server.ts';
@@ -208,7 +209,7 @@ test('mail to the domains of this installation, and to the simulator, takes no r
   await saveOutboundRoute(spool.app, 'main', { hosts: [TRUSTED_HOST], ...LOGIN });
   const name = (domain: string) =>
     ({ mode: 'live', kind: 'transactional', tenantId: spool.tenantId, domain, target: undefined }) as const;
-  const siteOf = async (domain: string) => (await chooseRoute(spool.app, name(domain))).site;
+  const siteOf = async (domain: string) => (await chooseRoute(deliveryAppOf(spool.app), name(domain))).site;
   assert.equal(await siteOf('simulator.mx.postrider.example'), 'simulator');
   assert.equal(await siteOf('sandbox.mx.postrider.example'), 'local delivery');
   assert.equal(await siteOf('mx.postrider.example'), 'local delivery');

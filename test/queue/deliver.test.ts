@@ -61,7 +61,7 @@ async function sendToLoopback(spool: Spool, claim: Claim): Promise<Attempt> {
   const hosts = [{ name: 'mx.rcpt.example', addresses: ['127.0.0.1'] }];
   const isPressed = () => false;
   const options = { claim, addresses: new Addresses(), deadline: Number.POSITIVE_INFINITY, isPressed };
-  const connected = await connect(deliveryAppOf(spool.app), { hosts, relay: null }, options);
+  const connected = await connect(deliveryAppOf(spool.app), { hosts, relay: null, source: null }, options);
   if (connected.kind === 'closed') return notSent(claim, connected.outcome);
   const { session } = connected;
   const app = deliveryAppOf(spool.app);

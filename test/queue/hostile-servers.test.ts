@@ -173,7 +173,7 @@ async function outcomeOf(claim: Claim, address: string, addresses = new Addresse
   const deadline = Number.POSITIVE_INFINITY;
   const isPressed = () => false;
   const opening = { claim, addresses, deadline, isPressed };
-  const connected = await connect(deliveryAppOf(spool.app), { hosts, relay: null }, opening);
+  const connected = await connect(deliveryAppOf(spool.app), { hosts, relay: null, source: null }, opening);
   if (connected.kind === 'closed') return connected.outcome;
   const app = deliveryAppOf(spool.app);
   const transaction = { claim, isFirst: true, onReady: () => {}, isPressed };

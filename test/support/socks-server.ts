@@ -1,7 +1,6 @@
 /** A SOCKS5 server on 127.0.0.1 whose answers a test scripts. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
 import { listenOnLoopback } from './loopback.ts';
 
 export type SocksScript = {
@@ -27,7 +26,7 @@ export const SUCCESS = Buffer.from([5, 0, 0, 1, 192, 0, 2, 9, 0, 80]);
 
 /** Starts the server. `portOf` says where a request for an address is forwarded to on 127.0.0.1. */
 export async function startSocksServer(
-  t: Pick<TestContext, 'after'>,
+  t: { after(run: () => void): void },
   script: SocksScript = {},
   portOf: (address: string, port: number) => number = (_, port) => port,
 ): Promise<SocksServer> {

@@ -7,6 +7,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { findRow } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { DAY_MS } from '../../system/clock.ts';
+import { hostsOfSite } from '../sources/source.ts';
 import type { IsAtSite } from './selection.ts';
 
 /** Time after which a site is stored again although it is the same, in milliseconds: mail that waits is deferred more often. */
@@ -52,7 +53,7 @@ export async function readSites(tx: Tx): Promise<ReadonlyMap<string, string>> {
 
 /** Returns true for a site that the operator names by its whole key or by one of its hosts (mail/mx.ts). */
 export function isSite(key: string, name: string): boolean {
-  return key === name || key.split(/[,/]/).includes(name);
+  return key === name || hostsOfSite(key).split(/[,/]/).includes(name);
 }
 
 /** Returns the function that says which domains are at a site, from what was stored of them. */

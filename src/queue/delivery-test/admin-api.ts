@@ -8,6 +8,7 @@ import { HeldEgressError } from '../../system/egress.ts';
 import { AppError, errorMessage, invalid } from '../../system/errors.ts';
 import { getTenant } from '../../tenants/store.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
+import { Sources } from '../sources/sources.ts';
 import { testDelivery } from './run.ts';
 
 /** `tenant` is an id or a name. */
@@ -16,6 +17,7 @@ const testSchema = Type.Object({ address: Type.String(), tenant: Type.Optional(T
 /** Registers `POST /deliver-test` on the server of the control socket. One test runs at a time. */
 export function registerDeliveryTest(server: FastifyInstance, app: App & { replies: Replies }): void {
   let running: JsonLines | undefined;
+  const sources = new Sources(app);
   server.post<{ Body: Static<typeof testSchema> }>(
     '/deliver-test',
     { schema: { body: testSchema } },
@@ -31,7 +33,7 @@ export function registerDeliveryTest(server: FastifyInstance, app: App & { repli
         stop.abort();
       });
       running = lines;
-      void testDelivery(app, { to, tenantId, tell: lines.send, signal: stop.signal })
+      void testDelivery({ ...app, sources }, { to, tenantId, tell: lines.send, signal: stop.signal })
         .catch((error) => {
           app.log.error({ err: error }, 'the test of a delivery failed because of an internal error');
           const failed = {

@@ -19,6 +19,7 @@ import { deadEndOutcome } from '../sessions/decided-transport.ts';
 import { withSecrets } from '../sessions/transact.ts';
 import { chooseRoute, type Route } from '../site/route.ts';
 import { Addresses } from '../site/site.ts';
+import type { Sources } from '../sources/sources.ts';
 import { describeDns, describePolicy } from './describe.ts';
 
 export type TestEvent =
@@ -37,7 +38,7 @@ export type TestEvent =
 /** Maximum time of a test, in milliseconds. A person waits for it, so it is shorter than the time that mail has. */
 const MAX_TEST_MS = 90_000;
 
-type TestApp = App & { replies: Replies };
+type TestApp = App & { replies: Replies; sources: Sources };
 type Tested = {
   to: Pick<Mailbox, 'address' | 'domain'>;
   /** Tenant whose outbound routes count; empty for those of all tenants. */
@@ -83,9 +84,10 @@ function describeRoute(route: Route): string {
     case 'dead-end':
       return 'none, because of what DNS says';
     case 'hosts':
-      return route.relay === null
-        ? `the hosts of the domain`
-        : `the relay of the outbound route "${route.relay.route}"`;
+      if (route.relay) return `the relay of the outbound route "${route.relay.route}"`;
+      return route.source
+        ? `the hosts of the domain, from the source "${route.source.name}"`
+        : 'the hosts of the domain';
   }
 }
 
@@ -113,7 +115,12 @@ async function testSession(app: TestApp, route: HostsRoute, tested: Tested): Pro
         tell({ kind: 'line', ...line });
     },
   };
-  const world: ConnectApp = { ...app, trace, dial: (target) => app.dial({ ...target, signal }) };
+  const world: ConnectApp = {
+    ...app,
+    trace,
+    dial: (target) => app.dial({ ...target, signal }),
+    sources: { dialFrom: (source) => (target) => app.sources.dialFrom(source)({ ...target, signal }) },
+  };
   const opening = { claim, addresses: new Addresses(), deadline, isPressed: () => false };
   const connected = await connect(world, route, opening);
   if (connected.kind === 'closed') return tellOutcome(app, tested, connected.outcome);

@@ -26,8 +26,10 @@ import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import { evaluateRelayFailure } from '../outcome/relay.ts';
-import type { Hosts, Route } from '../site/route.ts';
+import type { Route } from '../site/route.ts';
 import type { Addresses } from '../site/site.ts';
+import type { Hosts, Source } from '../sources/source.ts';
+import type { Sources } from '../sources/sources.ts';
 import { isAuthenticName, mayCarry, understands } from './requirements.ts';
 
 export type OpenSession = {
@@ -65,7 +67,10 @@ type Sendable = Recorded &
 export type ConnectApp = Pick<
   DeliveryApp,
   'clock' | 'dial' | 'config' | 'sealer' | 'replies' | 'crashPoint'
-> & { trace: Pick<DeliveryApp['trace'], 'isWatched' | 'show'> };
+> & { trace: Pick<DeliveryApp['trace'], 'isWatched' | 'show'>; sources: Pick<Sources, 'dialFrom'> };
+
+/** The app of a session, whose connections leave from its source with the name of the source. */
+type LeavingApp = ConnectApp & { heloName: string };
 
 type Opening = {
   claim: Sendable;
@@ -82,9 +87,10 @@ type Opening = {
  */
 export async function connect(
   app: ConnectApp,
-  { hosts, relay }: Pick<Extract<Route, { kind: 'hosts' }>, 'hosts' | 'relay'>,
+  { hosts, relay, source }: Pick<Extract<Route, { kind: 'hosts' }>, 'hosts' | 'relay' | 'source'>,
   opening: Opening,
 ): Promise<Connected> {
+  const leaving = leaveFrom(app, source);
   const { claim, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
   let outcome = claim.brokenOff?.outcome ?? NO_HOST_REACHED;
@@ -97,7 +103,7 @@ export async function connect(
     const peer = { mx: name, address, tls: null };
     const connecting = relay
       ? connectToRelay(app, relay, { peer, opening })
-      : connectToTaker(app, peer, opening);
+      : connectToTaker(leaving, peer, opening);
     const opened = await openBefore(app, connecting, { deadline, peer });
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
@@ -122,6 +128,11 @@ export async function connect(
   // A host that may meet the requirement later, because it did not answer now, is worth another attempt.
   if (unmet && !hasFailed) return { kind: 'closed', outcome: unmet, wasTried };
   return { kind: 'closed', outcome, wasTried };
+}
+
+function leaveFrom(app: ConnectApp, source: Source | null): LeavingApp {
+  if (source === null) return { ...app, heloName: app.config.hostname };
+  return { ...app, dial: app.sources.dialFrom(source), heloName: source.ehlo };
 }
 
 /**
@@ -165,7 +176,7 @@ function targets(hosts: Hosts): { name: string; address: string }[] {
 
 /** Opens a session with a host that can take the mail. Another host is tried when this one cannot (RFC 6531 section 3.2). */
 async function connectToTaker(
-  app: ConnectApp,
+  app: LeavingApp,
   peer: { mx: string; address: string },
   opening: Opening,
 ): Promise<OpenedSmtp> {
@@ -215,7 +226,7 @@ async function connectToRelay(
 }
 
 async function connectWithTlsFallback(
-  app: ConnectApp,
+  app: LeavingApp,
   { mx, address }: { mx: string; address: string },
   { claim, addresses, isPressed }: Opening,
 ): Promise<OpenedSmtp> {
@@ -225,7 +236,7 @@ async function connectWithTlsFallback(
     address,
     port: app.config.outbound.smtpPort,
     serverName: mx,
-    heloName: app.config.hostname,
+    heloName: app.heloName,
     timeouts: timeoutsOf(claim),
     isPressed,
     onPhase: crashOn(app),

@@ -11,19 +11,24 @@ import { findOutboundRoute } from '../../outbound-routes/find.ts';
 import { planRelay } from '../../outbound-routes/relay.ts';
 import { type Relay, siteOfRelay } from '../../outbound-routes/route.ts';
 import type { DeliveryQueueName } from '../queue-key.ts';
+import { type Hosts, type Source, siteFrom } from '../sources/source.ts';
+import type { Sources } from '../sources/sources.ts';
 
-export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
 export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
 /**
  * `site` is the key of the site: queues with the same key share its connections and their limits. `relay` is null when the hosts
- * are those of the domains, and says otherwise how sessions with them are opened.
+ * are those of the domains, and says otherwise how sessions with them are opened. `source` is null when connections leave from the
+ * address that the system chooses.
  */
 export type Route =
   | { kind: 'simulator'; site: string }
   | { kind: 'local'; site: string }
-  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number; relay: Relay | null }
+  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number; relay: Relay | null; source: Source | null }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
+
+/** What routes are found with. */
+type RoutingApp = App & { sources: Pick<Sources, 'choose'> };
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
@@ -33,10 +38,8 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
  * Mail of other domains stays here when their MX is this machine and it receives mail for them. What is left takes the relay of
  * the operator's route, or goes to the MX hosts. Mail that the operator has rerouted goes to the MX hosts of its target.
  */
-export async function chooseRoute(
-  app: App,
-  { mode, domain: own, target, tenantId }: DeliveryQueueName,
-): Promise<Route> {
+export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Promise<Route> {
+  const { mode, domain: own, target, tenantId } = queue;
   const { config } = app;
   const domain = target ?? own;
   if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
@@ -48,16 +51,38 @@ export async function chooseRoute(
   const plan = await planMx(app, domain);
   if (plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
   if (relay) return routeByRelay(app, relay, domain);
-  // The key contains spaces and the keys of other sites do not, so no two sites share a key.
-  if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
-  return { ...plan, relay: null };
+  return plan.kind === 'hosts' ? routeFromSource(app, queue, plan) : deadEnd(domain, plan);
+}
+
+/** The key contains spaces and the keys of other sites do not, so no two sites share a key. */
+function deadEnd(domain: string, plan: DeadEnd): Route {
+  return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
+}
+
+/** Returns the route to the hosts of a domain from the source of the queue. */
+async function routeFromSource(
+  app: RoutingApp,
+  queue: DeliveryQueueName,
+  plan: Extract<MxPlan, { kind: 'hosts' }>,
+): Promise<Route> {
+  const choice = await app.sources.choose(queue, plan.hosts);
+  switch (choice.kind) {
+    case 'hosts': {
+      const { hosts, source } = choice;
+      const site = source === null ? plan.site : siteFrom(plan.site, source);
+      return { ...plan, hosts, site, relay: null, source };
+    }
+    case 'wait':
+    case 'unreachable':
+      return deadEnd(queue.domain, { kind: 'unresolved', reason: choice.reason });
+  }
 }
 
 /** Returns the route to the hosts of a relay. Its mail waits while none of them is found. */
 async function routeByRelay(app: App, relay: Relay, domain: string): Promise<Route> {
   const plan = await planRelay(app, relay);
   const site = siteOfRelay(relay);
-  if (plan.kind === 'hosts') return { ...plan, site, relay };
+  if (plan.kind === 'hosts') return { ...plan, site, relay, source: null };
   const reason = 'reason' in plan ? plan.reason : plan.kind;
   const unresolved = {
     kind: 'unresolved',

@@ -71,7 +71,12 @@ async function openBySocks(
   }
 }
 
-async function openProxy(clock: Clock, proxy: ProxyEndpoint, { timeoutMs, signal }: Host): Promise<Socket> {
+/** Connects to a proxy. @throws SourceError, or the reason of the signal */
+export async function openProxy(
+  clock: Clock,
+  proxy: ProxyEndpoint,
+  { timeoutMs, signal }: Pick<Host, 'timeoutMs' | 'signal'>,
+): Promise<Socket> {
   if (isIP(proxy.address) === 0) throw new RefusedTargetError('the proxy');
   try {
     return await openSocket(clock, { ...proxy, timeoutMs, signal });

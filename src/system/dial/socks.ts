@@ -48,7 +48,8 @@ export async function connectBySocks(socket: Socket, request: SocksRequest): Pro
   throw new SourceError('refused', `the SOCKS server refused: ${REFUSALS[code] ?? `reply ${code}`}`);
 }
 
-async function agreeOnMethod(socket: Socket, login: SocksLogin | null): Promise<void> {
+/** Agrees on a method with the server, and logs in. */
+export async function agreeOnMethod(socket: Socket, login: SocksLogin | null): Promise<void> {
   const method = login ? BY_PASSWORD : NO_LOGIN;
   socket.write(Buffer.from([VERSION, 1, method]));
   const [version, chosen] = await read(socket, 2, 'unusable');

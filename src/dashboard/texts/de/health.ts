@@ -44,6 +44,10 @@ export const health: typeof english = {
     ports: ['Ports', 'Der Dienst ist auf allen konfigurierten Ports erreichbar.'],
     address: ['Adresse des Hostnamens', 'Der Hostname führt zu diesem Server.'],
     'reverse-dns': ['Reverse DNS', 'Jede Adresse dieses Servers führt zu seinem Hostnamen zurück.'],
+    sources: [
+      'Absender-Adressen',
+      'Von jeder konfigurierten Quelle können E-Mails ausgehen, und ihr Reverse DNS und SPF stimmen.',
+    ],
     'outbound-port': [
       'Ausgehender Port 25',
       'Mailserver großer Anbieter sind erreichbar, oder E-Mails gehen über ein Relay.',

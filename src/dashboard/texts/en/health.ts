@@ -42,6 +42,10 @@ export const health = {
     ports: ['Ports', 'The daemon listens on all ports of its configuration.'],
     address: ['Address of the host name', 'The host name leads to this machine.'],
     'reverse-dns': ['Reverse DNS', 'Each address of this machine leads back to its host name.'],
+    sources: [
+      'Sources of mail',
+      'Mail can leave from each configured source, whose reverse DNS and SPF are correct.',
+    ],
     'outbound-port': [
       'Outgoing port 25',
       'Mail servers of large providers can be reached, or mail goes through a relay.',

@@ -1,0 +1,87 @@
+/**
+ * Chooses the source of a queue. The choice is stable: a queue has its own order of the sources of a pool, and takes the first one
+ * that can be used. A retry of mail that was greylisted so comes from the same address, and when a source fails, only its
+ * queues move (rendezvous hashing).
+ */
+import { createHash } from 'node:crypto';
+import type { DeliveryQueueName } from '../queue-key.ts';
+import { type Hosts, type Pool, reachableHosts, type Source } from './source.ts';
+
+/** What is known of a source at present. */
+export type SourceState = {
+  /** Addresses that mail may leave from: those that are neither suspended nor unproven. */
+  usable: readonly string[];
+  /** Reason why addresses are not usable for the moment; undefined when none is suspended. */
+  suspended: string | undefined;
+  /** Time in Unix milliseconds from which the source takes first attempts at these hosts again; undefined while it takes them. */
+  warmUpUntil: number | undefined;
+};
+
+export type Choice =
+  /** `hosts` have the addresses that the source reaches. Without a source, the system chooses the address to connect from. */
+  | { kind: 'hosts'; hosts: Hosts; source: Source | null }
+  /** Mail waits, because the pool has no source for it at present. `until` is null when that time is not known. */
+  | { kind: 'wait'; cause: 'sources' | 'warm_up'; until: number | null; reason: string }
+  /** No source of the pool has an address of the family of the hosts. */
+  | { kind: 'unreachable'; reason: string };
+
+/** Returns the most specific pool for the mail; undefined when there is none. A domain counts more than a tenant, a tenant more than a kind. */
+export function poolFor(
+  pools: readonly Pool[],
+  mail: Pick<DeliveryQueueName, 'tenantId' | 'domain' | 'kind'>,
+) {
+  const rank = ({ domain, tenantId, kind }: Pool) =>
+    (domain === null ? 0 : 4) + (tenantId === null ? 0 : 2) + (kind === null ? 0 : 1);
+  return pools
+    .filter(
+      ({ domain, tenantId, kind }) =>
+        (domain ?? mail.domain) === mail.domain &&
+        (tenantId ?? mail.tenantId) === mail.tenantId &&
+        (kind ?? mail.kind) === mail.kind,
+    )
+    .toSorted((one, other) => rank(other) - rank(one))[0];
+}
+
+/** Chooses a source of the pool for mail of the queue to the hosts. */
+export function chooseSource(
+  pool: Pool,
+  { queue, hosts }: { queue: string; hosts: Hosts },
+  stateOf: (source: Source) => SourceState,
+): Choice {
+  const reaches = (addresses: readonly string[]) => reachableHosts(hosts, addresses).length > 0;
+  const candidates = inOrderOf(queue, pool.sources)
+    .filter(({ addresses }) => reaches(addresses))
+    .map((source) => ({ source, state: stateOf(source) }));
+  const ready = candidates.filter(({ state }) => reaches(state.usable));
+  const chosen = ready.find(({ state }) => state.warmUpUntil === undefined);
+  if (chosen)
+    return { kind: 'hosts', hosts: reachableHosts(hosts, chosen.state.usable), source: chosen.source };
+  const warming = ready.map(({ state }) => state.warmUpUntil ?? 0);
+  if (warming.length > 0) {
+    const reason = `all sources of the pool "${pool.name}" have sent as many first attempts as their warm-up allows for today`;
+    return { kind: 'wait', cause: 'warm_up', until: Math.min(...warming), reason };
+  }
+  const suspended = candidates.filter(({ state }) => state.suspended !== undefined);
+  if (suspended.length > 0) {
+    const reasons = suspended.map(({ source, state }) => `${source.name}: ${state.suspended}`);
+    const reason = `no source of the pool "${pool.name}" can be used: ${reasons.join('; ')}`;
+    return { kind: 'wait', cause: 'sources', until: null, reason };
+  }
+  return {
+    kind: 'unreachable',
+    reason: `no source of the pool "${pool.name}" reaches the addresses of the hosts`,
+  };
+}
+
+/** Returns the sources in the order of the queue, which depends on nothing but their names. */
+function inOrderOf(queue: string, sources: readonly Source[]): Source[] {
+  if (sources.length === 1) return [...sources];
+  const score = new Map(sources.map(({ name }) => [name, scoreOf(name, queue)]));
+  return sources.toSorted((one, other) =>
+    (score.get(one.name) ?? '') < (score.get(other.name) ?? '') ? 1 : -1,
+  );
+}
+
+function scoreOf(source: string, queue: string): string {
+  return createHash('sha256').update(`${source}\n${queue}`).digest('hex');
+}

@@ -1,0 +1,46 @@
+/** Lists the sources as the operator sees them, without secrets. */
+import type { App } from '../../app.ts';
+import { configuredPools, configuredSources } from './configured.ts';
+import type { Source } from './source.ts';
+import { suspensionsOf } from './sources.ts';
+import { listSuspensions } from './store.ts';
+
+export type ShownSource = {
+  name: string;
+  addresses: readonly string[];
+  ehlo: string;
+  /** Says when its IPv6 address is used. */
+  ipv6: Source['ipv6'];
+  /** The proxy with its port; null for an address of this machine. */
+  proxy: { kind: 'socks5' | 'proxy-protocol'; address: string; port: number } | null;
+  /** Names of the pools that have the source. */
+  pools: string[];
+  /** Addresses from which no mail leaves at present. Times are in Unix milliseconds; `until` is that of the next probe. */
+  suspended: { address: string; reason: string; since: number; until: number }[];
+};
+
+/** Returns all sources in the order of the configuration. */
+export async function listSources({ config, db }: Pick<App, 'config' | 'db'>): Promise<ShownSource[]> {
+  const suspensions = await listSuspensions(db.read);
+  const pools = configuredPools(config);
+  return configuredSources(config).map((source) => ({
+    name: source.name,
+    addresses: source.addresses,
+    ehlo: source.ehlo,
+    ipv6: source.ipv6,
+    proxy: proxyOf(source),
+    pools: pools
+      .filter(({ sources }) => sources.some(({ name }) => name === source.name))
+      .map(({ name }) => name),
+    suspended: suspensionsOf(source, suspensions).map(({ address, reason, since, until }) => ({
+      address,
+      reason,
+      since,
+      until,
+    })),
+  }));
+}
+
+function proxyOf({ way }: Source): ShownSource['proxy'] {
+  return way.kind === 'address' ? null : { kind: way.kind, ...way.proxy };
+}

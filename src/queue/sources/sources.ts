@@ -1,0 +1,134 @@
+/**
+ * The sources of this installation as the queue uses them: it asks for the source of a queue, and opens connections from it. What
+ * is learned about sources on the way is stored, so that every thread and the operator see it.
+ */
+
+import { isIPv6 } from 'node:net';
+import type { App } from '../../app.ts';
+import { bounceDomain } from '../../domains/records.ts';
+import { SourceError } from '../../system/dial/source.ts';
+import type { Dial } from '../../system/dial.ts';
+import { createLru } from '../../system/lru.ts';
+import { type DeliveryQueueName, queueKeyOf } from '../queue-key.ts';
+import { type Choice, chooseSource, poolFor, type SourceState } from './choose.ts';
+import { configuredPools } from './configured.ts';
+import { dialSource } from './dial-source.ts';
+import { SourceFailures } from './failures.ts';
+import { type Proof, proveAddress } from './proof.ts';
+import { fingerprintOf, type Hosts, type Pool, type Source, withoutIPv6 } from './source.ts';
+import { listSuspensions, type Suspension, suspendAddresses } from './store.ts';
+
+/** Time for which an address stays suspended until it is probed, in milliseconds. Our own limit. */
+export const SUSPENDED_MS = 60_000;
+/** Time after which it is proven again that an IPv6 address may send, in milliseconds. */
+const PROOF_MS = 600_000;
+const MAX_PROOFS = 512;
+
+type SourcesApp = Pick<App, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'log' | 'wakeups'>;
+
+export class Sources {
+  readonly #app: SourcesApp;
+  readonly #pools: readonly Pool[];
+  readonly #failures = new SourceFailures();
+  readonly #proofs = createLru<string, { proof: Proof; at: number }>(MAX_PROOFS);
+
+  constructor(app: SourcesApp) {
+    this.#app = app;
+    this.#pools = configuredPools(app.config);
+  }
+
+  /** Chooses the source of a queue for mail to the hosts. The system chooses where no pool is for the mail. */
+  async choose(queue: DeliveryQueueName, planned: Hosts): Promise<Choice> {
+    const hosts = withoutIPv6(this.#app.config.outbound.ipv4Only, queue.domain, planned);
+    if (hosts.length === 0)
+      return {
+        kind: 'unreachable',
+        reason: `${queue.domain} gets mail over IPv4 alone, and its hosts have no such address`,
+      };
+    const pool = poolFor(this.#pools, queue);
+    if (!pool) return { kind: 'hosts', hosts, source: null };
+    const suspensions = await listSuspensions(this.#app.db.read);
+    const states = new Map<Source, SourceState>();
+    for (const source of pool.sources) states.set(source, await this.#stateOf(source, suspensions));
+    return chooseSource(pool, { queue: nameOf(queue), hosts }, (source) => states.get(source) ?? UNKNOWN);
+  }
+
+  async #stateOf(source: Source, suspensions: readonly Suspension[]): Promise<SourceState> {
+    const current = suspensionsOf(source, suspensions);
+    const suspended = new Set(current.map(({ address }) => address));
+    const usable: string[] = [];
+    for (const address of source.addresses)
+      if (!suspended.has(address) && (await this.#mayUse(source, address))) usable.push(address);
+    return { usable, suspended: current[0]?.reason, warmUpUntil: undefined };
+  }
+
+  /** An IPv6 address is used once it is proven, unless the operator vouches for it. */
+  async #mayUse(source: Source, address: string): Promise<boolean> {
+    if (!isIPv6(address) || source.ipv6 === 'always') return true;
+    const { clock, dns, config } = this.#app;
+    const key = `${source.ehlo} ${address}`;
+    const known = this.#proofs.get(key);
+    if (known && clock.elapsed() < known.at + PROOF_MS) return known.proof.kind === 'proven';
+    const proof = await proveAddress(dns, { address, ehlo: source.ehlo, returnPath: bounceDomain(config) });
+    // Nothing is remembered of a lookup that failed, because it may succeed at once.
+    if (proof.kind !== 'unknown') this.#proofs.set(key, { proof, at: clock.elapsed() });
+    return proof.kind === 'proven';
+  }
+
+  /** Returns the dial that connects from the source. A failure of the source suspends it, and its queues are routed again. */
+  dialFrom(source: Source): Dial {
+    return async (target) => {
+      try {
+        const from = await dialSource(source, target.address);
+        const socket = await this.#app.dial({ ...target, source: from });
+        this.#failures.connected(source.name);
+        return socket;
+      } catch (error) {
+        if (error instanceof SourceError) await this.#noteFailure(source, target.address, error);
+        throw error;
+      }
+    };
+  }
+
+  async #noteFailure(source: Source, host: string, error: SourceError): Promise<void> {
+    if (!this.#failures.failed(source.name, host, error)) return;
+    const { db, clock, log, wakeups } = this.#app;
+    const now = clock.now();
+    const { name } = source;
+    // The addresses behind a proxy fail together.
+    const failed =
+      source.way.kind === 'address'
+        ? source.addresses.filter((one) => isIPv6(one) === isIPv6(host))
+        : source.addresses;
+    const suspension = {
+      source: name,
+      fingerprint: fingerprintOf(source),
+      reason: error.message,
+      since: now,
+      until: now + SUSPENDED_MS,
+    };
+    const suspensions = failed.map((address) => ({ ...suspension, address }));
+    try {
+      const isNew = await db.commit(suspendAddresses, { suspensions });
+      if (isNew)
+        log.warn({ source: name, addresses: failed, reason: error.message }, 'a source of mail is suspended');
+    } catch (failure) {
+      log.error({ err: failure, source: name }, 'a source of mail could not be suspended');
+      return;
+    }
+    wakeups.notify('outbound-routes');
+  }
+}
+
+/** Names a queue for the order of its sources. Mail that the operator has rerouted keeps its order. */
+function nameOf({ mode, kind, tenantId, domain }: DeliveryQueueName): string {
+  return queueKeyOf({ mode, kind, tenantId }, domain);
+}
+
+const UNKNOWN: SourceState = { usable: [], suspended: undefined, warmUpUntil: undefined };
+
+/** Returns the suspensions of a source with its present settings. */
+export function suspensionsOf(source: Source, suspensions: readonly Suspension[]): Suspension[] {
+  const fingerprint = fingerprintOf(source);
+  return suspensions.filter((one) => one.source === source.name && one.fingerprint === fingerprint);
+}

@@ -1,0 +1,270 @@
+/** Mail that leaves from configured sources, with real connections on loopback. */
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import type { App } from '../../../src/app.ts';
+import type { ConfiguredPool, ConfiguredSource } from '../../../src/config/sources.ts';
+import { probeSources } from '../../../src/queue/sources/recover.ts';
+import { Sources } from '../../../src/queue/sources/sources.ts';
+import { listSuspensions, resumeAddresses } from '../../../src/queue/sources/store.ts';
+import { startDelivering } from '../../../src/queue/worker.ts';
+import type { Dial } from '../../../src/system/dial.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
+import { dialLoopback } from '../../support/loopback.ts';
+import { type SocksScript, startSocksServer } from '../../support/socks-server.ts';
+import { noReceiver, openSpool, type Spool } from '../../support/spool.ts';
+
+const closing = closeAfterTests();
+
+/** Address in the configuration that a test takes away from this machine. */
+const UNPLUGGED = '192.0.2.200';
+
+type World = Spool & {
+  /** Each message that has arrived, with the address that it came from and the name in EHLO. */
+  arrived: { from: string; ehlo: string; to: string }[];
+  /** Number of connections. */
+  connections(): number;
+  /** Addresses of sources that this machine does not have at present. */
+  unplugged: Set<string>;
+  /** Delivers all mail that is due from these sources. */
+  deliverFrom(sources: ConfiguredSource[], pools?: ConfiguredPool[], more?: object): Promise<App>;
+};
+
+/** Opens a queue whose mail for every host of 198.51.100.0/24 arrives at one server of this machine. */
+async function openWorld(): Promise<World> {
+  const arrived: World['arrived'] = [];
+  const names = new WeakMap<object, { ehlo: string; to: string }>();
+  const server = closing(
+    await startCommandServer((line, socket) => {
+      const said = names.get(socket) ?? { ehlo: '', to: '' };
+      names.set(socket, said);
+      if (line.startsWith('EHLO ')) said.ehlo = line.slice(5);
+      if (line.startsWith('RCPT TO:')) said.to = line.slice(9, line.indexOf('>'));
+      if (line === '.') arrived.push({ from: socket.remoteAddress ?? '', ...said });
+      return acceptEverything(line);
+    }),
+  );
+  const unplugged = new Set<string>();
+  const dial: Dial = ({ source, ...target }) => {
+    const from =
+      source?.kind === 'address' && unplugged.has(source.address)
+        ? { ...source, address: UNPLUGGED }
+        : source;
+    return dialLoopback({ ...target, source: from, address: '127.0.0.1', port: server.port });
+  };
+  const spool = closing(await openSpool({ system: { dial } }));
+  spool.addZone('a.example A 198.51.100.1\nb.example A 198.51.100.2\nc.example A 198.51.100.3');
+  async function deliverFrom(sources: ConfiguredSource[], pools: ConfiguredPool[] = [], more: object = {}) {
+    const { config } = spool.app;
+    const app = {
+      ...spool.app,
+      config: { ...config, outbound: { ...config.outbound, sources, pools, ...more } },
+    };
+    const dispatcher = startDelivering(app, noReceiver);
+    await spool.settled();
+    const stopped = dispatcher.stop(0);
+    await spool.clock.advance(0);
+    await stopped;
+    return app;
+  }
+  return { ...spool, arrived, connections: server.connections, unplugged, deliverFrom };
+}
+
+const world = await openWorld();
+
+/** Ends what one test has left behind. */
+beforeEach(async () => {
+  world.arrived.length = 0;
+  world.unplugged.clear();
+  const { db } = world.app;
+  await db.commit(resumeAddresses, { resumed: await listSuspensions(db.read) });
+});
+
+const A = { name: 'a', addresses: ['127.0.0.11'], ehlo: 'a.mx.example' };
+const B = { name: 'b', addresses: ['127.0.0.12'], ehlo: 'b.mx.example' };
+
+const socksAt = (port: number): ConfiguredSource => ({
+  name: 'socks',
+  addresses: ['203.0.113.9'],
+  ehlo: 'vm.example',
+  socks5: `127.0.0.1:${port}`,
+});
+
+const startSocks = (script: SocksScript) => startSocksServer({ after }, script);
+
+test('mail leaves from the source of its pool, with the name of the source', async () => {
+  await world.accept('x@a.example');
+  await world.accept('x@b.example');
+  const pools = [
+    { name: 'all', sources: ['a'] },
+    { name: 'special', sources: ['b'], domain: 'b.example' },
+  ];
+  await world.deliverFrom([A, B], pools);
+  assert.deepEqual(
+    world.arrived.toSorted((one, other) => (one.to < other.to ? -1 : 1)),
+    [
+      { from: '127.0.0.11', ehlo: 'a.mx.example', to: 'x@a.example' },
+      { from: '127.0.0.12', ehlo: 'b.mx.example', to: 'x@b.example' },
+    ],
+  );
+});
+
+test('mail that no pool is for leaves from the address that the system chooses', async () => {
+  await world.accept('x@a.example');
+  await world.deliverFrom([A], [{ name: 'bulk', sources: ['a'], kind: 'broadcast' }]);
+  assert.deepEqual(world.arrived, [{ from: '127.0.0.1', ehlo: 'mx.postrider.example', to: 'x@a.example' }]);
+});
+
+test('when a source is unplumbed in the middle, the others of its pool take over and the site is not slowed down', async () => {
+  const id = await world.accept('x@a.example');
+  const app = await world.deliverFrom([A, B]);
+  const [first] = world.arrived;
+  assert.ok(first);
+  world.unplugged.add(first.from);
+  const next = await world.accept('y@a.example');
+  await world.deliverFrom([A, B]);
+  const [suspension] = await listSuspensions(app.db.read);
+  assert.equal(suspension?.address, first.from);
+  assert.equal(suspension.reason, 'this machine does not have the address of the source');
+  assert.match((await world.recipient(next)).diagnostic, /does not have the address of the source/);
+  await world.clock.advance(10_000);
+  await world.deliverFrom([A, B]);
+  assert.equal((await world.email(next)).status, 'delivered');
+  assert.equal((await world.email(id)).status, 'delivered');
+  assert.notEqual(world.arrived.at(-1)?.from, first.from);
+});
+
+test('a SOCKS server that lies, hangs up or refuses counts against the source, and mail leaves from the others', async () => {
+  for (const script of [
+    { method: Buffer.from('HTTP/1.1 200 OK\r\n\r\n') },
+    { method: Buffer.from([5, 0xff]) },
+    { reply: Buffer.from('garbage, and a lot of it') },
+  ] satisfies SocksScript[]) {
+    const socks = await startSocks(script);
+    const pools = [{ name: 'p', sources: ['socks'] }];
+    const id = await world.accept('x@a.example');
+    const app = await world.deliverFrom([socksAt(socks.port)], pools);
+    const [suspension] = await listSuspensions(app.db.read);
+    assert.equal(suspension?.source, 'socks');
+    assert.match((await world.recipient(id)).diagnostic, /SOCKS/);
+    await world.clock.advance(10_000);
+    await world.deliverFrom([socksAt(socks.port), A], [{ name: 'p', sources: ['socks', 'a'] }]);
+    assert.equal((await world.email(id)).status, 'delivered');
+    assert.equal(world.arrived.at(-1)?.from, '127.0.0.11');
+    await world.app.db.commit(resumeAddresses, { resumed: [suspension] });
+  }
+});
+
+test('a proxy that refuses three hosts in succession is suspended, and one that connects meanwhile is not', async () => {
+  const general = Buffer.from([5, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
+  const script: SocksScript = { reply: general };
+  const socks = await startSocks(script);
+  const sources = new Sources({
+    ...world.app,
+    // The world of this test leads elsewhere, so it dials the addresses themselves.
+    dial: (target) => dialLoopback({ ...target, address: '127.0.0.1' }),
+    config: {
+      ...world.app.config,
+      outbound: { ...world.app.config.outbound, sources: [socksAt(socks.port)] },
+    },
+  });
+  const choice = await sources.choose(
+    { mode: 'live', kind: 'transactional', tenantId: '', domain: 'a.example', target: undefined },
+    [{ name: 'a.example', addresses: ['198.51.100.1'] }],
+  );
+  assert.ok(choice.kind === 'hosts' && choice.source);
+  const dial = sources.dialFrom(choice.source);
+  const refuse = (address: string) =>
+    assert.rejects(dial({ address, port: 25, timeoutMs: 30_000 }), { name: 'SourceError', fault: 'refused' });
+  const suspended = async () => (await listSuspensions(world.app.db.read)).length;
+  for (const last of [1, 1, 1, 2]) await refuse(`198.51.100.${last}`);
+  assert.equal(await suspended(), 0);
+  script.reply = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+  (await dial({ address: '198.51.100.1', port: 25, timeoutMs: 30_000 })).destroy();
+  script.reply = general;
+  for (const last of [3, 4]) await refuse(`198.51.100.${last}`);
+  assert.equal(await suspended(), 0);
+  await refuse('198.51.100.5');
+  assert.equal(await suspended(), 1);
+});
+
+test('a suspended source is used again once a probe finds it, and not before', async () => {
+  const script: SocksScript = { method: Buffer.from([5, 0xff]) };
+  const socks = await startSocks(script);
+  const connections = world.connections();
+  await world.accept('x@a.example');
+  const app = await world.deliverFrom([socksAt(socks.port)]);
+  const heard = socks.heard.length;
+  await probeSources(app);
+  assert.equal(socks.heard.length, heard, 'it is not probed at once');
+  await world.clock.advance(60_000);
+  await probeSources(app);
+  assert.equal((await listSuspensions(app.db.read)).length, 1);
+  assert.ok(socks.heard.length > heard);
+  script.method = Buffer.from([5, 0]);
+  let routesChanged = 0;
+  app.wakeups.listen('outbound-routes', () => routesChanged++);
+  await world.clock.advance(60_000);
+  await probeSources(app);
+  assert.equal((await listSuspensions(app.db.read)).length, 0);
+  assert.equal(routesChanged, 1);
+  assert.equal(world.connections(), connections, 'no probe goes to a host');
+});
+
+test('nothing is probed while nothing may leave, and a suspension ends with the settings that it was for', async () => {
+  const socks = await startSocks({ method: Buffer.from([5, 0xff]) });
+  await world.accept('x@a.example');
+  const app = await world.deliverFrom([socksAt(socks.port)]);
+  const heard = socks.heard.length;
+  await world.clock.advance(60_000);
+  app.egress.hold();
+  await probeSources(app);
+  app.egress.release();
+  assert.equal(socks.heard.length, heard);
+  await probeSources({
+    ...app,
+    config: { ...app.config, outbound: { ...app.config.outbound, sources: [A] } },
+  });
+  assert.equal((await listSuspensions(app.db.read)).length, 0);
+  assert.equal(socks.heard.length, heard);
+});
+
+test('an IPv6 address is used once its PTR record and SPF are proven, or when the operator says so', async () => {
+  const { app } = world;
+  const addresses = ['192.0.2.1', '2001:DB8::1'];
+  const hosts = [{ name: 'mx.example', addresses: ['198.51.100.1', '2001:db8::25'] }];
+  const queue = {
+    mode: 'live',
+    kind: 'transactional',
+    tenantId: '',
+    domain: 'mx.example',
+    target: undefined,
+  } as const;
+  const familiesOf = async (ipv6?: 'always') => {
+    const source = { name: 'a', addresses, ehlo: 'a.mx.example', ...(ipv6 && { ipv6 }) };
+    const outbound = { ...app.config.outbound, sources: [source] };
+    const choice = await new Sources({ ...app, dns: world.dns, config: { ...app.config, outbound } }).choose(
+      queue,
+      hosts,
+    );
+    return choice.kind === 'hosts' ? choice.hosts[0]?.addresses : choice;
+  };
+  const both = ['198.51.100.1', '2001:db8::25'];
+  assert.deepEqual(await familiesOf('always'), both);
+  assert.deepEqual(await familiesOf(), ['198.51.100.1']);
+  const reverse = `${'1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2'}.ip6.arpa`;
+  world.addZone(`${reverse} PTR a.mx.example`);
+  assert.deepEqual(await familiesOf(), ['198.51.100.1'], 'the name does not lead back');
+  world.addZone('a.mx.example AAAA 2001:db8::1');
+  assert.deepEqual(await familiesOf(), ['198.51.100.1'], 'SPF says nothing');
+  world.addZone('bounce.mx.postrider.example TXT "v=spf1 ip6:2001:db8::1 -all"');
+  assert.deepEqual(await familiesOf(), both);
+});
+
+test('domains that get mail over IPv4 alone wait while they have no such address', async () => {
+  world.addZone('six.example AAAA 2001:db8::25');
+  const id = await world.accept('x@six.example');
+  await world.deliverFrom([], [], { ipv4Only: ['six.example'] });
+  assert.match((await world.recipient(id)).diagnostic, /six\.example gets mail over IPv4 alone/);
+  assert.ok(!world.arrived.some(({ to }) => to === 'x@six.example'));
+});
