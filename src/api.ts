@@ -24,6 +24,7 @@ import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { type Authenticate, createAuthenticator } from './mailboxes/authenticate.ts';
+import { type ExplainWaiting, nothingWaits } from './queue/waiting.ts';
 import { createRequestRecord } from './request-log/api.ts';
 import { createContents } from './routes/messages/content.ts';
 import { routeCalls as postToRoutes, type RouteCalls } from './routes/post/part.ts';
@@ -54,6 +55,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   openPages?: (open: () => HostedApp, kind: unknown) => HostedApp;
   /** Answers to challenges of an authority. Without them, this server answers none. */
   challenges?: Pick<Certificates['challenges'], 'answerHttp'>;
+  /** Says what due mail waits for. Without it, nothing is delivered by this process. */
+  explainWaiting?: ExplainWaiting;
   /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
   readDelivery?: () => DeliverySigns;
 };
@@ -74,6 +77,7 @@ export async function createApiServer(
     authenticate = createAuthenticator(app),
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
+    explainWaiting = nothingWaits,
     challenges,
     operator = noOperator,
     openPages = (open) => open(),
@@ -109,7 +113,7 @@ export async function createApiServer(
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   serveGuide(server, 'Postrider documentation', documentationFolder());
-  const parts = createParts(server, app, { webhookCalls, routeCalls, accounts });
+  const parts = createParts(server, app, { webhookCalls, routeCalls, accounts, explainWaiting });
   for (const register of entriesOf('publicRoutes')) register(server, parts);
   await registerOperations(server, parts);
   await server.ready();
@@ -120,7 +124,7 @@ export async function createApiServer(
 function createParts(
   server: FastifyInstance,
   app: App,
-  given: Required<Pick<ApiOptions, 'webhookCalls' | 'routeCalls' | 'accounts'>>,
+  given: Required<Pick<ApiOptions, 'webhookCalls' | 'routeCalls' | 'accounts' | 'explainWaiting'>>,
 ) {
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());

@@ -66,6 +66,12 @@ type EmailApproval struct {
 	Reason *string `json:"reason"`
 }
 
+type EmailRecipientWaiting struct {
+	Reason string `json:"reason"`
+	// When it ends, ISO 8601, UTC; null while nobody knows.
+	Until *string `json:"until"`
+}
+
 type EmailRecipient struct {
 	// Address without a name.
 	Email string `json:"email"`
@@ -90,6 +96,8 @@ type EmailRecipient struct {
 	Advice *string `json:"advice"`
 	// Time of the next attempt; null when none is due: the recipient is final, held, or being sent to.
 	NextAttemptAt *string `json:"nextAttemptAt"`
+	// What keeps a recipient whose time has come: `rest` (the receiving servers, or this mail there, get a pause after refusals), `rate` (their limit in a minute is reached), `warm_up` (the limit of the day of a sending address), or `hold`. Null when nothing does.
+	Waiting *EmailRecipientWaiting `json:"waiting"`
 	// Name of the receiving server.
 	MX *string `json:"mx"`
 	// Version of TLS, such as TLSv1.3; null for a connection in plain text.

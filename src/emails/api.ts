@@ -11,6 +11,7 @@ import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { createLinks } from '../links/links.ts';
 import { createMessageParser } from '../mail/message/parse/parser.ts';
+import type { ExplainWaiting } from '../queue/waiting.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { registerAttachment } from './attachment-api.ts';
@@ -51,7 +52,10 @@ const CANCEL = `${ONE}/cancel`;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 /** Registers the routes of the emails resource. */
-export function registerEmailsApi(server: FastifyInstance, app: App & { bodies: ByteBudget }): void {
+export function registerEmailsApi(
+  server: FastifyInstance,
+  app: App & { bodies: ByteBudget; explainWaiting: ExplainWaiting },
+): void {
   const sending = {
     ...app,
     downloads: createDownloads(app),

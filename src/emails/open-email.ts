@@ -6,6 +6,7 @@ import { listEventsOfEmail } from '../events/store.ts';
 import { reserveResponse } from '../http/transport/response-budget.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
+import { dueQueues, type ExplainWaiting, type QueueWaits } from '../queue/waiting.ts';
 import { orNotFound } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { getEmailHead } from './change.ts';
@@ -13,7 +14,7 @@ import type { MessageTexts } from './message-texts.ts';
 import { showEmail } from './show.ts';
 import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
 
-export type ShowApp = App & { messageTexts: MessageTexts };
+export type ShowApp = App & { messageTexts: MessageTexts; explainWaiting: ExplainWaiting };
 type ById = FastifyRequest<{ Params: { id: string } }>;
 
 /**
@@ -66,5 +67,8 @@ export async function show(app: ShowApp, head: EmailHead, texts: Texts) {
   const recipients = await listRecipients(app.db.read, email.id);
   const events = await listEventsOfEmail(app.db.read, email.id);
   const approval = await findApproval(app.db.read, email.id);
-  return showEmail({ ...email, ...texts }, { recipients, events, approval });
+  const now = app.clock.now();
+  const due = dueQueues(recipients, now);
+  const waits: QueueWaits = due.length > 0 ? await app.explainWaiting(due) : new Map();
+  return showEmail({ ...email, ...texts }, { recipients, waits, events, approval, now });
 }

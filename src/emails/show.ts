@@ -10,6 +10,7 @@ import { CALENDAR_METHODS } from '../mail/message/calendar.ts';
 import { DISPOSITIONS, type Disposition } from '../mail/message/file-part.ts';
 import type { Texts } from '../queue/contents/read.ts';
 import { recipientStatus } from '../queue/status.ts';
+import { type QueueWaits, WAITING_REASONS, type Waiting, waitingOf } from '../queue/waiting.ts';
 import { isoTime } from '../system/clock.ts';
 import { HOLD_REASONS, RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
 
@@ -83,6 +84,13 @@ const recipientSchema = Type.Object({
   nextAttemptAt: nullable(
     Type.String(),
     'Time of the next attempt; null when none is due: the recipient is final, held, or being sent to.',
+  ),
+  waiting: nullable(
+    Type.Object({
+      reason: Type.Enum([...WAITING_REASONS]),
+      until: nullable(Type.String(), 'When it ends, ISO 8601, UTC; null while nobody knows.'),
+    }),
+    'What keeps a recipient whose time has come: `rest` (the receiving servers, or this mail there, get a pause after refusals), `rate` (their limit in a minute is reached), `warm_up` (the limit of the day of a sending address), or `hold`. Null when nothing does.',
   ),
   mx: nullable(Type.String(), 'Name of the receiving server.'),
   tls: nullable(Type.String(), 'Version of TLS, such as TLSv1.3; null for a connection in plain text.'),
@@ -200,6 +208,7 @@ const EXAMPLE_EMAIL = {
       class: null,
       advice: null,
       nextAttemptAt: null,
+      waiting: null,
       mx: 'mx.customer.example',
       tls: 'TLSv1.3',
     },
@@ -241,13 +250,18 @@ export function showEmail(
   row: EmailWithStatus & Pick<Texts, 'amp' | 'calendar'>,
   {
     recipients,
+    waits,
     events,
     approval,
+    now,
   }: {
     recipients: readonly RecipientRow[];
+    /** What the due mail of the recipients' queues waits for. */
+    waits: QueueWaits;
     events: readonly EventRow[];
     /** Undefined for an email that has never asked for approval. */
     approval: ApprovalRow | undefined;
+    now: number;
   },
 ) {
   return {
@@ -274,7 +288,7 @@ export function showEmail(
     missingVariables: readList(row.missingVariables),
     messageId: `<${row.rfcMessageId}>`,
     approval: approval ? showApprovalState(approval) : null,
-    recipients: recipients.map(showRecipient),
+    recipients: recipients.map((recipient) => showRecipient(recipient, { waits, now })),
     recipientCounts: countRecipients(recipients),
     events: events.map((event) => ({
       id: event.id,
@@ -304,7 +318,7 @@ function showAttachments(json: string) {
   }));
 }
 
-function showRecipient(row: RecipientRow) {
+function showRecipient(row: RecipientRow, situation: { waits: QueueWaits; now: number }) {
   const { attempts, smtpCode, enhancedCode, diagnostic, holdReason, advice, mx, tls } = row;
   return {
     email: row.address,
@@ -319,9 +333,15 @@ function showRecipient(row: RecipientRow) {
     class: row.class,
     advice,
     nextAttemptAt: nextAttemptOf(row),
+    waiting: showWaiting(waitingOf(row, situation)),
     mx,
     tls,
   };
+}
+
+function showWaiting(waiting: Waiting | null) {
+  if (waiting === null) return null;
+  return { reason: waiting.reason, until: waiting.until === null ? null : isoTime(waiting.until) };
 }
 
 /** In flight, `dueAt` is the end of the lease and no time of an attempt. */

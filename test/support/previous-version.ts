@@ -59,7 +59,7 @@ const ADDED = [
   ...['waitingSince', 'dkimKeys', 'ed25519'],
   ...['passwordRecovery', 'timeZone', 'contrast', 'mailboxId'],
   ...['apiKeyId', 'format'],
-  ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt'],
+  ...['approval', 'requiresApproval', 'holdReason', 'nextAttemptAt', 'waiting'],
 ];
 /** Optional records of a domain that the previous version did not show. */
 const ADDED_RECORDS = /^(?:DKIM_NEXT|MTA_STS|MTA_STS_ID|TLS_RPT)$/;

@@ -12,6 +12,7 @@ import { createControlServer } from '../../src/control-socket.ts';
 import { createDashboard } from '../../src/dashboard/app.tsx';
 import type { Mode } from '../../src/db/tables.ts';
 import type { HostedApp } from '../../src/http/transport/host-names.ts';
+import type { ExplainWaiting } from '../../src/queue/waiting.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
@@ -29,6 +30,8 @@ export type TestAppOptions = {
   /** `POSTRIDER_*` settings, which replace the defaults of tests. */
   env?: Record<string, string>;
   /** Accounts of mailboxes; none are open by default. */
+  /** Says what due mail waits for. Without it, nothing does. */
+  explainWaiting?: ExplainWaiting;
   accounts?: RunningAccounts;
 };
 
@@ -100,6 +103,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const openServer = () =>
     (server ??= createApiServer(app, {
       ...(options.accounts && { accounts: options.accounts }),
+      ...(options.explainWaiting && { explainWaiting: options.explainWaiting }),
       operator: () => (control ??= createControlServer(app)),
       openPages: (open, kind) => (kind === createDashboard ? openLater(open) : open()),
     }).then((created) => conforming(created)));

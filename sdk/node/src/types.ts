@@ -84,6 +84,12 @@ export interface EmailApproval {
   reason: string | null;
 }
 
+export interface EmailRecipientWaiting {
+  reason: Known<'rest' | 'rate' | 'warm_up' | 'hold'>;
+  /** When it ends, ISO 8601, UTC; null while nobody knows. */
+  until: string | null;
+}
+
 export interface EmailRecipient {
   /** Address without a name. */
   email: string;
@@ -116,6 +122,12 @@ export interface EmailRecipient {
   advice: string | null;
   /** Time of the next attempt; null when none is due: the recipient is final, held, or being sent to. */
   nextAttemptAt: string | null;
+  /**
+   * What keeps a recipient whose time has come: `rest` (the receiving servers, or this mail there, get a
+   * pause after refusals), `rate` (their limit in a minute is reached), `warm_up` (the limit of the day of a
+   * sending address), or `hold`. Null when nothing does.
+   */
+  waiting: EmailRecipientWaiting | null;
   /** Name of the receiving server. */
   mx: string | null;
   /** Version of TLS, such as TLSv1.3; null for a connection in plain text. */

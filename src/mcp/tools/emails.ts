@@ -139,7 +139,7 @@ export const explainWait = defineTool({
   name: 'explain_wait',
   title: 'Why does this email wait?',
   description:
-    'Says why an email has not arrived yet: it is scheduled, waits for approval, is held, its broadcast is paused, or a server put it off; ' +
+    'Says why an email has not arrived yet: it is scheduled, waits for approval, is held, its broadcast is paused, a server put it off, or its servers get a pause; ' +
     'with that reply, what it means, and the time of the next attempt.',
   effect: 'reads',
   input: input({ emailId: idArgument('em', 'Email that has not arrived.') }),
@@ -177,9 +177,19 @@ async function reasonsOf(api: Calls, { approval, scheduledAt, broadcastId }: Ema
   return [...reasons, `Its broadcast ${broadcastId} is paused (${broadcast.pausedReason}).`];
 }
 
-function reasonOf({ status, attempts, nextAttemptAt, holdReason, smtpCode }: Recipient): string {
+/** Sentences for what keeps mail whose time has come. */
+const WAITS = {
+  rest: 'The receiving servers get a pause after they have refused mail or could not be reached. Then one message tries before the others.',
+  rate: 'The receiving servers get all the mail that their limits allow. The rest follows at that rate.',
+  warm_up: 'The sending address is new and has reached its limit of the day.',
+  hold: 'It is held.',
+} as const satisfies Record<NonNullable<Recipient['waiting']>['reason'], string>;
+
+function reasonOf({ status, attempts, nextAttemptAt, holdReason, smtpCode, waiting }: Recipient): string {
   const next = nextAttemptAt === null ? '' : ` The next attempt is due at ${nextAttemptAt}.`;
   if (status === 'held') return `Held (${holdReason}): it is sent only after a person releases it.`;
+  if (waiting !== null)
+    return `${WAITS[waiting.reason]}${waiting.until === null ? '' : ` Until ${waiting.until}.`}`;
   if (status === 'deferred') {
     const reply = smtpCode === null ? 'no server could be reached' : `the server replied ${smtpCode}`;
     return `Put off (attempts so far: ${attempts}), because ${reply}.${next}`;

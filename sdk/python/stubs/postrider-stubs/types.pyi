@@ -947,6 +947,11 @@ class EmailApproval(Object):
     reason: Optional[str]
     """Words of the one who has declined."""
 
+class EmailRecipientWaiting(Object):
+    reason: str
+    until: Optional[str]
+    """When it ends, ISO 8601, UTC; null while nobody knows."""
+
 class EmailRecipient(Object):
     email: str
     """Address without a name."""
@@ -971,6 +976,8 @@ class EmailRecipient(Object):
     """What you can do about the last refusal, in a sentence."""
     next_attempt_at: Optional[str]
     """Time of the next attempt; null when none is due: the recipient is final, held, or being sent to."""
+    waiting: Optional[EmailRecipientWaiting]
+    """What keeps a recipient whose time has come: `rest` (the receiving servers, or this mail there, get a pause after refusals), `rate` (their limit in a minute is reached), `warm_up` (the limit of the day of a sending address), or `hold`. Null when nothing does."""
     mx: Optional[str]
     """Name of the receiving server."""
     tls: Optional[str]

@@ -100,13 +100,24 @@ function Meaning({ context, recipient }: Props) {
 }
 
 /** The reason for which a recipient waits, as far as the queue knows it. */
-function Waiting({ context, recipient: { status, holdReason, nextAttemptAt } }: Props) {
+function Waiting({ context, recipient: { status, holdReason, nextAttemptAt, waiting } }: Props) {
   const { email } = context.texts;
   if (status === 'held' && holdReason === 'approval') return <div>{email.approvalText}</div>;
   if (status === 'held') return <div>{email.heldText}</div>;
   if (status === 'sent') return <div>{email.inFlight}</div>;
   if (status !== 'queued' && status !== 'deferred') return null;
   if (nextAttemptAt === null) return <div>{email.parked}</div>;
+  if (waiting !== null)
+    return (
+      <div>
+        {email.waits[waiting.reason]}{' '}
+        {waiting.until !== null && (
+          <>
+            {email.until} <Time context={context} at={waiting.until} />
+          </>
+        )}
+      </div>
+    );
   if (Date.parse(nextAttemptAt) <= context.app.clock.now()) return <div>{email.due}</div>;
   return (
     <div>

@@ -62,6 +62,13 @@ export const email: typeof english = {
     complaint: 'Der Leser hat die Nachricht als Spam gemeldet',
     unknown: 'Die Antwort nennt keinen bekannten Grund',
   },
+  waits: {
+    rest: 'Die empfangenden Server bekommen nach Ablehnungen eine Pause.',
+    rate: 'Die empfangenden Server bekommen so viel, wie ihre Grenzen erlauben.',
+    warm_up: 'Die sendende Adresse wird eingeführt und hat ihre Grenze für heute erreicht.',
+    hold: 'Zurückgehalten.',
+  },
+  until: 'Bis',
   heldText: 'Zurückgehalten: Es gibt keinen Versuch, bis der Betreiber sie freigibt.',
   approvalText: 'Wartet, bis jemand sie freigibt.',
   inFlight: 'Wird in diesem Augenblick gesendet.',

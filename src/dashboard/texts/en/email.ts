@@ -60,6 +60,13 @@ export const email = {
     complaint: 'The reader reported the message as spam',
     unknown: 'The reply gives no known reason',
   },
+  waits: {
+    rest: 'The receiving servers get a pause after refusals.',
+    rate: 'The receiving servers get all the mail that their limits allow.',
+    warm_up: 'The sending address warms up, and has reached its limit of the day.',
+    hold: 'Held.',
+  },
+  until: 'Until',
   heldText: 'Held: it is not attempted until the operator releases it.',
   approvalText: 'Waits until somebody approves it.',
   inFlight: 'Being sent at this moment.',
