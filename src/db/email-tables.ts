@@ -116,7 +116,7 @@ export const attempts = table({
   enhancedCode: nullable(text()),
   reply: nullable(text()),
 }).indexedBy({
-  attemptsByRecipient: '(recipientId, id)',
+  attemptsByRecipient: '(recipientId)',
 });
 export type AttemptRow = Row<typeof attempts>;
 

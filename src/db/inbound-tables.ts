@@ -111,7 +111,7 @@ export const receivedMessages = table({
   receivedMessagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
   receivedMessagesWithContent: '(endedAt) WHERE endedAt IS NOT NULL AND contentDeletedAt IS NULL',
   receivedMessagesForRoutes: '(tenantId, id) WHERE isForRoute = 1',
-  receivedMessagesByMessageId: '(tenantId, messageId, id) WHERE isForRoute = 1',
+  receivedMessagesByMessageId: '(tenantId, messageId, id) WHERE isForRoute = 1 AND messageId IS NOT NULL',
 });
 export type ReceivedMessageRow = Row<typeof receivedMessages>;
 
@@ -154,8 +154,8 @@ export const receivedTasks = clusteredTable({
   endedAt: nullable(integer()),
 }).indexedBy({
   receivedTasksByMessage: '(messageId, position)',
-  receivedTasksPending: "(kind, queue, dueAt) WHERE state = 'pending'",
   receivedTasksByQueue: '(queue, id)',
+  receivedDeliveriesPending: "(queue) WHERE state = 'pending' AND kind = 'mailbox'",
   receivedPostsPending: "(queue, id) WHERE state = 'pending' AND kind = 'post'",
 });
 export type ReceivedTaskRow = Row<typeof receivedTasks>;

@@ -4,6 +4,7 @@ import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
+import { NARROW_INDEXES } from './main-migrations-of-indexes.ts';
 import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
@@ -334,4 +335,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   WEBHOOK_FORMATS,
   SITE_RESTRICTIONS,
   SOURCES,
+  NARROW_INDEXES,
 ];

@@ -287,7 +287,7 @@ const events = table({
   /** 0 until the webhook fan-out has processed the event. */
   fannedOut: flag(),
 }).indexedBy({
-  eventsByEmail: '(emailId, id)',
+  eventsByEmail: '(emailId) WHERE emailId IS NOT NULL',
   eventsToFanOut: '(id) WHERE fannedOut = 0',
 });
 export type EventRow = Row<typeof events>;

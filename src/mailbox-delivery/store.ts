@@ -16,7 +16,7 @@ const sumOf = statement((db, param: Param<Waiting>) =>
         .selectFrom('receivedTasks')
         .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedTasks.messageId')
         .select('receivedMessages.sizeBytes as sizeBytes')
-        // Literal, for the partial index `receivedTasksPending`.
+        // Literal, for the partial index `receivedDeliveriesPending`.
         .where(sql<boolean>`"receivedTasks"."state" = 'pending' AND "receivedTasks"."kind" = 'mailbox'`)
         .where('receivedTasks.queue', '=', param('queue'))
         .limit(constant(param('limit')))

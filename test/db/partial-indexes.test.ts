@@ -15,7 +15,7 @@ import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains
 import { listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { readEmailSlice } from '../../src/emails/list/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
-import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
+import { listEventsOfEmail, listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { expireReceivedContent } from '../../src/inbound/store.ts';
 import { findPostWaitingSince } from '../../src/inbound/tasks/read-store.ts';
 import { sweepJobs } from '../../src/jobs/store.ts';
@@ -143,6 +143,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       return readEmailSlice(tx, { ...owner, filter: { apiKeyId: 'key_1' } }, { slice, scan: 10 });
     },
   ],
+  eventsByEmail: [(tx) => listEventsOfEmail(tx, 'em_1')],
   receivedMessagesByMessageId: [
     (tx) => {
       const bounds = { cursor: undefined, from: undefined, until: undefined };
@@ -164,7 +165,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   receivedMessagesByBlob: [
     (tx) => tx.selectFrom('receivedMessages').select('id').where('blobId', '=', 'blob_1').execute(),
   ],
-  receivedTasksPending: [(tx) => readWaitingBytes(tx, 'mbx_1')],
+  receivedDeliveriesPending: [(tx) => readWaitingBytes(tx, 'mbx_1')],
   receivedPostsPending: [(tx) => findPostWaitingSince(tx, 'rt_1')],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   tasksByDue: [

@@ -75,7 +75,8 @@ const eventsOf = statement((db, param: Param<Pick<CountableEvent, 'emailId'>>) =
       sql<0 | 1 | null>`ifnull(data ->> '$.open.bot', data ->> '$.click.bot')`.as('isMachine'),
     ])
     .where('emailId', '=', constant(param('emailId')))
-    .orderBy('id'),
+    // SQLite numbers the rows as they come, and the index has them in this order.
+    .orderBy(sql`"events".rowid`),
 );
 
 /**
