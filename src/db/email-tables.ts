@@ -116,6 +116,7 @@ export const attempts = table({
   enhancedCode: nullable(text()),
   reply: nullable(text()),
 }).indexedBy({
+  // The attempts of a message, by its recipients (queue/attempts-store.ts).
   attemptsByRecipient: '(recipientId)',
 });
 export type AttemptRow = Row<typeof attempts>;

@@ -189,10 +189,15 @@ const messages = table({
   /** 1 when header fields or addresses are UTF-8, so that only servers with SMTPUTF8 take the message (RFC 6531). */
   utf8: initially(0, flag()),
 }).indexedBy({
+  // Lists of emails by status (emails/list/store.ts).
   messagesByStatus: '(tenantId, mode, status, id)',
+  // `countScheduled` (domains/spool-store.ts).
   messagesScheduled: '(domainId, datedAt) WHERE datedAt > createdAt',
+  // `deleteUnusedContent` (queue/contents/store.ts), and the deletion of a content.
   messagesByContent: '(contentId) WHERE contentId IS NOT NULL',
+  // The deletion of a blob.
   messagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
+  // `cancelMailOf` (queue/state/cancel-submitted.ts).
   messagesOfMailboxes: '(mailboxId) WHERE mailboxId IS NOT NULL',
 });
 export type MessageRow = Row<typeof messages>;
@@ -260,16 +265,26 @@ const recipients = table({
   /** Why the recipient is held. Null for any other, and for one that a version before the column has held. */
   holdReason: nullable(text<HoldReason>()),
 }).indexedBy({
+  // Each claim and each settlement (queue/mail-store.ts).
   recipientsByMessage: '(messageId, position)',
+  // The queues that have due mail, and the time of the next (queue/due-store.ts).
   recipientsDue: "(dueAt, queue) WHERE state IN ('ready', 'deferred')",
+  // The due mail of one queue (queue/due-store.ts), `queue list` (queue/control/walk-store.ts) and queue/parked-store.ts.
   recipientsDueByLane: "(queue, dueAt, state) WHERE state IN ('ready', 'deferred')",
+  // Lists of emails with the recipient status `queued` (emails/list/store.ts), and domains/spool-store.ts.
   recipientsUntried: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts = 0",
+  // Lists of emails with the recipient status `deferred` (emails/list/store.ts), and domains/spool-store.ts.
   recipientsPutBack: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts > 0",
+  // Lists of emails with the other recipient statuses (emails/list/store.ts).
   recipientsByState:
     "(tenantId, mode, state, messageId) WHERE state NOT IN ('ready', 'in_flight', 'delivered')",
+  // `listAbandoned` and `listInFlight` (queue/store.ts), and queue/parked-store.ts.
   recipientsInFlight: "(runId, dueAt) WHERE state = 'in_flight'",
+  // Held mail of one queue (queue/control/walk-store.ts).
   recipientsHeld: "(queue, messageId) WHERE state = 'held'",
+  // `countHeld` (queue/held/store.ts).
   recipientsHeldByReason: "(holdReason) WHERE state = 'held'",
+  // Mail that waits for its probe (queue/held/store.ts).
   recipientsSuspect:
     "(dueAt, interruptedAttempts, id) WHERE interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')",
 });
@@ -287,7 +302,9 @@ const events = table({
   /** 0 until the webhook fan-out has processed the event. */
   fannedOut: flag(),
 }).indexedBy({
+  // `listEventsOfEmail` (events/store.ts), and the recount of tags (statistics/recount/store.ts).
   eventsByEmail: '(emailId) WHERE emailId IS NOT NULL',
+  // `listEventsToFanOut` (events/store.ts).
   eventsToFanOut: '(id) WHERE fannedOut = 0',
 });
 export type EventRow = Row<typeof events>;

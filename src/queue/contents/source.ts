@@ -49,10 +49,11 @@ const POOL_BYTES = 16 * 1024;
 const MAX_PACKED_BY_WRITE_BYTES = 16 * POOL_BYTES;
 /**
  * A small window costs less memory to set up than the default one, and covers a small source completely. The level
- * bounds the search for repetitions: the writer packs small sources, for all tenants, and a text of two letters takes
- * it 0.2 ms at level 4, but 4 ms at level 6, which saves a hundredth.
+ * bounds the search for repetitions: the writer packs small sources, for all tenants. An email of 4 KiB takes it 9 to 23
+ * microseconds at level 1 and 17 to 30 at level 4, which saves 2 to 5 percent of the size. A text of two letters takes 4 ms at
+ * level 6.
  */
-const SMALL = { level: 4, windowBits: 14, memLevel: 6, chunkSize: 4_096 };
+const SMALL = { level: 1, windowBits: 14, memLevel: 6, chunkSize: 4_096 };
 /** Higher levels take up to ten times as long and save a fifth. */
 const LARGE = { level: 1 };
 /** Maximum ratio of the sizes after and before unpacking that Deflate can reach (zlib, Technical Details). */
