@@ -12,6 +12,7 @@ import { listInactiveTenants } from '../tenants/store.ts';
 import { notifyOfBounce } from './bounce.ts';
 import { findOrdered, readOrders } from './control/orders.ts';
 import type { Conversation } from './conversation/record.ts';
+import { listDueInQueue } from './due-store.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -61,11 +62,19 @@ export type ClaimRequest = {
    * therefore ends no lease.
    */
   leasedUntil: number;
-  messageIds: readonly string[];
   /** The key of the site that claims. */
   site: string;
+  /** Delivery queues in which due mail is looked for, each with the maximum number of its recipients that lead to a message. */
+  take: readonly { queue: string; limit: number }[];
   /** Keys of the delivery queues whose recipients are claimed. All of them lead to one site. */
   queues: readonly string[];
+};
+
+type Claimed = {
+  /** One for each message with claimed recipients. */
+  deliveries: Delivery[];
+  /** The queues of `take` in which no more mail is due. */
+  exhausted: string[];
 };
 
 /**
@@ -100,35 +109,45 @@ export function leaseFrom(elapsedMs: number): number {
   return Math.round(elapsedMs) + LEASE_MS;
 }
 
-/**
- * Claims the due recipients of the messages in the named queues. Returns one delivery for each message with claimed
- * recipients; a message without due recipients is left out.
- */
+/** Claims the messages that have waited longest in each queue, with their due recipients in all queues of the request. */
 export const claimDeliveries = defineWrite(
   'queue.claim',
-  async (tx, request: ClaimRequest): Promise<Delivery[]> => {
+  async (tx, request: ClaimRequest): Promise<Claimed> => {
     const deliveries: Delivery[] = [];
+    const exhausted: string[] = [];
     const rules = { orders: await readOrders(tx), inactive: await listInactiveTenants(tx) };
-    for (const messageId of request.messageIds) {
-      const delivery = await claimMessage(tx, messageId, { ...request, ...rules });
-      if (delivery) deliveries.push(delivery);
+    for (const { queue, limit } of request.take) {
+      const found = await listDueInQueue(tx, { queue, now: request.now, limit });
+      let isExhausted = found.length < limit;
+      for (const messageId of new Set(found)) {
+        const { delivery, hasMore } = await claimMessage(tx, messageId, { ...request, ...rules });
+        if (delivery) deliveries.push(delivery);
+        if (hasMore) isExhausted = false;
+      }
+      if (isExhausted) exhausted.push(queue);
     }
-    return deliveries;
+    return { deliveries, exhausted };
   },
 );
+
+/** `hasMore` is true when recipients of the message are due that one transaction has no room for. */
+type ClaimedMessage = { delivery: Delivery | undefined; hasMore: boolean };
 
 async function claimMessage(
   tx: Tx,
   messageId: string,
   { now, runId, leasedUntil, queues, site, orders, inactive }: ClaimRequest & Rules,
-): Promise<Delivery | undefined> {
+): Promise<ClaimedMessage> {
   const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
-  if (!mail) return undefined;
+  if (!mail) return { delivery: undefined, hasMore: false };
   const { message } = mail;
-  const due = mail.recipients
-    .filter((recipient) => isDue(recipient, now))
-    .slice(0, message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION);
-  if (due.length === 0) return undefined;
+  const allDue = mail.recipients.filter((recipient) => isDue(recipient, now));
+  const due = allDue.slice(
+    0,
+    message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION,
+  );
+  const hasMore = due.length < allDue.length;
+  if (due.length === 0) return { delivery: undefined, hasMore };
   const contactAddress = message.contactId === null ? undefined : await findAddressOf(tx, message.contactId);
   const stop = await findStop(tx, message, contactAddress);
   const excluded = stop
@@ -149,7 +168,8 @@ async function claimMessage(
   for (const { transition } of changes)
     if (transition.cause === 'rerouted') wakeAfterCommit('queue', transition.queue);
   const recipients = changed.recipients.filter(({ state }) => state === 'in_flight');
-  return recipients.length > 0 ? { message: changed.message, recipients } : undefined;
+  const delivery = recipients.length > 0 ? { message: changed.message, recipients } : undefined;
+  return { delivery, hasMore };
 }
 
 /**

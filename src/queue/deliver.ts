@@ -14,7 +14,7 @@ import { encodeLines, linesOf } from './conversation/lines.ts';
 import type { DeliveryApp } from './delivery-app.ts';
 import { finalOutcome } from './outcome/explain.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
-import { retryDelayMs } from './schedule.ts';
+import { retryDelayMs } from './retry-schedule.ts';
 import { nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
 import { isSuspect } from './state/suspect.ts';
 import { type Attempt, type Evaluated, notSent, type Transport } from './transport.ts';
@@ -50,9 +50,7 @@ async function attemptDelivery(
 ): Promise<Attempt> {
   const stopped = checkAge(app, claim) ?? (await checkSender(app, claim));
   if (stopped) return notSent(claim, stopped);
-  const refused = await transport.open(claim);
-  if (refused) return notSent(claim, refused);
-  return transport.transact(claim, onReady);
+  return (await transport.open(claim)) ?? transport.transact(claim, onReady);
 }
 
 /**

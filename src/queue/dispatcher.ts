@@ -1,36 +1,26 @@
 /**
- * The dispatcher finds the delivery queues in which mail is due, looks up the site of each, and requests sessions
- * with those sites (sessions/session-pool.ts). It holds no mail itself; the database is the queue. The code that accepts mail
- * names the queues of that mail; a scan finds all other due mail.
+ * The dispatcher tells the schedule (schedule/schedule.ts) what happens, and carries out what it decides: it looks up routes,
+ * claims mail and runs sessions. It holds no mail itself; the database is the queue.
  */
-
 import type { Timer } from '../system/clock.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { MAX_QUESTIONS } from '../system/dns/ask.ts';
 import { errorMessage } from '../system/errors.ts';
 import { createLru } from '../system/lru.ts';
 import type { RunningWork } from '../system/worker.ts';
+import { type Claim, claimDeliveries, type Delivery, leaseFrom } from './claim.ts';
 import type { DeliveryApp } from './delivery-app.ts';
-import { findNextDue, listDueInQueue, listDueQueues } from './due-store.ts';
-import { type PoolEvents, SessionPool } from './sessions/session-pool.ts';
-import { DeliveryQueue } from './site/delivery-queue.ts';
+import { DueFinder } from './due-finder.ts';
+import { bandOf, parseQueueKey } from './queue-key.ts';
+import type { Decision, Destination, QueueName, ScheduleEvent } from './schedule/events.ts';
+import { MESSAGES_PER_CONNECTION, type SiteLimits } from './schedule/limits.ts';
+import { Schedule } from './schedule/schedule.ts';
+import { Addresses } from './sessions/addresses.ts';
+import { type NextClaim, runSession, type SessionContext } from './sessions/session.ts';
 import { chooseRoute, type Route } from './site/route.ts';
-import { Site, type SiteEvents } from './site/site.ts';
-import { Slots } from './site/slots.ts';
 import { releaseUnsent } from './state/recover.ts';
 
-/**
- * Overlap of two scans. Mail may be committed this much later than its date, because fetching an attachment takes up to
- * 10 s.
- */
-const SCAN_OVERLAP_MS = 15_000;
-/**
- * Time between two scans of all due mail, however old. A full scan finds mail that the overlap misses, for example
- * after the clock was set back.
- */
-const FULL_SCAN_EVERY_MS = 30_000;
-const PAUSE_AFTER_ERROR_MS = 1_000;
-/** Maximum number of sites without mail that are remembered for their pace and TLS support. */
+/** Maximum number of sites whose addresses are remembered. */
 const MAX_SITES = 10_000;
 /** Maximum number of questions that a lookup of a domain asks at once: the A and AAAA records of a host. */
 const QUESTIONS_PER_LOOKUP = 2;
@@ -42,11 +32,6 @@ const QUESTIONS_PER_LOOKUP = 2;
 const MAX_LOOKUPS = MAX_QUESTIONS / QUESTIONS_PER_LOOKUP;
 const LOOKUPS_PER_FREE = 3;
 /**
- * Maximum number of concurrent sessions that need no connection: with the simulator, and with sites that DNS has ruled
- * out.
- */
-const MAX_LOCAL_SESSIONS = 128;
-/**
  * Minimum lifetime of a route to hosts, whatever the TTL of its DNS records. It is also the lifetime of a route
  * without hosts.
  */
@@ -54,218 +39,335 @@ const MIN_ROUTE_MS = 30_000;
 
 export class Dispatcher implements RunningWork {
   readonly #app: DeliveryApp;
-  readonly #remoteSessions: SessionPool;
-  readonly #localSessions: SessionPool;
-  readonly #queues = new Map<string, { queue: DeliveryQueue; site: Site | undefined }>();
-  /** Sites with mail or a session. */
-  readonly #sites = new Map<string, Site>();
-  readonly #remembered = createLru<string, Site>(MAX_SITES);
+  readonly #schedule: Schedule;
+  readonly #finder: DueFinder;
   readonly #lookups = new ConcurrencyLimiter({ maxRunning: MAX_LOOKUPS, perFree: LOOKUPS_PER_FREE });
-  readonly #unsubscribe: (() => void)[] = [];
+  /** The latest route to each site with mail or a session. */
+  readonly #routes = new Map<string, Route>();
+  readonly #addresses = createLru<string, Addresses>(MAX_SITES);
+  /** Claims that are not settled, and those of them that are being sent. */
+  readonly #claims = new Map<Claim['id'], Claim>();
+  readonly #sending = new Map<Claim['id'], Claim>();
+  /** Sessions that wait for a decision. */
+  readonly #waiting = new Map<number, (next: NextClaim | undefined) => void>();
+  /** Claims that are being written. */
+  readonly #claiming = new Set<Promise<void>>();
+  /** Sessions, claims and releases that have not ended. */
+  readonly #running = new Set<Promise<void>>();
+  /** Events that have come while decisions were carried out. */
+  readonly #events: ScheduleEvent[] = [];
+  #isDeciding = false;
+  #unsubscribe: (() => void) | undefined;
   /** Number of changes of the operator's routes so far. A lookup during which it grows has to be repeated. */
   #routeChanges = 0;
+  #lastClaimId = 0;
   #timer: Timer | undefined;
-  #scanning: Promise<void> | undefined;
-  #scanAgain = false;
-  #scannedUntil = 0;
-  #fullScanAt = 0;
-  #stopped = false;
+  #timerAt: number | undefined;
+  #isStopped = false;
+  /** True when nothing more may be sent, since the time to stop is up. */
+  #isAbandoned = false;
 
   constructor(app: DeliveryApp) {
     this.#app = app;
-    const events: PoolEvents = {
-      onEnd: (site) => this.#forgetIfEmpty(site),
-      countSites: () => this.#sites.size,
-    };
-    this.#remoteSessions = new SessionPool(app, new Slots(app.config.delivery.connections), events);
-    this.#localSessions = new SessionPool(app, new Slots(MAX_LOCAL_SESSIONS), events);
+    this.#schedule = new Schedule({ connections: app.config.delivery.connections });
+    this.#finder = new DueFinder(app, (keys) => this.#tell({ kind: 'due', queues: keys.map(queueNameOf) }));
   }
 
   start(): void {
-    const { wakeups } = this.#app;
-    this.#unsubscribe.push(
-      wakeups.listen('queue', (queues) => {
-        if (queues) for (const key of queues) this.#activate(key);
-        else this.#wake();
-      }),
-      wakeups.listen('outbound-routes', () => this.#expireRoutes()),
-    );
-    this.#wake();
+    this.#unsubscribe = this.#app.wakeups.listen('outbound-routes', () => {
+      this.#routeChanges++;
+      this.#tell({ kind: 'routes-changed' });
+    });
+    this.#finder.start();
   }
 
+  /** Sends what is claimed, for at most `graceMs`, and puts the rest back so that the next start sends it. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopped = true;
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#timer?.cancel();
-    const closed = [...this.#sites.values()].map((site) => site.close());
-    const settled = this.#settled(closed);
+    this.#isStopped = true;
+    this.#unsubscribe?.();
+    this.#tell({ kind: 'stopping' });
+    const settled = this.#finder.stop().then(() => this.#settled());
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
-    if (this.#running.length > 0) await this.#release();
+    this.#timer?.cancel();
+    if (this.#running.size > 0) await this.#abandon();
   }
 
-  /** Releases the mail that is claimed and not being sent, so that the next start sends it. */
-  async #release(): Promise<void> {
-    const { db, clock, runId, log } = this.#app;
-    const sites = [...this.#sites.values()];
-    for (const site of sites) site.abandon();
-    const sending = sites.flatMap((site) => site.sendingRecipientIds);
+  async #settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    for (const session of [...this.#waiting.keys()]) this.#resume(session, undefined);
+    await Promise.all(this.#claiming);
+    const unsent = [...this.#claims.values()].filter(({ id }) => !this.#sending.has(id));
+    const released = await this.#release(unsent);
+    if (released > 0) this.#app.log.info({ released }, 'mail was put back unsent');
+  }
+
+  /** Tells the schedule an event, and carries out its decisions before the next event. */
+  #tell(event: ScheduleEvent): void {
+    if (this.#isAbandoned) return;
+    this.#events.push(event);
+    if (this.#isDeciding) return;
+    this.#isDeciding = true;
     try {
-      const released = await db.commit(releaseUnsent, { now: clock.now(), runId, sending });
-      if (released > 0) log.info({ released }, 'mail was put back unsent');
-    } catch (error) {
-      log.error({ err: error }, 'unsent mail could not be put back; it counts as interrupted');
+      for (let next = this.#events.shift(); next; next = this.#events.shift()) {
+        const decisions = this.#schedule.handle(next, this.#app.clock.elapsed());
+        for (const decision of decisions) this.#carryOut(decision);
+      }
+    } finally {
+      this.#isDeciding = false;
     }
+    this.#setTimer();
   }
 
-  async #settled(closed: readonly Promise<void>[]): Promise<void> {
-    await this.#scanning;
-    await Promise.all(closed);
-    while (this.#running.length > 0) await Promise.all(this.#running);
-  }
-
-  get #running(): readonly Promise<void>[] {
-    return [...this.#remoteSessions.running, ...this.#localSessions.running];
-  }
-
-  #wake(): void {
-    if (this.#app.egress.isHeld) return;
-    this.#scanAgain = true;
-    this.#scanning ??= this.#scan().finally(() => {
-      this.#scanning = undefined;
-      // A wake-up may have come between the last check of the scan and this line.
-      if (this.#scanAgain && !this.#stopped) this.#wake();
+  /** Sets the timer to the time of the next decision. Most events leave it as it is. */
+  #setTimer(): void {
+    const { wakeAt } = this.#schedule;
+    if (wakeAt === this.#timerAt) return;
+    this.#timer?.cancel();
+    this.#timerAt = wakeAt;
+    if (wakeAt === undefined) return;
+    const { clock } = this.#app;
+    this.#timer = clock.after(Math.max(0, wakeAt - clock.elapsed()), () => {
+      this.#timerAt = undefined;
+      this.#tell({ kind: 'time' });
     });
   }
 
-  async #scan(): Promise<void> {
-    while (this.#scanAgain && !this.#stopped) {
-      this.#scanAgain = false;
-      this.#timer?.cancel();
-      try {
-        await this.#findQueues();
-        await this.#sleepUntilNextDue();
-      } catch (error) {
-        this.#app.log.error({ err: error }, 'due mail could not be found');
-        this.#wakeAfter(PAUSE_AFTER_ERROR_MS);
+  #carryOut(decision: Decision): void {
+    switch (decision.kind) {
+      case 'route': {
+        const { queue, isFirst } = decision;
+        const owner = parseQueueKey(queue).tenantId;
+        void this.#lookups.run(() => this.#lookUp(queue), { owner, isFirst });
+        return;
       }
+      case 'claim': {
+        const claiming = this.#claim(decision).finally(() => this.#claiming.delete(claiming));
+        this.#claiming.add(claiming);
+        this.#run(claiming);
+        return;
+      }
+      case 'open':
+        this.#run(this.#open(decision));
+        return;
+      case 'send': {
+        const claim = this.#claims.get(decision.claim);
+        this.#resume(decision.session, claim && { claim, isGivenUp: decision.isGivenUp });
+        return;
+      }
+      case 'prepare': {
+        const claim = this.#claims.get(decision.claim);
+        // The session that sends this message reports the failure.
+        if (claim) this.#app.prepare(claim).catch(() => {});
+        return;
+      }
+      case 'end':
+        this.#resume(decision.session, undefined);
+        return;
+      case 'release': {
+        const unsent = decision.claims.flatMap((id) => this.#claims.get(id) ?? []);
+        this.#run(this.#release(unsent).then(() => this.#wakeQueuesOf(unsent)));
+        return;
+      }
+      case 'forget':
+        this.#routes.delete(decision.site);
+        return;
     }
   }
 
-  async #findQueues(): Promise<void> {
-    const until = this.#app.clock.now();
-    const elapsed = this.#app.clock.elapsed();
-    const isFull = elapsed >= this.#fullScanAt;
-    const after = isFull ? -1 : Math.min(this.#scannedUntil, until) - SCAN_OVERLAP_MS;
-    const due = await this.#app.db.query(listDueQueues, { after, until });
-    this.#scannedUntil = until;
-    if (isFull) this.#fullScanAt = elapsed + FULL_SCAN_EVERY_MS;
-    for (const key of due) this.#activate(key);
-  }
-
-  async #sleepUntilNextDue(): Promise<void> {
-    const next = await findNextDue(this.#app.db.read, this.#scannedUntil);
-    const untilNextMs = next === undefined ? FULL_SCAN_EVERY_MS : next - this.#app.clock.now();
-    if (untilNextMs <= 0) this.#scanAgain = true;
-    else this.#wakeAfter(Math.min(untilNextMs, FULL_SCAN_EVERY_MS));
-  }
-
-  #wakeAfter(delayMs: number): void {
-    this.#timer?.cancel();
-    this.#timer = this.#app.clock.after(delayMs, () => this.#wake());
-  }
-
-  #activate(key: string): void {
-    if (this.#app.egress.isHeld) return;
-    const active = this.#queues.get(key);
-    if (active) {
-      active.queue.notify();
-      active.site?.wake();
-      return;
-    }
-    const { db, clock } = this.#app;
-    const queue = new DeliveryQueue(key, (name, limit, except) =>
-      listDueInQueue(db.read, { queue: name, now: clock.now(), limit, except }),
+  #run(task: Promise<unknown>): void {
+    const running = task.then(
+      () => {},
+      (error) => this.#app.log.error({ err: error }, 'a step of a delivery failed'),
     );
-    this.#queues.set(key, { queue, site: undefined });
-    void this.#lookups.run(() => this.#routeQueue(queue), { owner: queue.name.tenantId });
+    this.#running.add(running);
+    void running.finally(() => this.#running.delete(running));
   }
 
-  /** Looks up the route of the queue and adds the queue to its site. */
-  async #routeQueue(queue: DeliveryQueue): Promise<void> {
-    if (this.#stopped) return;
+  #resume(session: number, next: NextClaim | undefined): void {
+    const resume = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    resume?.(next);
+  }
+
+  // Routes
+
+  async #lookUp(key: string): Promise<void> {
+    if (this.#isStopped) return;
     const changes = this.#routeChanges;
-    const route = await this.#routeOf(queue);
-    if (this.#stopped) return;
+    const route = await this.#routeOf(key);
+    if (this.#isStopped) return;
     const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
-    queue.routedUntil = changes === this.#routeChanges ? this.#app.clock.elapsed() + ttlMs : 0;
-    const site = this.#siteOf(route);
-    this.#queues.set(queue.key, { queue, site });
-    site.add(queue);
+    const routedUntil = changes === this.#routeChanges ? this.#app.clock.elapsed() + ttlMs : 0;
+    this.#routes.set(route.site, route);
+    if (route.kind === 'hosts')
+      this.#addressesOf(route.site).keepOnly(new Set(route.hosts.flatMap(({ addresses }) => addresses)));
+    const to: Destination = {
+      kind: 'site',
+      site: route.site,
+      pool: route.kind === 'hosts' ? 'remote' : 'local',
+      limits: this.#limitsOf(route),
+      routedUntil,
+      rests: [],
+    };
+    this.#tell({ kind: 'routed', queue: key, to });
   }
 
-  /** Has the route of each queue looked up again before more of its mail is claimed. */
-  #expireRoutes(): void {
-    this.#routeChanges++;
-    for (const { queue, site } of this.#queues.values()) {
-      queue.routedUntil = 0;
-      site?.wake();
-    }
-  }
-
-  async #routeOf(queue: DeliveryQueue): Promise<Route> {
-    const { domain } = queue.name;
+  async #routeOf(key: string): Promise<Route> {
+    const name = parseQueueKey(key);
     const { clock, monitor } = this.#app;
     const begunAt = clock.elapsed();
     try {
-      const route = await chooseRoute(this.#app, queue.name);
+      const route = await chooseRoute(this.#app, name);
       monitor.observePart('route', clock.elapsed() - begunAt);
       return route;
     } catch (error) {
+      const { domain } = name;
       this.#app.log.error({ err: error, domain }, 'a domain could not be looked up');
       const plan = { kind: 'unresolved', reason: errorMessage(error) } as const;
       return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
     }
   }
 
-  #siteOf(route: Route): Site {
-    const site = this.#sites.get(route.site) ?? this.#remembered.get(route.site) ?? this.#newSite(route);
-    this.#sites.set(site.key, site);
-    site.route = route;
-    if (route.kind === 'hosts') {
-      site.addresses.keepOnly(new Set(route.hosts.flatMap((host) => host.addresses)));
-    }
-    return site;
-  }
-
-  #newSite(route: Route): Site {
-    const events: SiteEvents = {
-      onDone: (queue) => this.#queues.delete(queue.key),
-      onStale: (queue) => {
-        const options = { owner: queue.name.tenantId, isFirst: true };
-        void this.#lookups.run(() => this.#routeQueue(queue), options);
-      },
-      onChange: (site) => {
-        this.#sessionsOf(site).request(site);
-        this.#forgetIfEmpty(site);
-      },
-      isHeldBack: (tenantId, site) => this.#sessionsOf(site).isHeldBack(tenantId, site),
-    };
+  #limitsOf(route: Route): SiteLimits {
     const relay = route.kind === 'hosts' ? route.relay : null;
-    return new Site(this.#app, {
-      route,
-      maxConnections: relay?.connections ?? this.#app.config.delivery.connectionsPerSite,
+    return {
+      connections: relay?.connections ?? this.#app.config.delivery.connectionsPerSite,
+      connectionsPerMinute: null,
       recipientsPerMinute: relay?.recipientsPerMinute ?? null,
-      events,
+      messagesPerConnection: MESSAGES_PER_CONNECTION,
+      group: null,
+    };
+  }
+
+  #addressesOf(site: string): Addresses {
+    const addresses = this.#addresses.get(site) ?? new Addresses();
+    this.#addresses.set(site, addresses);
+    return addresses;
+  }
+
+  // Claims
+
+  async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {
+    const { db, clock, runId, wakeups, log } = this.#app;
+    const elapsed = clock.elapsed();
+    const request = { now: clock.now(), runId, leasedUntil: leaseFrom(elapsed), site, take, queues };
+    try {
+      const { deliveries, exhausted } = await db.commit(claimDeliveries, request);
+      wakeups.notify('events');
+      const mail = deliveries.map((delivery) => this.#addClaim(delivery, site));
+      const recipients = deliveries.reduce((sum, delivery) => sum + delivery.recipients.length, 0);
+      this.#tell({ kind: 'claimed', site, mail, recipients, exhausted });
+    } catch (error) {
+      log.error({ err: error, site }, 'mail could not be claimed');
+      this.#tell({ kind: 'claim-failed', site });
+    }
+  }
+
+  #addClaim(delivery: Delivery, site: string) {
+    const id = ++this.#lastClaimId;
+    const key = delivery.recipients[0]?.queue ?? '';
+    const { tenantId } = parseQueueKey(key);
+    const claimedAt = this.#app.clock.elapsed();
+    this.#claims.set(id, {
+      ...delivery,
+      ...{ id, site, scheduledFor: tenantId, claimedAt, tries: 0, brokenOff: undefined },
+      conversation: [],
     });
+    return { id, tenantId, band: bandOf(key) };
   }
 
-  #sessionsOf({ route }: Site): SessionPool {
-    return route.kind === 'hosts' ? this.#remoteSessions : this.#localSessions;
+  /** Makes claimed mail due again. Returns the number of its recipients. Mail that stays claimed becomes due when its lease ends. */
+  async #release(unsent: readonly Claim[]): Promise<number> {
+    for (const { id } of unsent) this.#claims.delete(id);
+    const { db, clock, runId, log } = this.#app;
+    const claims = unsent.map(({ message, recipients }) => ({
+      messageId: message.id,
+      recipientIds: recipients.map(({ id }) => id),
+    }));
+    if (claims.length === 0) return 0;
+    try {
+      return await db.commit(releaseUnsent, { now: clock.now(), runId, claims });
+    } catch (error) {
+      log.error({ err: error }, 'unsent mail could not be put back; it counts as interrupted');
+      return 0;
+    }
   }
 
-  #forgetIfEmpty(site: Site): void {
-    if (!site.isEmpty) return;
-    this.#sites.delete(site.key);
-    if (site.route.kind === 'hosts') this.#remembered.set(site.key, site);
+  #wakeQueuesOf(claims: readonly Claim[]): void {
+    const queues = new Set(claims.flatMap(({ recipients }) => recipients.map(({ queue }) => queue)));
+    if (!this.#isStopped) this.#app.wakeups.notify('queue', [...queues]);
   }
+
+  // Sessions
+
+  async #open({ session, site, messagesPerConnection }: Extract<Decision, { kind: 'open' }>): Promise<void> {
+    try {
+      // Queues whose routes are found at the same moment are then claimed together.
+      await new Promise((resolve) => setImmediate(resolve));
+      await runSession(this.#app, this.#contextOf(session, site, messagesPerConnection));
+    } catch (error) {
+      this.#app.log.error({ err: error, site }, 'a session failed');
+    } finally {
+      this.#tell({ kind: 'ended', session });
+    }
+  }
+
+  #contextOf(session: number, site: string, messagesPerConnection: number): SessionContext {
+    const route = this.#routes.get(site);
+    if (!route) throw new Error(`${site} has no route`);
+    const routes = this.#routes;
+    return {
+      get route() {
+        return routes.get(site) ?? route;
+      },
+      addresses: this.#addressesOf(site),
+      messagesPerConnection,
+      next: (situation) =>
+        new Promise((resolve) => {
+          if (this.#isAbandoned) return resolve(undefined);
+          this.#waiting.set(session, resolve);
+          this.#tell({ kind: 'ready', session, situation });
+        }),
+      startSending: (claim) => this.#startSending(claim),
+      putBack: (undecided) => this.#putBack(session, undecided),
+      settled: (id) => {
+        this.#claims.delete(id);
+        this.#sending.delete(id);
+        this.#tell({ kind: 'settled', claim: id });
+      },
+      report: (what) => this.#tell({ session, ...what }),
+      isPressed: () => this.#schedule.isPressed(session, this.#app.clock.elapsed()),
+      isServedByOthers: () => this.#schedule.isServedByOthers(session),
+    };
+  }
+
+  /** Notes that a claim is about to be sent. Returns false when nothing more may be sent. */
+  #startSending(claim: Claim): boolean {
+    if (this.#isAbandoned) return false;
+    this.#sending.set(claim.id, claim);
+    return true;
+  }
+
+  /** Takes back some recipients of a claim. They become a claim of their own, the next one of the site. */
+  #putBack(session: number, undecided: Claim): void {
+    const isBack = new Set(undecided.recipients.map(({ id }) => id));
+    const sending = this.#sending.get(undecided.id);
+    if (sending) {
+      const recipients = sending.recipients.filter(({ id }) => !isBack.has(id));
+      this.#sending.set(undecided.id, { ...sending, recipients });
+    }
+    if (this.#isAbandoned) return;
+    const id = ++this.#lastClaimId;
+    this.#claims.set(id, { ...undecided, id });
+    const band = bandOf(undecided.recipients[0]?.queue ?? '');
+    this.#tell({ kind: 'put-back', session, mail: { id, tenantId: undecided.scheduledFor, band } });
+  }
+}
+
+function queueNameOf(key: string): QueueName {
+  return { key, tenantId: parseQueueKey(key).tenantId, band: bandOf(key) };
 }

@@ -44,27 +44,23 @@ export const sumWaiting = defineRead(
 
 type DueInQueue = { queue: string; now: number; limit: number };
 
-const dueInQueue = statement((db, param: Param<DueInQueue & { exceptJson: string }>) =>
+const dueInQueue = statement((db, param: Param<DueInQueue>) =>
   db
     .selectFrom('recipients')
     .select('messageId')
     .where(isWaiting)
     .where('queue', '=', constant(param('queue')))
     .where('dueAt', '<=', constant(param('now')))
-    .where('messageId', 'not in', sql<string>`(SELECT value FROM json_each(${param('exceptJson')}))`)
     .orderBy('dueAt')
     .limit(constant(param('limit'))),
 );
 
 /**
- * Returns message ids of up to `limit` due recipients of the queue, the longest waiting first. Messages in `except`
- * are left out. A message occurs once for each of its due recipients.
+ * Returns message ids of up to `limit` due recipients of the queue, the longest waiting first. A message occurs once for each of
+ * its due recipients.
  */
-export async function listDueInQueue(
-  tx: Tx,
-  { except, ...query }: DueInQueue & { except: readonly string[] },
-): Promise<string[]> {
-  const rows = await dueInQueue.all(tx, { ...query, exceptJson: JSON.stringify(except) });
+export async function listDueInQueue(tx: Tx, query: DueInQueue): Promise<string[]> {
+  const rows = await dueInQueue.all(tx, query);
   return rows.map(({ messageId }) => messageId);
 }
 

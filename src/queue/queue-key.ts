@@ -1,5 +1,7 @@
 /** The key of a delivery queue, which is the mail of one mode, kind and tenant for one domain. Each recipient has the key of its queue. */
 import type { MessageRow, Mode } from '../db/tables.ts';
+import { INSTALLATION_TENANT } from '../tenants/installation.ts';
+import type { Band } from './schedule/events.ts';
 
 export type DeliveryQueueName = {
   mode: Mode;
@@ -41,4 +43,10 @@ export function parseQueueKey(key: string): DeliveryQueueName {
     domain,
     target,
   };
+}
+
+/** Returns the band of the mail of a queue. Reports of this installation, and mail that it forwards, have one of their own. */
+export function bandOf(key: string): Band {
+  const { kind, tenantId } = parseQueueKey(key);
+  return tenantId === INSTALLATION_TENANT ? 'report' : kind;
 }

@@ -194,16 +194,6 @@ export function listAbandoned(tx: Tx, runId: string, elapsed: number): Promise<R
     .execute();
 }
 
-/** Returns the recipients that this start of the daemon has claimed and not settled. */
-export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 'id' | 'messageId'>[]> {
-  return tx
-    .selectFrom('recipients')
-    .select(['id', 'messageId'])
-    .where('state', '=', 'in_flight')
-    .where('runId', '=', runId)
-    .execute();
-}
-
 /** Deletes the texts of a message as part of a write. Texts that another message shares stay for it. */
 export async function dropContent(
   tx: Tx,

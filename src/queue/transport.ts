@@ -32,8 +32,8 @@ export type Transport = {
   readonly isLost: boolean;
   /** Time in milliseconds that the session may wait for more mail. */
   readonly idleMs: number;
-  /** Makes the transport ready for the claim. Returns the outcome of the claim when that is not possible. */
-  open(claim: Claim): Promise<Outcome | undefined>;
+  /** Makes the transport ready for the claim. Returns what becomes of the claim when that is not possible. */
+  open(claim: Claim): Promise<Attempt | undefined>;
   /**
    * Sends the claim. The transport has been opened for it. `onReady` is called when the session can begin the next
    * claim before this one has ended. `mayEnd` resolves when the end of the message may be sent.
@@ -49,4 +49,16 @@ export type Transport = {
 export function notSent(claim: Claim, outcome: Outcome): Evaluated {
   const verdicts = verdictForAll(claim, outcome);
   return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+}
+
+/**
+ * Maximum number of sessions that take a delivery before a failure counts as its outcome. It exceeds the number of
+ * addresses of a site (mail/mx.ts).
+ */
+export const MAX_TRIES = 8;
+
+/** Returns the attempt of a claim that another session is to try. */
+export function putBack(claim: Claim): Evaluated {
+  const undecided = { ...claim, tries: claim.tries + 1 };
+  return { kind: 'evaluated', verdicts: new Map(), undecided, signature: null, durationMs: 0 };
 }

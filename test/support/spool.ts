@@ -11,7 +11,7 @@ import { DeliveryTrace } from '../../src/queue/conversation/trace.ts';
 import { deliver } from '../../src/queue/deliver.ts';
 import type { DeliveryApp } from '../../src/queue/delivery-app.ts';
 import { DeliveryMonitor } from '../../src/queue/delivery-monitor.ts';
-import { listDueInQueue, listDueQueues } from '../../src/queue/due-store.ts';
+import { listDueQueues } from '../../src/queue/due-store.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
 import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
@@ -156,19 +156,21 @@ export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
   };
 }
 
+/** Maximum number of recipients of a queue that are claimed at once. */
+const MAX_CLAIMED = 100;
+
 async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const { db, clock } = app;
   const now = clock.now();
   const leasedUntil = leaseFrom(clock.elapsed());
   const queues = await db.query(listDueQueues, { after: -1, until: now });
-  const inQueues = queues.map((queue) => listDueInQueue(db.read, { queue, now, limit: 100, except: [] }));
-  const messageIds = [...new Set((await Promise.all(inQueues)).flat())];
-  const deliveries = await db.commit(claimDeliveries, {
+  const take = queues.map((queue) => ({ queue, limit: MAX_CLAIMED }));
+  const { deliveries } = await db.commit(claimDeliveries, {
     now,
     runId,
     leasedUntil,
-    messageIds,
     site: 'test',
+    take,
     queues,
   });
   const claimedAt = clock.elapsed();

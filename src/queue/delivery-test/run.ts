@@ -14,11 +14,12 @@ import { finalOutcome } from '../outcome/explain.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import { evaluateRelayResult } from '../outcome/relay.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
+import { Addresses } from '../sessions/addresses.ts';
 import { type ConnectApp, connect, type OpenSession } from '../sessions/connect.ts';
 import { deadEndOutcome } from '../sessions/decided-transport.ts';
 import { withSecrets } from '../sessions/transact.ts';
 import { chooseRoute, type Route } from '../site/route.ts';
-import { Addresses } from '../site/site.ts';
+
 import type { Sources } from '../sources/sources.ts';
 import { describeDns, describePolicy } from './describe.ts';
 

@@ -26,10 +26,11 @@ import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import { evaluateRelayFailure } from '../outcome/relay.ts';
+
 import type { Route } from '../site/route.ts';
-import type { Addresses } from '../site/site.ts';
 import type { Hosts, Source } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
+import type { Addresses } from './addresses.ts';
 import { isAuthenticName, mayCarry, understands } from './requirements.ts';
 
 export type OpenSession = {

@@ -3,21 +3,23 @@ import type { Config } from '../../config/config.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { isSimulatorDomain } from '../../domains/sender.ts';
 import type { SimulatorReply } from '../../simulator/store.ts';
-import type { Clock } from '../../system/clock.ts';
 import type { Claim, Delivery } from '../claim.ts';
 import { NO_REPORT, type Outcome, type Report, type Verdict } from '../outcome/outcome.ts';
 import type { Fact } from '../outcome/replies/meaning.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { DeadEnd } from '../site/route.ts';
-import type { Site } from '../site/site.ts';
 import type { Transport } from '../transport.ts';
 import { behaviourOf, chosenOutcome, isForRecipient } from './chosen-reply.ts';
+import type { SessionContext } from './session.ts';
 
 type Verdicts = Map<RecipientRow['id'], Verdict>;
 type Decide = (claim: Claim) => Verdicts | Promise<Verdicts>;
 
 /** Returns the transport of the site. `decide` returns the verdict for each recipient of a claim. */
-export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, decide: Decide): Transport {
+export function createDecidedTransport(
+  { report }: Pick<SessionContext, 'report'>,
+  decide: Decide,
+): Transport {
   return {
     isConnected: false,
     isLost: false,
@@ -25,7 +27,7 @@ export function createDecidedTransport(clock: Clock, site: Pick<Site, 'pace'>, d
     open: async () => undefined,
     async transact(claim) {
       const verdicts = await decide(claim);
-      site.pace.delivered(clock.elapsed());
+      report({ kind: 'accepted' });
       return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
     },
     closeWhenFull: async () => {},

@@ -13,23 +13,27 @@ import type { LocalAnswer, LocalMessage, LocalOrigin, LocalReceiver } from '../l
 import { evaluateResult } from '../outcome/evaluate.ts';
 import type { Peer, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
-import type { Site } from '../site/site.ts';
 import type { SpooledMessage } from '../store.ts';
 import type { Attempt, Transport } from '../transport.ts';
+import type { SessionContext } from './session.ts';
 
-type LocalSite = Pick<Site, 'pace' | 'startSending'>;
+type LocalContext = Pick<SessionContext, 'report' | 'startSending'>;
 
 /**
  * Returns the transport of the site. Answers never slow the site down, because all tenants share it and a refusal concerns one
  * recipient.
  */
-export function createLocalTransport(app: DeliveryApp, site: LocalSite, receive: LocalReceiver): Transport {
+export function createLocalTransport(
+  app: DeliveryApp,
+  context: LocalContext,
+  receive: LocalReceiver,
+): Transport {
   return {
     isConnected: false,
     isLost: false,
     idleMs: 0,
     open: async () => undefined,
-    transact: (claim) => handOver(app, claim, { site, receive }),
+    transact: (claim) => handOver(app, claim, { context, receive }),
     closeWhenFull: async () => {},
     close: async () => {},
   };
@@ -38,17 +42,17 @@ export function createLocalTransport(app: DeliveryApp, site: LocalSite, receive:
 async function handOver(
   app: DeliveryApp,
   claim: Claim,
-  { site, receive }: { site: LocalSite; receive: LocalReceiver },
+  { context, receive }: { context: LocalContext; receive: LocalReceiver },
 ): Promise<Attempt> {
   const { clock, config } = app;
-  if (!site.startSending(claim)) return { kind: 'released' };
+  if (!context.startSending(claim)) return { kind: 'released' };
   const startedAt = clock.elapsed();
   const { message, signature } = await prepareLocal(app, claim);
   // A receiver that hangs ends before the lease of the claim, so that the mail is not delivered twice.
   const timeoutMs = claim.claimedAt + DELIVERY_DEADLINE_MS - startedAt;
   const answers = await withTimeout(clock, receive(message), { timeoutMs, what: 'receiving local mail' });
   const now = clock.elapsed();
-  site.pace.delivered(now);
+  context.report({ kind: 'accepted' });
   const peer = { mx: config.hostname, address: null, tls: null };
   const verdicts = evaluateAnswers(app.replies, { peer, claim }, answers);
   return {

@@ -7,9 +7,10 @@ import type { Claim } from '../claim.ts';
 import { deliver } from '../deliver.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
-import type { Site } from '../site/site.ts';
-import type { Slot } from '../site/slots.ts';
+import type { ScheduleEvent, SessionSituation } from '../schedule/events.ts';
+import type { Route } from '../site/route.ts';
 import { notSent, type Transport } from '../transport.ts';
+import type { Addresses } from './addresses.ts';
 import { createDecidedTransport, deadEndOutcome, simulateDelivery } from './decided-transport.ts';
 import { createLocalTransport } from './local-transport.ts';
 import { SmtpTransport } from './smtp-transport.ts';
@@ -20,36 +21,55 @@ import { SmtpTransport } from './smtp-transport.ts';
  */
 const MAX_UNSETTLED = 8;
 
-/** Permits a session to continue while other mail waits for connections. */
-export type SessionPermit = {
-  slot: Slot;
+/** The next claim of a session. `isGivenUp` is true when it must not be sent, since the peer hangs and others need the connection. */
+export type NextClaim = { claim: Claim; isGivenUp: boolean };
+
+type Reported = DistributiveOmit<
+  Extract<ScheduleEvent, { kind: 'accepted' | 'refused' | 'broke-off' }>,
+  'session'
+>;
+type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
+
+/** The part of the dispatcher that a session deals with. */
+export type SessionContext = {
+  /** The latest route to the site. */
+  readonly route: Route;
+  readonly addresses: Addresses;
+  readonly messagesPerConnection: number;
+  /** Resolves to the next claim; undefined when the session is to end. */
+  next(situation: SessionSituation): Promise<NextClaim | undefined>;
+  /** Notes that a claim is about to be sent. Returns false when nothing more may be sent, because the daemon stops. */
+  startSending(claim: Claim): boolean;
+  /** Takes back some recipients of a claim, for another session. */
+  putBack(undecided: Claim): void;
+  /** Notes that the outcome of a claim is stored. */
+  settled(id: Claim['id']): void;
+  /** Tells the schedule how the peer treats the session. */
+  report(what: Reported): void;
   /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   isPressed(): boolean;
-  /**
-   * Is called after each claim. Returns false when others need the connection more; the session then ends once it has
-   * delivered what is claimed. `isConnected` is true when the session can continue without connecting again.
-   */
-  shouldContinue(isConnected: boolean): boolean;
+  /** Returns true when the site has other connections that work. */
+  isServedByOthers(): boolean;
 };
 
-/** Runs a session with the site. Resolves when the session has ended and all its claims are settled. */
-export function runSession(app: DeliveryApp, site: Site, permit: SessionPermit): Promise<void> {
-  return new Session(app, site, { permit, transport: transportTo(app, site, permit) }).run();
+/** Runs a session with a site. Resolves when the session has ended and all its claims are settled. */
+export function runSession(app: DeliveryApp, context: SessionContext): Promise<void> {
+  return new Session(app, context, transportTo(app, context)).run();
 }
 
-function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit): Transport {
-  const { route } = site;
+function transportTo(app: DeliveryApp, context: SessionContext): Transport {
+  const { route } = context;
   switch (route.kind) {
     case 'simulator':
-      return createDecidedTransport(app.clock, site, (claim) => simulateClaim(app, claim));
+      return createDecidedTransport(context, (claim) => simulateClaim(app, claim));
     case 'dead-end':
-      return createDecidedTransport(app.clock, site, (claim) =>
+      return createDecidedTransport(context, (claim) =>
         verdictForAll(claim, deadEndOutcome(route.domain, route.plan, claim)),
       );
     case 'local':
-      return createLocalTransport(app, site, app.receiveLocally);
+      return createLocalTransport(app, context, app.receiveLocally);
     case 'hosts':
-      return new SmtpTransport(app, site, isPressed);
+      return new SmtpTransport(app, context);
   }
 }
 
@@ -72,34 +92,27 @@ const CONNECTION_GIVEN_UP: Outcome = {
 
 /** Transport of a session that has given up its connection. */
 const GIVEN_UP: Pick<Transport, 'open' | 'transact'> = {
-  open: async () => CONNECTION_GIVEN_UP,
+  open: async (claim) => notSent(claim, CONNECTION_GIVEN_UP),
   transact: async (claim) => notSent(claim, CONNECTION_GIVEN_UP),
 };
 
 class Session {
   readonly #app: DeliveryApp;
-  readonly #site: Site;
-  readonly #permit: SessionPermit;
+  readonly #context: SessionContext;
   readonly #transport: Transport;
-  readonly #putBack = (undecided: Claim): void => this.#site.putBack(undecided);
   readonly #unsettled = new Set<Promise<void>>();
-  /** True when other mail needs the connection and the peer hangs: what is claimed is deferred. */
-  #isGivenUp = false;
 
-  constructor(app: DeliveryApp, site: Site, options: { permit: SessionPermit; transport: Transport }) {
+  constructor(app: DeliveryApp, context: SessionContext, transport: Transport) {
     this.#app = app;
-    this.#site = site;
-    this.#permit = options.permit;
-    this.#transport = options.transport;
+    this.#context = context;
+    this.#transport = transport;
   }
 
   async run(): Promise<void> {
     try {
-      let claim = await this.#site.take(0, this.#permit.slot);
-      while (claim) {
-        await this.#start(claim);
+      for (let next = await this.#next(); next; next = await this.#next()) {
+        await this.#start(next);
         await this.#transport.closeWhenFull();
-        claim = await this.#next();
       }
     } finally {
       await Promise.all(this.#unsettled);
@@ -107,35 +120,28 @@ class Session {
     }
   }
 
-  /**
-   * Returns the next claim. A session that must give up its connection first delivers the claimed mail. If its peer
-   * hangs, the session defers that mail instead.
-   */
-  #next(): Promise<Claim | undefined> {
-    const { slot, shouldContinue, isPressed } = this.#permit;
+  #next(): Promise<NextClaim | undefined> {
     const { isConnected, isLost, idleMs } = this.#transport;
-    if (!this.#isGivenUp && shouldContinue(isConnected)) return this.#site.take(idleMs, slot);
-    this.#isGivenUp ||= isLost && isPressed();
-    return this.#site.takeLast(slot);
+    return this.#context.next({ isConnected, isLost, idleMs });
   }
 
   /**
    * Starts the delivery of a claim. Resolves when the session may take the next claim, which can be before this one is
-   * settled. The site learns that the claim has ended, whatever its outcome is.
+   * settled. The schedule learns that the claim has ended, whatever its outcome is.
    */
-  async #start(claim: Claim): Promise<void> {
+  async #start({ claim, isGivenUp }: NextClaim): Promise<void> {
     const ready = Promise.withResolvers<void>();
     const done = deliver(this.#app, claim, {
-      transport: this.#isGivenUp ? GIVEN_UP : this.#afterOutcomes(),
+      transport: isGivenUp ? GIVEN_UP : this.#afterOutcomes(),
       onReady: ready.resolve,
-      putBack: this.#putBack,
+      putBack: this.#context.putBack,
     })
       .catch((error) =>
         this.#app.log.error({ err: error, messageId: claim.message.id }, 'an outcome could not be stored'),
       )
       .finally(() => {
         this.#unsettled.delete(done);
-        this.#site.settled(claim.id);
+        this.#context.settled(claim.id);
         ready.resolve();
       });
     this.#unsettled.add(done);

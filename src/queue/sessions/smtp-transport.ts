@@ -7,10 +7,10 @@ import { DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Route } from '../site/route.ts';
-import type { Site } from '../site/site.ts';
-import type { Attempt, MayEnd, Transport } from '../transport.ts';
+import { type Attempt, MAX_TRIES, type MayEnd, notSent, putBack, type Transport } from '../transport.ts';
 import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
+import type { SessionContext } from './session.ts';
 import { type Transacted, transact } from './transact.ts';
 
 /**
@@ -18,27 +18,24 @@ import { type Transacted, transact } from './transact.ts';
  * limits.
  */
 const IDLE_MS = 5_000;
-/** Maximum number of messages on one connection. Large providers ask for no more. */
-const MESSAGES_PER_CONNECTION = 100;
+/** Reply code of a server that closes the connection (RFC 5321 section 3.8). */
+const GOODBYE = 421;
 
-/** The part of a site that its connections use. The route may change while the transport lives. */
-type SmtpSite = Pick<Site, 'pace' | 'addresses' | 'route' | 'startSending'>;
+/** The part of the context that connections use. The route may change while the transport lives. */
+type SmtpContext = Omit<SessionContext, 'next' | 'putBack' | 'settled'>;
 
 export class SmtpTransport implements Transport {
   readonly #app: DeliveryApp;
-  readonly #site: SmtpSite;
-  /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
-  readonly #isPressed: () => boolean;
+  readonly #context: SmtpContext;
   /** Transactions whose last reply is outstanding. */
   readonly #transactions = new Set<Promise<Transacted>>();
   #session: OpenSession | undefined;
   #sentMessages = 0;
   #wasRefused = false;
 
-  constructor(app: DeliveryApp, site: SmtpSite, isPressed: () => boolean) {
+  constructor(app: DeliveryApp, context: SmtpContext) {
     this.#app = app;
-    this.#site = site;
-    this.#isPressed = isPressed;
+    this.#context = context;
   }
 
   get isConnected(): boolean {
@@ -53,35 +50,42 @@ export class SmtpTransport implements Transport {
     return this.#session ? IDLE_MS : 0;
   }
 
-  /** Connects unless a connection is open that may carry the mail. Mail for a suspended site is deferred instead. */
-  async open(claim: Claim): Promise<Outcome | undefined> {
+  /**
+   * Connects unless a connection is open that may carry the mail. A site that says goodbye while others of its connections work
+   * takes no more of them, and one of these carries the mail.
+   */
+  async open(claim: Claim): Promise<Attempt | undefined> {
     if (this.#session && !(this.isConnected && this.#mayCarry(claim))) await this.#quit();
     if (this.#session) {
       claim.conversation.push(...this.#session.opening);
       return undefined;
     }
-    const { random, clock } = this.#app;
-    const { addresses, pace, route } = this.#site;
-    const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
-    const suspended = pace.suspendedOutcome(random, clock.elapsed(), attempts);
-    if (suspended) return suspended;
+    const { clock } = this.#app;
+    const { addresses, route, isPressed } = this.#context;
     const begunAt = clock.elapsed();
     const connected = await connect(this.#app, routeToHosts(route), {
       claim,
       addresses,
       deadline: claim.claimedAt + DELIVERY_DEADLINE_MS,
-      isPressed: this.#isPressed,
+      isPressed,
     });
     this.#app.monitor.observePart('open', clock.elapsed() - begunAt);
     this.#wasRefused = connected.kind === 'closed';
-    if (connected.kind === 'closed') {
-      if (connected.wasTried) pace.refused(connected.outcome, clock.elapsed());
-      return connected.outcome;
+    if (connected.kind === 'open') {
+      this.#session = connected.session;
+      this.#sentMessages = 0;
+      return undefined;
     }
-    pace.connected();
-    this.#session = connected.session;
-    this.#sentMessages = 0;
-    return undefined;
+    const { outcome, wasTried } = connected;
+    const isSentByOthers =
+      outcome.report.smtpCode === GOODBYE && claim.tries < MAX_TRIES && this.#context.isServedByOthers();
+    if (wasTried) this.#reportRefusal(outcome);
+    return isSentByOthers ? putBack(claim) : notSent(claim, outcome);
+  }
+
+  #reportRefusal({ report: { smtpCode, text } }: Outcome): void {
+    const kind = smtpCode === GOODBYE ? 'goodbye' : 'unreachable';
+    this.#context.report({ kind: 'refused', refusal: { kind, text } });
   }
 
   #mayCarry(claim: Claim): boolean {
@@ -93,7 +97,7 @@ export class SmtpTransport implements Transport {
   async transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt> {
     const session = this.#session;
     if (!session) throw new Error('no session is open');
-    if (!this.#site.startSending(claim)) return { kind: 'released' };
+    if (!this.#context.startSending(claim)) return { kind: 'released' };
     const { clock } = this.#app;
     const startedAt = clock.elapsed();
     this.#sentMessages++;
@@ -102,7 +106,7 @@ export class SmtpTransport implements Transport {
       isFirst: this.#sentMessages === 1,
       onReady,
       mayEnd,
-      isPressed: this.#isPressed,
+      isPressed: this.#context.isPressed,
     });
     this.#transactions.add(sending);
     const { verdicts, signature, undecided, brokeOff } = await sending.finally(() =>
@@ -110,28 +114,25 @@ export class SmtpTransport implements Transport {
     );
     const now = clock.elapsed();
     if (brokeOff) {
-      this.#site.addresses.avoid(session.peer.address, now);
-      this.#site.pace.brokeOff();
+      this.#context.addresses.avoid(session.peer.address, now);
+      this.#context.report({ kind: 'broke-off' });
     }
-    this.#adaptPace(
-      [...verdicts.values()].map(({ outcome }) => outcome),
-      now,
-    );
+    this.#reportOutcomes([...verdicts.values()].map(({ outcome }) => outcome));
     return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
   }
 
   /**
-   * Adapts the pace of the site to the transaction as a whole, however many recipients it had. A 421 reply is about
-   * the session, not about the mail (RFC 5321 section 3.8).
+   * Reports the transaction as a whole, however many recipients it had. A 421 reply is about the session, not about the mail
+   * (RFC 5321 section 3.8).
    */
-  #adaptPace(outcomes: readonly Outcome[], now: number): void {
-    const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);
-    if (goodbye) this.#site.pace.refused(goodbye, now);
-    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#site.pace.delivered(now);
+  #reportOutcomes(outcomes: readonly Outcome[]): void {
+    const goodbye = outcomes.find(({ report }) => report.smtpCode === GOODBYE);
+    if (goodbye) this.#reportRefusal(goodbye);
+    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#context.report({ kind: 'accepted' });
   }
 
   async closeWhenFull(): Promise<void> {
-    if (this.#sentMessages >= MESSAGES_PER_CONNECTION) await this.#quit();
+    if (this.#sentMessages >= this.#context.messagesPerConnection) await this.#quit();
   }
 
   close(): Promise<void> {

@@ -12,16 +12,10 @@ import { explainReport } from '../outcome/explain.ts';
 import { type Outcome, type Peer, reportReply, type Verdict } from '../outcome/outcome.ts';
 import { evaluateRelayResult } from '../outcome/relay.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
-import type { Evaluated, MayEnd } from '../transport.ts';
+import { type Evaluated, MAX_TRIES, type MayEnd } from '../transport.ts';
 import type { OpenSession } from './connect.ts';
 import { crashOn } from './connect.ts';
 import { mayCarry } from './requirements.ts';
-
-/**
- * Maximum number of sessions that take a delivery before a failure counts as its outcome. It exceeds the number of
- * addresses of a site (mail/mx.ts).
- */
-const MAX_TRIES = 8;
 
 export type Transacted = Omit<Evaluated, 'kind' | 'durationMs'> & {
   /**

@@ -8,9 +8,9 @@ import { inSlices, type SetBack } from '../../db/due-times.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 import { insertAttempt } from '../attempts-store.ts';
-import { getMail } from '../mail-store.ts';
-import { MAX_RETRY_DELAY_MS } from '../schedule.ts';
-import { type DueRow, listAbandoned, listInFlight, moveDueRecipients } from '../store.ts';
+import { findMailPart, getMail } from '../mail-store.ts';
+import { MAX_RETRY_DELAY_MS } from '../retry-schedule.ts';
+import { type DueRow, listAbandoned, moveDueRecipients } from '../store.ts';
 import { type Change, changeEach, changeRecipients } from './change.ts';
 import { type HeldRecipient, heldRecipient } from './hold.ts';
 import { MAX_INTERRUPTIONS } from './suspect.ts';
@@ -95,28 +95,30 @@ function interruptedAttempt(now: number) {
 type Release = {
   now: number;
   runId: string;
-  /** Ids of recipients whose mail is being sent. Their outcome is not known. */
-  sending: readonly string[];
+  /** Recipients that are claimed and not being sent to. */
+  claims: readonly { messageId: string; recipientIds: readonly RecipientRow['id'][] }[];
 };
 
 /**
- * Makes claimed recipients due again that are not being sent. Their attempt stays counted, because `email.sent` has
+ * Makes claimed recipients due again that are not being sent to. Their attempt stays counted, because `email.sent` has
  * already reported it. Returns the number of recipients.
  */
 export const releaseUnsent = defineWrite(
   'queue.release',
-  async (tx, { now, runId, sending }: Release): Promise<number> => {
-    const isSending = new Set(sending);
-    const unsent = (await listInFlight(tx, runId)).filter(({ id }) => !isSending.has(id));
-    const unsentIds = new Set(unsent.map(({ id }) => id));
-    for (const messageId of new Set(unsent.map((recipient) => recipient.messageId))) {
-      const mail = await getMail(tx, messageId);
-      await changeEach(tx, mail, {
+  async (tx, { now, runId, claims }: Release): Promise<number> => {
+    let released = 0;
+    for (const { messageId, recipientIds } of claims) {
+      const mail = await findMailPart(tx, messageId, { by: 'id', names: recipientIds });
+      if (!mail) continue;
+      released += await changeEach(tx, mail, {
         now,
-        transitionOf: ({ id }) => (unsentIds.has(id) ? { cause: 'unsent', dueAt: now } : undefined),
+        transitionOf: (recipient) =>
+          recipient.state === 'in_flight' && recipient.runId === runId
+            ? { cause: 'unsent', dueAt: now }
+            : undefined,
       });
     }
-    return unsent.length;
+    return released;
   },
 );
 

@@ -98,8 +98,13 @@ test('suspects that a clean stop or an earlier version left behind become due on
   assert.deepEqual(await spool.crash('third', 'fourth'), [3, 3]);
   const makeDue = () => change("dueAt = ? WHERE state = 'ready'", clock.now());
   makeDue();
-  assert.equal((await spool.claim('stopped')).length, 3);
-  const stop = { now: clock.now(), runId: 'stopped', sending: [] };
+  const claimed = await spool.claim('stopped');
+  assert.equal(claimed.length, 3);
+  const claims = claimed.map(({ message, recipients }) => ({
+    messageId: message.id,
+    recipientIds: recipients.map(({ id }) => id),
+  }));
+  const stop = { now: clock.now(), runId: 'stopped', claims };
   assert.equal(await app.db.commit(releaseUnsent, stop), 3);
   assert.deepEqual(await spool.claim(), [], 'a clean stop leaves none due');
   makeDue();

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { Claim } from '../../../src/queue/claim.ts';
-import { runSession } from '../../../src/queue/sessions/session.ts';
-import { Pace } from '../../../src/queue/site/pace.ts';
-import { Addresses, type Site } from '../../../src/queue/site/site.ts';
-import { Slots } from '../../../src/queue/site/slots.ts';
+import { Addresses } from '../../../src/queue/sessions/addresses.ts';
+import { runSession, type SessionContext } from '../../../src/queue/sessions/session.ts';
 import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
@@ -30,43 +28,48 @@ async function openWorld(host: number | Dial): Promise<Spool> {
 }
 
 /**
- * Opens a site with one host and two connections, which has claimed all mail that is due and claims no more. With
- * `isPressed` other mail waits for its connections.
+ * Opens a site with one host, which has claimed all mail that is due and claims no more. With `isPressed` other mail waits for its
+ * connections.
  */
-async function openSite(spool: Spool, { isAbandoned = false, isPressed = false } = {}) {
+async function openSite(
+  spool: Spool,
+  { isAbandoned = false, isPressed = false, isServedByOthers = false } = {},
+) {
   const claimed: Claim[] = await spool.claim();
   /** Ids of the claims that were taken, and of those that ended. */
   const taken: number[] = [];
   const ended: number[] = [];
-  const take = async () => {
-    const claim = claimed.shift();
-    if (claim) taken.push(claim.id);
-    return claim;
-  };
-  const pace = new Pace(2);
-  const site = {
+  const reports: string[] = [];
+  let isGivenUp = false;
+  const context: SessionContext = {
     route: {
       kind: 'hosts',
       site: 'mx.example',
       hosts: [{ name: 'mx.example', addresses: ['192.0.2.1'] }],
       ttlMs: 1,
       relay: null,
+      source: null,
     },
     addresses: new Addresses(),
-    pace,
-    take,
-    takeLast: take,
+    messagesPerConnection: 100,
+    async next({ isLost }) {
+      isGivenUp ||= isPressed && isLost;
+      const claim = claimed.shift();
+      if (claim) taken.push(claim.id);
+      return claim && { claim, isGivenUp };
+    },
     startSending: () => !isAbandoned,
-    putBack: (undecided: Claim) => claimed.unshift(undecided),
-    settled: (id: number) => ended.push(id),
-  } as unknown as Site;
-  const slot = new Slots(2).open(spool.tenantId, false);
-  const permit = { slot, isPressed: () => isPressed, shouldContinue: () => !isPressed };
+    putBack: (undecided) => claimed.unshift(undecided),
+    settled: (id) => ended.push(id),
+    report: ({ kind }) => reports.push(kind),
+    isPressed: () => isPressed,
+    isServedByOthers: () => isServedByOthers,
+  };
   const sendAll = async () => {
-    while (claimed.length > 0) await runSession(deliveryAppOf(spool.app), site, permit);
+    while (claimed.length > 0) await runSession(deliveryAppOf(spool.app), context);
     assert.deepEqual(ended.toSorted(), taken.toSorted(), 'each claim has ended, and none twice');
   };
-  return { pace, sendAll };
+  return { reports, sendAll };
 }
 
 test('an error before anything is sent counts as internal, and the mail does not stay in flight', async () => {
@@ -82,23 +85,22 @@ test('mail that waited too long behind other mail is not begun, and says nothing
   const server = await startServer(acceptEverything);
   const spool = await openWorld(server.port);
   const id = await spool.accept('bob@rcpt.example');
-  const { sendAll, pace } = await openSite(spool);
+  const { sendAll, reports } = await openSite(spool);
   await spool.clock.advance(45 * MINUTE_MS);
   await sendAll();
   const recipient = await spool.recipient(id);
   assert.equal(recipient.status, 'deferred');
   assert.match(recipient.diagnostic, /^Not tried: /);
-  assert.deepEqual([server.connections(), pace.connections], [0, 2]);
+  assert.deepEqual([server.connections(), reports], [0, []]);
 });
 
 test('a 421 in the middle of a message counts once, however many recipients the message has', async () => {
   const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : acceptEverything(line)));
   const spool = await openWorld(server.port);
   await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
-  const { sendAll, pace } = await openSite(spool);
+  const { sendAll, reports } = await openSite(spool);
   await sendAll();
-  assert.equal(pace.suspendedOutcome(Math.random, 0, 1), undefined);
-  assert.equal(pace.connections, 1);
+  assert.deepEqual(reports, ['refused']);
 });
 
 test('a host that breaks off over one mail is tried with the next one, where there is no other', async () => {
@@ -109,12 +111,16 @@ test('a host that breaks off over one mail is tried with the next one, where the
   const bad = await spool.accept('bad@rcpt.example');
   const good = await spool.accept('good@rcpt.example');
   await spool.accept('bad@rcpt.example');
-  const { sendAll, pace } = await openSite(spool);
+  const { sendAll, reports } = await openSite(spool);
   await sendAll();
   assert.equal((await spool.recipient(bad)).status, 'deferred');
   assert.equal((await spool.recipient(good)).status, 'delivered');
   assert.ok(server.connections() <= 3, `${server.connections()} connections for three mails`);
-  assert.equal(pace.connections, 2, 'a host that was not asked has refused nothing');
+  assert.deepEqual(
+    new Set(reports),
+    new Set(['broke-off', 'accepted']),
+    'a host that was not asked has refused nothing',
+  );
 });
 
 test('a session that opens after the time to stop was up sends nothing', async () => {
@@ -139,8 +145,7 @@ test('a host that hangs loses its connection while other mail needs it, and its 
   const spool = await openWorld(server.port);
   const ids: string[] = [];
   for (const name of ['ann', 'bob', 'cyd']) ids.push(await spool.accept(`${name}@rcpt.example`));
-  const { sendAll, pace } = await openSite(spool, { isPressed: true });
-  pace.delivered(0);
+  const { sendAll, reports } = await openSite(spool, { isPressed: true });
   const sent = sendAll();
   await waitUntil(() => asked > 0);
   await spool.clock.advance(30_000);
@@ -159,5 +164,20 @@ test('a host that hangs loses its connection while other mail needs it, and its 
     left,
   ]);
   assert.deepEqual([asked, server.connections()], [1, 1]);
-  assert.equal(pace.isProven(0), false);
+  assert.deepEqual(reports, ['broke-off']);
+});
+
+test('mail whose connection a site refuses with 421 goes through the others, and no attempt is stored', async () => {
+  let greetings = 0;
+  const server = await startServer((line) => {
+    if (!line.startsWith('EHLO')) return acceptEverything(line);
+    return ++greetings === 1 ? '421 4.7.0 too many connections' : acceptEverything(line);
+  });
+  const spool = await openWorld(server.port);
+  const id = await spool.accept('bob@rcpt.example');
+  const { sendAll, reports } = await openSite(spool, { isServedByOthers: true });
+  await sendAll();
+  assert.deepEqual([(await spool.recipient(id)).status, reports], ['delivered', ['refused', 'accepted']]);
+  const attempts = await spool.app.db.read.selectFrom('attempts').select('outcome').execute();
+  assert.deepEqual(attempts, [{ outcome: 'delivered' }]);
 });

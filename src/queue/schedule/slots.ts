@@ -4,13 +4,13 @@
  *
  * - All connections are shared by tenants (system/shares.ts). A single tenant may hold seven of eight: it can use
  *   nearly all of them while nobody else sends, and some are free for the next tenant.
- * - A quarter of the connections is reserved for proven sites, which have delivered recently (site/pace.ts). Other sites,
+ * - A quarter of the connections is reserved for proven sites, which have delivered recently (learned.ts). Other sites,
  *   new ones among them, use the other three quarters, of which a single tenant may hold three of four: 281 of 500.
  *   However many hosts of a tenant hang, other tenants find connections for proven and for new sites.
  *
  * Bound: a tenant without a connection gets one at once, unless six others fill their shares with new sites that hang
  * (281, 70, 18, 4, 1 and 1 of the 375). It then waits until a connection comes free. By then the sessions of those
- * tenants are pressed (session-pool.ts): a host that is silent before the final dot is given up after
+ * tenants are pressed (pool.ts): a host that is silent before the final dot is given up after
  * `PRESSED_TIMEOUT_MS` and at most `PRESSED_CHECK_MS` more (mail/smtp/client/timeouts.ts), not after the five minutes
  * of RFC 5321.
  */
@@ -67,8 +67,6 @@ export class Slot {
   #charge: Charge | undefined;
   #unsettled = 0;
   #isIdle = false;
-  /** Is called whenever the session becomes idle with all its mail settled. */
-  onIdle: () => void = () => {};
 
   constructor(shares: { all: Shares<string>; unproven: Shares<string> }, charge: Charge) {
     this.#shares = shares;
@@ -89,16 +87,16 @@ export class Slot {
     this.#take({ tenantId, isProven });
   }
 
-  /** Records that a delivery has its outcome. */
-  settled(): void {
+  /** Records that a delivery has its outcome. Returns true when the slot counts for nobody from now on. */
+  settled(): boolean {
     this.#unsettled -= 1;
-    this.#restIfIdle();
+    return this.#giveBackIfIdle();
   }
 
-  /** Records that the session begins to wait for mail. */
-  idle(): void {
+  /** Records that the session begins to wait for mail. Returns true when the slot counts for nobody from now on. */
+  idle(): boolean {
     this.#isIdle = true;
-    this.#restIfIdle();
+    return this.#giveBackIfIdle();
   }
 
   close(): void {
@@ -114,10 +112,10 @@ export class Slot {
     return answer;
   }
 
-  #restIfIdle(): void {
-    if (!this.#isIdle || this.#unsettled > 0) return;
+  #giveBackIfIdle(): boolean {
+    if (!this.#isIdle || this.#unsettled > 0 || !this.#charge) return false;
     this.#giveBack();
-    this.onIdle();
+    return true;
   }
 
   #take(charge: Charge): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Rate } from '../../../src/queue/site/rate.ts';
+import { Rate } from '../../../src/queue/schedule/rate.ts';
 
 test('a rate per minute becomes small claims, and each waits for the recipients of the last', () => {
   const slow = new Rate(30);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { retryDelayMs } from '../../src/queue/schedule.ts';
+import { retryDelayMs } from '../../src/queue/retry-schedule.ts';
 
 const minutes = (attempts: number, random = 0.5) => retryDelayMs(() => random, attempts) / 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Limits the recipients that mail is claimed for at a site, for relays with a contract. The recipients of a claim count when it
- * is made, so that a claim with many of them delays the next one instead of being split.
+ * Limits how many of something may happen in a minute: recipients that are claimed, or connections that are opened. The
+ * recipients of a claim count when it is made, so that a claim with many of them delays the next one instead of being split.
  */
 
 const MINUTE_MS = 60_000;

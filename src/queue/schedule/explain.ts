@@ -1,0 +1,83 @@
+/** Says which limit keeps the mail of a site from leaving faster. */
+import type { Groups } from './groups.ts';
+import type { SiteLimits } from './limits.ts';
+import type { Pool } from './pool.ts';
+import type { Site } from './site.ts';
+
+/**
+ * The limit that binds. `none` means that the site has as many connections as its mail needs. `until` is a time of the monotonic
+ * clock in milliseconds, null for a limit without an end.
+ */
+export type Binding = {
+  limit:
+    | 'none'
+    /** The site rests after failures, or because of a rule. */
+    | 'rest'
+    /** One message tries the site after a rest. */
+    | 'probe'
+    /** A claim has failed, for example because the disk is full. */
+    | 'pause'
+    | 'recipients_per_minute'
+    | 'connections_per_minute'
+    | 'group_connections'
+    | 'connections'
+    /** The site has taken no more connections so far. */
+    | 'learned_connections'
+    /** All connections of the daemon are open. */
+    | 'all_connections';
+  until: number | null;
+  reason: string | null;
+};
+
+export type SiteExplanation = {
+  kind: 'site';
+  site: string;
+  limits: SiteLimits;
+  /** Open sessions, those of them that wait for mail, and the maximum at present. */
+  sessions: number;
+  idleSessions: number;
+  allowedConnections: number;
+  /** Messages that are claimed and that no session has taken. */
+  claimed: number;
+  /** Queues in which mail is due. */
+  queues: number;
+  binding: Binding;
+  restingTenants: readonly { tenantId: string; until: number; reason: string }[];
+};
+
+type Situation = { pool: Pool; groups: Groups; now: number };
+
+export function explainSite(site: Site, situation: Situation): SiteExplanation {
+  const { now } = situation;
+  return {
+    kind: 'site',
+    site: site.key,
+    limits: site.limits,
+    sessions: site.sessions.size,
+    idleSessions: [...site.sessions].filter(({ ready }) => ready !== undefined).length,
+    allowedConnections: site.allowedConnections(now),
+    claimed: site.ahead.length,
+    queues: site.queues.size,
+    binding: bindingOf(site, situation),
+    restingTenants: site.restingTenants(now),
+  };
+}
+
+function bindingOf(site: Site, { pool, groups, now }: Situation): Binding {
+  const rest = site.learned.restAt(now);
+  if (rest) return { limit: 'rest', ...rest };
+  if (site.pausedUntil > now) return binding('pause', site.pausedUntil);
+  if (site.queues.size === 0 && site.ahead.length === 0) return binding('none');
+  if (site.learned.isProbed) return binding('probe');
+  if (site.claimableAt(now) > now) return binding('recipients_per_minute', site.claimableAt(now));
+  const { connections, group } = site.limits;
+  if (site.sessions.size >= connections) return binding('connections');
+  if (site.sessions.size >= site.allowedConnections(now)) return binding('learned_connections');
+  if (site.connectableAt(now) > now) return binding('connections_per_minute', site.connectableAt(now));
+  if (!groups.mayOpen(group)) return binding('group_connections');
+  return binding(pool.isFull ? 'all_connections' : 'none');
+}
+
+function binding(limit: Binding['limit'], until: number | null = null): Binding {
+  return { limit, until, reason: null };
+}

@@ -1,0 +1,82 @@
+/**
+ * The order in which the queues of a site are served. Bands share a site in proportion, so that a broadcast delays
+ * transactional mail little and is not delayed for ever. Within a band the tenants take turns, and the queues of each tenant:
+ * a tenant with mail for a thousand domains of one provider is served as often as a tenant with mail for one of them.
+ */
+import { RoundRobin } from '../../system/round-robin.ts';
+import type { Band, QueueName } from './events.ts';
+
+/** The band that each message of a round belongs to: of eleven, one report, eight transactional, two of broadcasts. */
+const ROUND: readonly Band[] = [
+  'report',
+  'transactional',
+  'transactional',
+  'transactional',
+  'transactional',
+  'broadcast',
+  'transactional',
+  'transactional',
+  'transactional',
+  'transactional',
+  'broadcast',
+];
+/** The order in which other bands take the place of one that has nothing. */
+const BANDS: readonly Band[] = ['report', 'transactional', 'broadcast'];
+
+type MayServe = (tenantId: string) => boolean;
+
+export class QueueOrder<Queue extends { readonly name: QueueName }> {
+  readonly #bands: Record<Band, RoundRobin<Queue>> = {
+    report: new RoundRobin(),
+    transactional: new RoundRobin(),
+    broadcast: new RoundRobin(),
+  };
+  #position = 0;
+
+  /** Number of queues of all tenants. */
+  get size(): number {
+    return BANDS.reduce((sum, band) => sum + this.#bands[band].size, 0);
+  }
+
+  add(queue: Queue): void {
+    this.#bands[queue.name.band].add(queue.name.tenantId, queue);
+  }
+
+  remove(queue: Queue): void {
+    this.#bands[queue.name.band].remove(queue.name.tenantId, queue);
+  }
+
+  /** Returns true when the tenant has a queue. */
+  has(tenantId: string): boolean {
+    return BANDS.some((band) => this.#bands[band].has(tenantId));
+  }
+
+  /** Yields the tenants with queues; a tenant with queues of several bands occurs several times. */
+  *tenants(): Iterable<string> {
+    for (const band of BANDS) yield* this.#bands[band].owners();
+  }
+
+  /** Yields the queues of the tenant. */
+  *queuesOf(tenantId: string): Iterable<Queue> {
+    for (const band of BANDS) yield* this.#bands[band].itemsOf(tenantId);
+  }
+
+  /** Yields all queues. */
+  *all(): Iterable<Queue> {
+    for (const band of BANDS)
+      for (const tenantId of this.#bands[band].owners()) yield* this.#bands[band].itemsOf(tenantId);
+  }
+
+  /** Returns the queue to serve next and moves it to the end. Tenants that may not be served are passed over. */
+  next(mayServe: MayServe): Queue | undefined {
+    const own = ROUND[this.#position] ?? 'transactional';
+    this.#position = (this.#position + 1) % ROUND.length;
+    for (const band of [own, ...BANDS]) {
+      const queue = this.#bands[band].take(mayServe);
+      if (!queue) continue;
+      this.add(queue);
+      return queue;
+    }
+    return undefined;
+  }
+}

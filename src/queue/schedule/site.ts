@@ -1,0 +1,223 @@
+/** The state of one site in the schedule: its queues, the mail that is claimed for it, its sessions and its limits. */
+import type { Band, ClaimedMail, PoolName, QueueName, SessionSituation } from './events.ts';
+import { Learned } from './learned.ts';
+import type { SiteLimits } from './limits.ts';
+import { QueueOrder } from './queue-order.ts';
+import { Rate } from './rate.ts';
+import type { Slot } from './slots.ts';
+
+/** Number of messages that are claimed ahead of each session, so that none waits for a commit. */
+const AHEAD_PER_SESSION = 2;
+const MIN_AHEAD = 4;
+/** Maximum number of messages claimed in one transaction. */
+const MAX_MESSAGES_PER_CLAIM = 64;
+
+/** A queue in which mail may be due. */
+export type Queue = {
+  readonly name: QueueName;
+  site: Site | undefined;
+  /** Time until which its way is valid. */
+  routedUntil: number;
+  /** True when mail may be due that the claim which is being written does not see. */
+  mayHaveMore: boolean;
+};
+
+/** A session that waits for the next message, until `idleUntil`. */
+type Ready = SessionSituation & {
+  idleUntil: number;
+  /** True when others need the connection more: the session takes what is claimed already, and ends. */
+  isLast: boolean;
+};
+
+export type Session = {
+  readonly id: number;
+  readonly site: Site;
+  readonly slot: Slot;
+  ready: Ready | undefined;
+  /** True until it is given its first message. */
+  isNew: boolean;
+  isConnected: boolean;
+  /** True once it was told to end, or has given up its connection. */
+  isEnding: boolean;
+  isGivenUp: boolean;
+};
+
+export class Site {
+  readonly key: string;
+  readonly pool: PoolName;
+  readonly learned = new Learned();
+  readonly queues = new QueueOrder<Queue>();
+  readonly sessions = new Set<Session>();
+  /** Claims that no session has taken yet. */
+  ahead: ClaimedMail[] = [];
+  /** Number of claims that sessions have taken and that are not settled. */
+  unsettled = 0;
+  /** Queues of the claim that is being written. */
+  claiming: readonly Queue[] | undefined;
+  /** Time until which nothing is claimed, because a claim has failed. */
+  pausedUntil = 0;
+  /** Time at which the schedule looks at the site again; undefined when nothing changes by itself. */
+  wakeAt: number | undefined;
+  #limits: SiteLimits;
+  #recipients: Rate | undefined;
+  #connections: Rate | undefined;
+  readonly #restingTenants = new Map<string, { until: number; reason: string }>();
+
+  constructor(key: string, pool: PoolName, limits: SiteLimits) {
+    this.key = key;
+    this.pool = pool;
+    this.#limits = limits;
+    this.limits = limits;
+  }
+
+  get limits(): SiteLimits {
+    return this.#limits;
+  }
+
+  /** Changed rates begin anew, with a burst of at most a second. */
+  set limits(limits: SiteLimits) {
+    const before = this.#limits;
+    this.#limits = limits;
+    if (!this.#recipients || limits.recipientsPerMinute !== before.recipientsPerMinute)
+      this.#recipients = rateOf(limits.recipientsPerMinute);
+    if (!this.#connections || limits.connectionsPerMinute !== before.connectionsPerMinute)
+      this.#connections = rateOf(limits.connectionsPerMinute);
+  }
+
+  /** True when it needs no session: a site without mail that anybody waits for. */
+  get isEmpty(): boolean {
+    return this.ahead.length === 0 && !this.claiming && this.queues.size === 0 && this.sessions.size === 0;
+  }
+
+  /** A site that needs no connection always counts as proven, since it cannot block anybody. */
+  isProven(now: number): boolean {
+    return this.pool === 'local' || this.learned.isProven(now);
+  }
+
+  /** Returns the number of connections that the site may have now. */
+  allowedConnections(now: number): number {
+    return this.learned.connections(this.#limits.connections, now);
+  }
+
+  /** Yields the tenants whose mail waits here and may be claimed. A tenant may occur more than once. */
+  *tenants(now: number): Iterable<string> {
+    for (const { tenantId } of this.ahead) yield tenantId;
+    for (const tenantId of this.queues.tenants()) if (!this.restOf(tenantId, now)) yield tenantId;
+  }
+
+  hasMailOf(tenantId: string, now: number): boolean {
+    return (
+      this.ahead.some((mail) => mail.tenantId === tenantId) ||
+      (this.queues.has(tenantId) && !this.restOf(tenantId, now))
+    );
+  }
+
+  /** Returns the rest of a tenant at the site; undefined when its mail may be claimed. */
+  restOf(tenantId: string, now: number): { until: number; reason: string } | undefined {
+    const rest = this.#restingTenants.get(tenantId);
+    if (!rest) return undefined;
+    if (now < rest.until) return rest;
+    this.#restingTenants.delete(tenantId);
+    return undefined;
+  }
+
+  restTenant(tenantId: string, rest: { until: number; reason: string }): void {
+    const before = this.#restingTenants.get(tenantId);
+    if (!before || before.until < rest.until) this.#restingTenants.set(tenantId, rest);
+  }
+
+  /** Returns the tenants that rest at the site. */
+  restingTenants(now: number): { tenantId: string; until: number; reason: string }[] {
+    return [...this.#restingTenants]
+      .filter(([, { until }]) => now < until)
+      .map(([tenantId, rest]) => ({ tenantId, ...rest }));
+  }
+
+  /** Returns the time at which mail may be claimed again; `now` or earlier when nothing keeps it. */
+  claimableAt(now: number): number {
+    const rate = now + (this.#recipients?.waitMs(now) ?? 0);
+    return Math.max(this.pausedUntil, this.learned.restAt(now)?.until ?? 0, rate);
+  }
+
+  /** Returns the time at which another connection may be opened; `now` or earlier when that is at once. */
+  connectableAt(now: number): number {
+    return now + (this.#connections?.waitMs(now) ?? 0);
+  }
+
+  /** Returns true when the site has mail that can be sent now, whoever it is of. */
+  hasWork(now: number): boolean {
+    return this.ahead.length > 0 || (this.queues.size > 0 && this.claimableAt(now) <= now);
+  }
+
+  /** Returns true when the site has mail waiting and may open another session. */
+  wantsSession(now: number): boolean {
+    if (this.sessions.size >= this.allowedConnections(now) || this.learned.restAt(now)) return false;
+    return this.hasWork(now) && !this.hasFreeSession && this.connectableAt(now) <= now;
+  }
+
+  /** Returns true when a session without a connection may open one: the site takes more than the others have. */
+  mayConnect(session: Session, now: number): boolean {
+    if (this.learned.restAt(now)) return false;
+    let others = 0;
+    for (const other of this.sessions) if (other !== session && !other.isEnding) others++;
+    return others < this.allowedConnections(now);
+  }
+
+  /** True when a session waits for mail, or is about to ask for its first. */
+  get hasFreeSession(): boolean {
+    for (const { ready, isNew, isEnding } of this.sessions) if ((ready || isNew) && !isEnding) return true;
+    return false;
+  }
+
+  /** Number of sessions with an open connection, other than this one. */
+  connectedBeside(session: Session): number {
+    let count = 0;
+    for (const other of this.sessions) if (other !== session && other.isConnected) count++;
+    return count;
+  }
+
+  /** Number of messages that the next claim should have; 0 or less when enough are claimed. */
+  wantedAhead(): number {
+    if (this.learned.isProbed) return this.ahead.length + this.unsettled === 0 ? 1 : 0;
+    const ahead = Math.max(this.sessions.size * AHEAD_PER_SESSION, MIN_AHEAD);
+    const most = Math.min(this.#recipients?.perClaim ?? MAX_MESSAGES_PER_CLAIM, MAX_MESSAGES_PER_CLAIM);
+    return Math.min(ahead - this.ahead.length, most);
+  }
+
+  countRecipients(recipients: number, now: number): void {
+    this.#recipients?.spend(recipients, now);
+  }
+
+  countConnection(now: number): void {
+    this.#connections?.spend(1, now);
+  }
+
+  /**
+   * Adds a claim. Other mail does not wait for the copies of broadcasts that are claimed already. Those cannot wait for ever,
+   * because what is claimed ahead is bounded: once they fill it, nothing else is claimed before them.
+   */
+  insert(mail: ClaimedMail): void {
+    const before = isUrgent(mail.band) ? this.ahead.findIndex(({ band }) => !isUrgent(band)) : -1;
+    this.ahead.splice(before < 0 ? this.ahead.length : before, 0, mail);
+  }
+
+  /** Returns the earliest time after `now` at which something about the site changes by itself. */
+  nextChangeAt(now: number): number | undefined {
+    const times: number[] = [];
+    if (this.queues.size > 0) {
+      times.push(this.claimableAt(now), this.connectableAt(now));
+      for (const { until } of this.#restingTenants.values()) times.push(until);
+    } else if (this.ahead.length > 0) times.push(this.connectableAt(now));
+    for (const { ready, isEnding } of this.sessions) if (ready && !isEnding) times.push(ready.idleUntil);
+    const later = times.filter((time) => time > now);
+    return later.length > 0 ? Math.min(...later) : undefined;
+  }
+}
+
+function rateOf(perMinute: number | null): Rate | undefined {
+  return perMinute === null ? undefined : new Rate(perMinute);
+}
+
+function isUrgent(band: Band): boolean {
+  return band !== 'broadcast';
+}
