@@ -1,0 +1,44 @@
+/** Changes of rows that no daemon makes. They run after a commit of the daemon, behind its back (planted.ts). */
+import { defineWrite, type Tx } from '../../src/db/operation.ts';
+import type { RecipientRow } from '../../src/db/tables.ts';
+
+/** What a planted write is told: both clocks of the daemon, in milliseconds, and its run. */
+export type Behind = { now: number; elapsed: number; runId: string };
+
+/** Length of a lease (queue/claim.ts). */
+const LEASE_MS = 3_600_000;
+
+/** Makes a recipient that is in flight for the first time due again. */
+export const claimAgain = defineWrite('simulation.claimAgain', async (tx, { now }: Behind): Promise<void> => {
+  const claimed = await first(tx, 'in_flight', Number.MAX_SAFE_INTEGER);
+  if (claimed?.attempts === 1) await patch(tx, claimed.id, { state: 'ready', dueAt: now });
+});
+
+/** Claims a recipient whose retry is due, for nobody. */
+export const loseRetry = defineWrite(
+  'simulation.loseRetry',
+  async (tx, { now, elapsed, runId }: Behind): Promise<void> => {
+    const waiting = await first(tx, 'deferred', now);
+    if (!waiting) return;
+    const dueAt = Math.round(elapsed) + LEASE_MS;
+    await patch(tx, waiting.id, { state: 'in_flight', attempts: waiting.attempts + 1, dueAt, runId });
+  },
+);
+
+function first(
+  tx: Tx,
+  state: RecipientRow['state'],
+  dueBy: number,
+): Promise<Pick<RecipientRow, 'id' | 'attempts'> | undefined> {
+  return tx
+    .selectFrom('recipients')
+    .select(['id', 'attempts'])
+    .where('state', '=', state)
+    .where('dueAt', '<=', dueBy)
+    .orderBy('id')
+    .executeTakeFirst();
+}
+
+async function patch(tx: Tx, id: RecipientRow['id'], set: Partial<RecipientRow>): Promise<void> {
+  await tx.updateTable('recipients').set(set).where('id', '=', id).execute();
+}

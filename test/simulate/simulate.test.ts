@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { PLANTED } from './planted.ts';
+import { openWorkshop, runSeed } from './run-seed.ts';
+
+let workshop: Awaited<ReturnType<typeof openWorkshop>>;
+before(async () => {
+  workshop = await openWorkshop();
+});
+after(() => workshop.close());
+
+/** Small plans that end soon. `npm run simulate` runs thousands. */
+const SEEDS = [1, 3, 6, 7, 9, 12, 15, 16, 25];
+
+test('the queue obeys its rules in small worlds with faults', async () => {
+  for (const seed of SEEDS) {
+    const { failure } = await runSeed(workshop, seed, { size: 'small' });
+    assert.equal(failure, undefined, `npm run simulate -- --seed ${seed} --size small`);
+  }
+});
+
+test('a seed repeats its history', async () => {
+  const first = await runSeed(workshop, 9, { size: 'small', isTraced: true });
+  const second = await runSeed(workshop, 9, { size: 'small', isTraced: true });
+  assert.ok(first.trace.length > 50);
+  assert.deepEqual(first.trace, second.trace);
+});
+
+/** A seed that finds each planted fault soon, and words of the rule that it breaks. */
+const FOUND = {
+  'claim-twice': { seed: 3, size: 'small', rule: /got the message twice/ },
+  'forgotten-rest': { seed: 27, size: 'small', rule: /is dialled while it rests/ },
+  'starved-tenant': { seed: 27, size: 'crowd', rule: /the single mail waits/ },
+  'tls-downgrade': { seed: 9, size: 'small', rule: /requires TLS and was sent/ },
+  'lost-put-back': { seed: 32, size: 'small', rule: /ended without an outcome/ },
+  'limit-off-by-one': { seed: 14, size: 'small', rule: /connections, and the limit is/ },
+} as const;
+
+test('each planted fault is found', async (t) => {
+  assert.deepEqual(Object.keys(FOUND), Object.keys(PLANTED));
+  for (const [name, { seed, size, rule }] of Object.entries(FOUND)) {
+    await t.test(name, async () => {
+      const { failure } = await runSeed(workshop, seed, { size, tamper: PLANTED[name] });
+      assert.match(failure?.rule ?? 'nothing', rule);
+    });
+  }
+});
