@@ -141,7 +141,13 @@ export async function dialPlain(port: number): Promise<TestClient> {
   return client;
 }
 
-type Mail = { from?: string; to?: string | readonly string[]; message?: string; parameters?: string };
+type Mail = {
+  from?: string;
+  to?: string | readonly string[];
+  message?: string;
+  parameters?: string;
+  recipientParameters?: string;
+};
 
 export const MESSAGE =
   'From: Ann <ann@people.example>\r\nTo: bob@receiver.example\r\nSubject: Hi\r\n\r\nHello\r\n';
@@ -149,11 +155,17 @@ export const MESSAGE =
 /** Sends a message, whose last line has its CRLF, in a session, and returns the last reply: that to the message, or the first refusal. */
 export async function submit(
   client: TestClient,
-  { from = 'ann@people.example', to = 'bob@receiver.example', message = MESSAGE, parameters = '' }: Mail = {},
+  {
+    from = 'ann@people.example',
+    to = 'bob@receiver.example',
+    message = MESSAGE,
+    parameters = '',
+    recipientParameters = '',
+  }: Mail = {},
 ): Promise<string> {
   const commands = [
     `MAIL FROM:<${from}>${parameters}`,
-    ...[to].flat().map((address) => `RCPT TO:<${address}>`),
+    ...[to].flat().map((address) => `RCPT TO:<${address}>${recipientParameters}`),
     'DATA',
   ];
   for (const command of commands) {

@@ -88,10 +88,15 @@ export function bareAddress(text: string): string | null {
  * ORCPT undone (RFC 3461 section 4, RFC 6533 section 3), which some servers copy into the report.
  */
 export function addressReadings(address: string): string[] {
-  const decoded = address
-    .replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, hex: string) => fromCodePoint(hex) ?? whole)
-    .replace(/\+([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const decoded = withoutCodePoints(address).replace(/\+([0-9A-F]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
   return [...new Set([address, decoded].map(asciiKey))];
+}
+
+/** Returns a text with the characters for which code points stand in it (`\x{FC}`, EmbeddedUnicodeChar in RFC 6533 section 3). */
+function withoutCodePoints(text: string): string {
+  return text.replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, hex: string) => fromCodePoint(hex) ?? whole);
 }
 
 function fromCodePoint(hex: string): string | undefined {
@@ -120,6 +125,21 @@ export function formatTypedAddress(address: string): string {
     QCHAR.test(character) ? character : `\\x{${hexOf(character)}}`,
   );
   return `utf-8; ${encoded.join('')}`;
+}
+
+/**
+ * Returns an address with its type as it stands in a notification in UTF-8, where it needs no encoding (the form utf-8-address in RFC 6533
+ * section 3).
+ */
+export function formatUtf8Address(address: string): string {
+  return /^[ -~]*$/.test(address) ? `rfc822; ${address}` : `utf-8; ${address}`;
+}
+
+/** Returns the original recipient of a sender, with its type, for a notification in UTF-8 (RFC 6533 section 4.1). */
+export function upConverted(typed: string): string {
+  const decoded = withoutCodePoints(typed);
+  // A text that is no printable address stays as the sender wrote it.
+  return /^utf-8;/i.test(typed) && /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u.test(decoded) ? decoded : typed;
 }
 
 function hexOf(character: string): string {

@@ -1,10 +1,18 @@
 /** Writes notifications about the delivery of a message (RFC 3464, RFC 6522, RFC 6533). */
+import { isAscii } from 'node:buffer';
 import type { Mailbox } from '../address.ts';
 import { writeMessageFields } from '../message/compose.ts';
-import { chooseBoundary, leafEntity, multipart, textEntity, wholeBody } from '../message/entity.ts';
-import { formatDate, structuredField } from '../message/headers.ts';
+import {
+  chooseBoundary,
+  type LeafEntity,
+  leafEntity,
+  multipart,
+  textEntity,
+  wholeBody,
+} from '../message/entity.ts';
+import { formatDate, structuredField, utf8Field } from '../message/headers.ts';
 import { postmasterOf } from '../postmaster.ts';
-import { formatTypedAddress } from './notice.ts';
+import { formatTypedAddress, formatUtf8Address, upConverted } from './notice.ts';
 
 /** Maximum length of what another server has written. Replies are cut before. */
 const MAX_VALUE_CHARACTERS = 2_000;
@@ -44,9 +52,16 @@ type DeliveryReport = {
   recipients: readonly ReportedRecipient[];
   /** Header of the message, in octets as they came. */
   header: Uint8Array;
+  /** The whole message, which the notification returns in place of the header. Its lines end in CRLF. */
+  message?: Uint8Array | undefined;
+  /** True when the sender reads notifications in UTF-8, because the message came with SMTPUTF8 (RFC 6533 section 4). */
+  isUtf8?: boolean;
 };
 
-export type FailureReport = Omit<DeliveryReport, 'subject' | 'text' | 'recipients' | 'envelopeId'> & {
+export type FailureReport = Omit<
+  DeliveryReport,
+  'subject' | 'text' | 'recipients' | 'envelopeId' | 'message'
+> & {
   /** The recipient that the sender named. */
   recipient: string;
   /** Enhanced status code of the failure (RFC 3463). */
@@ -70,11 +85,11 @@ export function composeFailureReport({ recipient, status, ...report }: FailureRe
 }
 
 /**
- * Returns the notification without `Date`, and the size of its header with the empty line. It returns no more than the header of the
- * message (RFC 8689 section 5). All of it is in ASCII, except a sender in UTF-8 in `To`. It is sent with the null sender.
+ * Returns the notification without `Date`, and the size of its header with the empty line. All of it is in ASCII, except a sender in UTF-8
+ * in `To`, and a whole message that is returned. It is sent with the null sender.
  */
 export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBytes: number } {
-  const { messageId, hostname, to, subject, header } = report;
+  const { messageId, hostname, to, subject, isUtf8 = false } = report;
   const fields = writeMessageFields({
     from: postmasterOf(hostname),
     to: [to],
@@ -87,13 +102,14 @@ export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBy
   });
   const parts = [
     textEntity('plain', report.text),
-    leafEntity('message/delivery-status', statusOf(report)),
-    headerEntity(header),
+    leafEntity(isUtf8 ? 'message/global-delivery-status' : 'message/delivery-status', statusOf(report)),
+    returnedEntity(report),
   ];
   const boundary = chooseBoundary(messageId, parts);
   const parameters = ['report-type=delivery-status'];
   const body = multipart(parts, { subtype: 'report', parameters, boundary });
-  const head = Buffer.from(`${fields}${body.fields}\r\n`);
+  const encoding = report.message && !isAscii(report.message) ? EIGHT_BIT : '';
+  const head = Buffer.from(`${fields}${body.fields}${encoding}\r\n`);
   return { bytes: Buffer.concat([head, ...wholeBody(body)]), headerBytes: head.length };
 }
 
@@ -110,19 +126,27 @@ function failureText(hostname: string, recipient: string, status: string): strin
 }
 
 /** The first group is about the message, and each other one about a recipient (RFC 3464 section 2.1). */
-function statusOf({ hostname, envelopeId, arrivedAt, recipients }: DeliveryReport): string {
+function statusOf({ hostname, envelopeId, arrivedAt, recipients, isUtf8 = false }: DeliveryReport): string {
   const message =
     optionalField('Original-Envelope-Id', envelopeId) +
     structuredField('Reporting-MTA', `dns; ${hostname}`) +
     structuredField('Arrival-Date', formatDate(arrivedAt));
-  return [message, ...recipients.map(recipientStatus)].join('\r\n');
+  return [message, ...recipients.map((one) => addressesOf(one, isUtf8) + recipientStatus(one))].join('\r\n');
 }
 
-function recipientStatus(recipient: ReportedRecipient): string {
-  const { address, original, action, status, remoteHost, diagnostic, triedUntil } = recipient;
+/** Returns the fields with addresses. Only a notification in UTF-8 has them as they are (RFC 6533 section 3). */
+function addressesOf({ address, original }: ReportedRecipient, isUtf8: boolean): string {
+  if (!isUtf8)
+    return (
+      optionalField('Original-Recipient', original) +
+      structuredField('Final-Recipient', formatTypedAddress(address))
+    );
+  const first = original === undefined ? '' : utf8Field('Original-Recipient', upConverted(original));
+  return first + utf8Field('Final-Recipient', formatUtf8Address(address));
+}
+
+function recipientStatus({ action, status, remoteHost, diagnostic, triedUntil }: ReportedRecipient): string {
   return (
-    optionalField('Original-Recipient', original) +
-    structuredField('Final-Recipient', formatTypedAddress(address)) +
     structuredField('Action', action) +
     structuredField('Status', status) +
     optionalField('Remote-MTA', remoteHost && `dns; ${remoteHost}`) +
@@ -140,6 +164,21 @@ function optionalField(name: string, value: string | undefined): string {
       .slice(0, MAX_VALUE_CHARACTERS)
       .match(/\S{1,200}/g) ?? [];
   return structuredField(name, words.join(' '));
+}
+
+const EIGHT_BIT = 'Content-Transfer-Encoding: 8bit\r\n';
+
+/** Returns the last part of a notification: the whole message, or its header. */
+function returnedEntity({ message, header }: DeliveryReport): LeafEntity {
+  if (!message) return headerEntity(header);
+  // Neither type may be encoded where a message in ASCII could have the one of RFC 2046 section 5.2.1.
+  const type = isAscii(header) ? 'message/rfc822' : 'message/global';
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  return {
+    fields: structuredField('Content-Type', type) + (isAscii(message) ? '' : EIGHT_BIT),
+    body: () => [bytes],
+    holds: (boundary) => bytes.includes(boundary),
+  };
 }
 
 /** A header in UTF-8 has a type of its own, which may have any encoding (RFC 6533 section 4.3). Octets that are none are replaced. */

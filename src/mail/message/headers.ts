@@ -55,6 +55,15 @@ export function structuredField(name: string, value: string): string {
 }
 
 /**
+ * Returns a field of a body part in UTF-8 (RFC 6533 section 4.1), whose value has its own grammar.
+ * @throws RangeError when the value is not printable, or a line would be longer than RFC 5322 allows
+ */
+export function utf8Field(name: string, value: string): string {
+  if (!isFieldName(name) || !PRINTABLE.test(value)) throw new RangeError(`header field ${name} is not clean`);
+  return `${fold(`${name}: ${value}`)}\r\n`;
+}
+
+/**
  * Returns a field with a value and parameters. Each parameter has its own line and is never broken, because some
  * readers cannot parse a folded quoted string.
  * @throws RangeError when a part is not printable ASCII, or is too long for a line

@@ -69,6 +69,11 @@ export function wantsNotification(parameters: string | null, notification: Notif
   return asked.split(',').includes(notification);
 }
 
+/** Returns true when the client wants a message back that could not be delivered, and not its header alone (RFC 3461 section 4.3). */
+export function wantsWholeMessage(parameters: string | null): boolean {
+  return /(?:^| )RET=FULL(?: |$)/.test(parameters ?? '');
+}
+
 /** Returns the name that the client gave its message, decoded; undefined when it gave none. */
 export function envelopeIdOf(parameters: string | null): string | undefined {
   return decoded(/(?:^| )ENVID=(\S+)/.exec(parameters ?? '')?.[1]);

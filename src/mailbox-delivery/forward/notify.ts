@@ -127,7 +127,7 @@ type Failure = {
 /** The null sender stops a bounce of the notification (RFC 5321 section 6.1). REQUIRETLS goes on to it (RFC 8689 section 5). */
 async function write(
   app: App,
-  { headerBytes, createdAt: arrivedAt, requireTls }: SpooledMessage,
+  { headerBytes, createdAt: arrivedAt, requireTls, utf8 }: SpooledMessage,
   { blobId, to, recipient, failed }: Failure,
 ): Promise<OwnMail> {
   const hostname = app.config.hostname.toLowerCase();
@@ -140,6 +140,7 @@ async function write(
     recipient,
     status: failed[0]?.enhancedCode ?? UNKNOWN_STATUS,
     arrivedAt,
+    isUtf8: utf8 === 1,
     header: (await content.head(headerBytes)).subarray(0, -'\r\n'.length),
   });
   const scheduledFor = failed[0] && parseQueueKey(failed[0].queue).tenantId;

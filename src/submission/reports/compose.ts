@@ -1,4 +1,4 @@
-/** Writes the report about the recipients of a message to its writer (RFC 3464). It returns the header of the message alone. */
+/** Writes the report about the recipients of a message to its writer (RFC 3464). */
 import type { RecipientRow } from '../../db/tables.ts';
 import { parseMailbox } from '../../mail/address.ts';
 import { composeReport, type ReportedRecipient } from '../../mail/dsn/write.ts';
@@ -15,8 +15,8 @@ type Composition = {
   message: SpooledMessage;
   action: PlannedReport['action'];
   recipients: readonly RecipientRow[];
-  /** Header of the message. */
-  header: Uint8Array;
+  /** What the report returns: the header of the message, and all of it where the writer gets that. */
+  returned: { header: Uint8Array; message?: Uint8Array | undefined };
   now: number;
 };
 
@@ -35,7 +35,7 @@ const DEFAULT_STATUS: Readonly<Record<PlannedReport['action'], string>> = {
 
 /** Returns the report as it is stored in the mailbox of the writer. */
 export function composeSubmissionReport(composition: Composition): Buffer {
-  const { hostname, messageId, message, action, recipients, header, now } = composition;
+  const { hostname, messageId, message, action, recipients, returned, now } = composition;
   const { bytes } = composeReport({
     messageId,
     hostname,
@@ -45,7 +45,8 @@ export function composeSubmissionReport(composition: Composition): Buffer {
     envelopeId: envelopeIdOf(message.dsn),
     arrivedAt: message.createdAt,
     recipients: recipients.map((recipient) => describe(recipient, composition)),
-    header,
+    isUtf8: message.utf8 === 1,
+    ...returned,
   });
   return Buffer.concat([Buffer.from(dateField(now), 'latin1'), bytes]);
 }
@@ -74,14 +75,14 @@ function statusFor(action: PlannedReport['action'], enhancedCode: string | null)
   return detail === undefined ? fallback : `${fallback[0]}${detail}`;
 }
 
-function textFor({ hostname, action, message, recipients }: Composition): string {
+function textFor({ hostname, action, message, recipients, returned }: Composition): string {
   return [
     `This is the mail server ${hostname}.`,
     '',
     ...introduction(action, message),
     '',
     ...recipients.flatMap((recipient) => linesFor(action, recipient)),
-    'The header of your message follows.',
+    returned.message ? 'Your message follows.' : 'The header of your message follows.',
     '',
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type StructuredHeader, simpleParser } from 'mailparser';
 import { addressReadings } from '../../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
-import { composeFailureReport, type FailureReport } from '../../../src/mail/dsn/write.ts';
+import { composeFailureReport, composeReport, type FailureReport } from '../../../src/mail/dsn/write.ts';
 
 const HEADER = 'From: Ann <ann@sender.example>\r\nSubject: Help\r\nX-Long:\r\n one\r\n two\r\n';
 const REPORT: FailureReport = {
@@ -95,4 +95,30 @@ test('a header that holds lines like boundaries adds no part', () => {
   const message = compose({ header });
   assert.doesNotMatch(message, new RegExp(`boundary="${boundary}"`));
   assert.equal(noticeOf(message).finalRecipient, 'abuse@shop.example');
+});
+
+test('a notification in UTF-8 has addresses as they are, and our reader finds them', () => {
+  const { bytes } = composeFailureReport({ ...REPORT, recipient: 'zoë@bücher.example', isUtf8: true });
+  const message = bytes.toString('latin1');
+  assert.match(message, /\r\nContent-Type: message\/global-delivery-status\r\n/);
+  const { action, finalRecipient } = noticeOf(message);
+  assert.deepEqual([action, finalRecipient], ['failed', 'zoë@bücher.example']);
+});
+
+test('a whole message is returned octet by octet, with the type that its header asks for', () => {
+  const recipients = [{ address: 'bob@shop.example', action: 'failed', status: '5.1.1' }] as const;
+  for (const [header, body, type] of [
+    ['Subject: Help\r\n', 'Hi\r\n', 'message/rfc822'],
+    ['Subject: Help\r\n', 'Grüße\r\n', 'message/rfc822'],
+    ['Subject: Grüße\r\n', 'Hi\r\n', 'message/global'],
+  ] as const) {
+    const message = Buffer.from(`${header}\r\n${body}`);
+    const parts = { header: Buffer.from(header), message, recipients, subject: 's', text: 't' };
+    const { bytes, headerBytes } = composeReport({ ...REPORT, ...parts });
+    const report = bytes.toString();
+    assert.ok(report.includes(`\r\nContent-Type: ${type}\r\n`), report);
+    assert.ok(report.includes(`\r\n\r\n${header}\r\n${body}\r\n--`), report);
+    const isEightBit = /[^\0-\x7f]/.test(header + body);
+    assert.equal(bytes.subarray(0, headerBytes).includes('Content-Transfer-Encoding: 8bit'), isEightBit);
+  }
 });

@@ -1,4 +1,4 @@
-/** Writers are told in their INBOX what becomes of their messages: once, and with the header alone. */
+/** Writers are told in their INBOX what becomes of their messages: once, and with as much of them as they have asked for. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { DeliveryRequest, DeliveryResult } from '../../../src/accounts/delivery.ts';
@@ -48,9 +48,21 @@ function textOf({ content }: DeliveryRequest): string {
   return Buffer.from(content.bytes ?? []).toString();
 }
 
-async function send(to: string, parameters = '', fields = ''): Promise<string> {
+/** Returns a text with its octets in quoted-printable (RFC 2045 section 6.7) decoded. */
+function quotedPrintableIn(text: string): string {
+  const octets = text
+    .replaceAll('=\r\n', '')
+    .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(octets, 'latin1').toString();
+}
+
+async function send(to: string, parameters = '', fields = '', mailParameters = ''): Promise<string> {
   const client = await world.logIn();
-  for (const command of ['MAIL FROM:<ann@people.example>', `RCPT TO:<${to}>${parameters}`, 'DATA'])
+  for (const command of [
+    `MAIL FROM:<ann@people.example>${mailParameters}`,
+    `RCPT TO:<${to}>${parameters}`,
+    'DATA',
+  ])
     assert.match(await client.ask(`${command}\r\n`), /^[23]/);
   const reply = await client.ask(
     `From: ann@people.example\r\nSubject: Secret plan\r\n${fields}\r\nThe secret body\r\n.\r\n`,
@@ -103,7 +115,11 @@ test('a writer and a recipient with addresses in UTF-8 are named in a report', a
   const from = 'zoë@people.example';
   const message = `From: ${from}\r\nSubject: Grüße\r\n\r\nHi\r\n`;
   const to = 'büb@nomail.example';
-  assert.match(await submit(client, { from, to, message, parameters: ' SMTPUTF8' }), /^250/);
+  const recipientParameters = ' ORCPT=utf-8;b\\x{FC}@old.example';
+  assert.match(
+    await submit(client, { from, to, message, parameters: ' SMTPUTF8', recipientParameters }),
+    /^250/,
+  );
   client.socket.destroy();
   await world.deliverDue();
   await run();
@@ -112,7 +128,10 @@ test('a writer and a recipient with addresses in UTF-8 are named in a report', a
   assert.equal(report.prefix, `Return-Path: <>\r\nDelivered-To: ${from}\r\n`);
   const text = textOf(report);
   assert.match(text, /\r\nTo: zoë@people\.example\r\n/);
-  assert.match(text, /\r\nFinal-Recipient: utf-8; b\\x\{FC\}b@nomail\.example\r\n/);
+  assert.match(text, /\r\nContent-Type: message\/global-delivery-status\r\n/);
+  const decoded = quotedPrintableIn(text);
+  assert.match(decoded, /\r\nOriginal-Recipient: utf-8;bü@old\.example\r\n/);
+  assert.match(decoded, /\r\nFinal-Recipient: utf-8; büb@nomail\.example\r\n/);
   assert.match(text, /\r\nContent-Type: message\/global-headers\r\n/);
 });
 
@@ -226,12 +245,36 @@ test('a full mailbox is told of failures alone', async () => {
   const usage = { id: world.ann.id, messageCount: 1, lastModseq: 1 };
   await app.db.commit(recordUsage, { ...usage, usedBytes: world.ann.quotaBytes });
   await send('delivered@simulator.mx.postrider.example', ' NOTIFY=SUCCESS');
-  await send('bob@nomail.example');
+  await send('bob@nomail.example', '', '', ' RET=FULL');
   await world.deliverDue();
   await run();
+  assert.doesNotMatch(textOf(delivered[0] ?? assert.fail()), /The secret body/);
   assert.deepEqual(
     delivered.map((one) => /^Action: .*/m.exec(textOf(one))?.[0]?.trim()),
     ['Action: failed'],
   );
   await app.db.commit(recordUsage, { ...usage, usedBytes: 0 });
+});
+
+test('RET=FULL returns the whole message with a failure, and never that of a message with REQUIRETLS', async () => {
+  for (const [parameters, isWhole] of [
+    [' RET=FULL ENVID=QQ+2B1', true],
+    [' RET=HDRS', false],
+    [' RET=FULL REQUIRETLS', false],
+  ] as const) {
+    delivered.length = 0;
+    await send('bob@nomail.example', '', '', parameters);
+    await world.deliverDue();
+    await run();
+    const text = textOf(delivered[0] ?? assert.fail());
+    assert.match(text, /Action: failed\r\n/);
+    assert.equal(text.includes('The secret body'), isWhole, parameters);
+    assert.equal(text.includes('Content-Type: message/rfc822\r\n'), isWhole);
+    assert.equal(text.includes('Original-Envelope-Id: QQ+1\r\n'), isWhole);
+  }
+  delivered.length = 0;
+  await send('delivered@simulator.mx.postrider.example', ' NOTIFY=SUCCESS', '', ' RET=FULL');
+  await world.deliverDue();
+  await run();
+  assert.doesNotMatch(textOf(delivered[0] ?? assert.fail()), /The secret body/);
 });
