@@ -60,6 +60,12 @@ export const deliverySection = section('The delivery engine.', {
       'Limits of your own, which come before those of config/providers.yaml, such as [{ provider: google, connections: 2 }, { host: mx.example.net, recipientsPerMinute: 60 }]. ' +
       'Each is for a "provider" of that file, or for the sites with a "host", which also stands for the hosts below it. Fields: connections (to one site), providerConnections (to all of its sites), connectionsPerMinute, recipientsPerMinute, messagesPerConnection.',
   }),
+  secondSignature: Type.Boolean({
+    default: true,
+    description:
+      'Signs mail to Gmail and Yahoo (providers with "secondSignature" in config/providers.yaml) with the DKIM key of "hostname" too, so that their ' +
+      'complaint loop and their statistics for senders can be had for this server as a whole, whatever domains its tenants have.',
+  }),
   connections: Type.Integer({
     minimum: 1,
     maximum: 2_000,

@@ -19,6 +19,7 @@ const providerSchema = Type.Object(
     mx: Type.Array(domain, { minItems: 1 }),
     limits: Type.Optional(limitsSchema),
     tls: Type.Optional(Type.Enum(['required'])),
+    secondSignature: Type.Optional(Type.Literal(true)),
     label: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,39}$' })),
     group: Type.Optional(Type.Enum(GROUPS.filter((group) => group !== 'other'))),
     domains: Type.Optional(Type.Array(domain, { minItems: 1 })),

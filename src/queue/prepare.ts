@@ -7,10 +7,11 @@ import type { App } from '../app.ts';
 import { bounceDomain } from '../domains/records.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import type { Links } from '../links/links.ts';
-import { type DkimKey, signMessage } from '../mail/dkim/sign.ts';
+import { type DkimKey, signatureFields } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
+import { findProvider, packagedProviders } from '../providers/table.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
-import type { Delivery } from './claim.ts';
+import type { Claim } from './claim.ts';
 import {
   type ComposedMessages,
   type MessageBytes,
@@ -33,6 +34,11 @@ type PreparedMessage = {
    * has the date alone, and forwarded mail has the fields that forwarding has added.
    */
   signature: string;
+  /**
+   * The signature of the installation, which stands before the others where the site reads it, and is empty elsewhere. Each attempt makes
+   * it again: the same key signs the same fields, so it is the same octet by octet.
+   */
+  secondSignature: string;
   content: MessageBytes;
   /** Returns the header of the content, with the empty line after it. */
   header: OpenMessage['header'];
@@ -44,11 +50,19 @@ type PreparedMessage = {
   returnPath: string;
 };
 
+/** A delivery, and the key of the site that it goes to. */
+type Prepared = Pick<Claim, 'message' | 'recipients' | 'site'>;
+
+/**
+ * The transaction that a message is signed for. A signature of DKIM (RFC 6376) covers neither sender nor recipients; one of DKIM2 would.
+ */
+type Transaction = { mailFrom: string; recipients: readonly string[]; site: string };
+
 /**
  * Prepares the message of a delivery. Calls with the same message object return the same promise, so that mail is signed
  * ahead of its session. Marketing mail has one recipient in each delivery.
  */
-export type PrepareMessage = (delivery: Delivery) => Promise<PreparedMessage>;
+export type PrepareMessage = (delivery: Prepared) => Promise<PreparedMessage>;
 
 /**
  * Returns the function that prepares messages. It remembers a result for as long as the message is in memory. `maxLargeBytes` bounds the
@@ -76,19 +90,20 @@ export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): 
  */
 async function prepareMessage(
   app: SigningApp & { returnAddressKey: ReturnAddressKey },
-  { message, recipients }: Delivery,
+  { message, recipients, site }: Prepared,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
   const reader = readerOf(app, message, recipients);
   const complaints = complaintFields(app.returnAddressKey, message, recipients);
   const opening = { message, reader, complaintFields: complaints };
   const opened = await openMessage(app, opening, composed);
-  const known = opened.isUnchanged ? message.signature : null;
+  const returnPath = returnPathOf(app, message);
+  const transaction = { mailFrom: returnPath, recipients: recipients.map(({ address }) => address), site };
   return {
     content: opened.bytes,
     header: opened.header,
-    signature: known ?? (await sign(app, message, opened)),
-    returnPath: returnPathOf(app, message),
+    ...(await sign(app, { message, opened }, transaction)),
+    returnPath,
   };
 }
 
@@ -101,15 +116,28 @@ function returnPathOf(
   return `${localPart}@${returnPathHost ?? bounceDomain(config)}`;
 }
 
-async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {
-  if (message.traceFields !== null) return message.traceFields;
+type Signed = Pick<PreparedMessage, 'signature' | 'secondSignature'>;
+
+async function sign(
+  app: SigningApp,
+  { message, opened }: { message: SpooledMessage; opened: OpenMessage },
+  transaction: Transaction,
+): Promise<Signed> {
+  if (message.traceFields !== null) return { signature: message.traceFields, secondSignature: '' };
+  const known = opened.isUnchanged ? message.signature : null;
+  const second = await findSecondKeys(app, message, transaction);
+  if (known !== null && second.length === 0) return { signature: known, secondSignature: '' };
   const given = await opened.header();
   const date = isStored(message) && hasDate(given) ? '' : dateField(message.datedAt);
-  const keys = await findKeys(app, message);
-  if (keys.length === 0) return date;
-  const header = Buffer.concat([Buffer.from(date), given]);
-  const signed = { header, bodyHash: await opened.bodyHash() };
-  return (await signMessage(signed, keys, Math.floor(message.datedAt / 1000))) + date;
+  const first = known === null ? await findKeys(app, message) : [];
+  const keys = [...first, ...second];
+  if (keys.length === 0) return { signature: date, secondSignature: '' };
+  const signed = { header: Buffer.concat([Buffer.from(date), given]), bodyHash: await opened.bodyHash() };
+  const fields = await signatureFields(signed, keys, Math.floor(message.datedAt / 1000));
+  return {
+    signature: known ?? fields.slice(0, first.length).join('') + date,
+    secondSignature: fields.slice(first.length).join(''),
+  };
 }
 
 /** Returns true for a message that came with its header, which may have a date of its own. */
@@ -131,4 +159,24 @@ async function findKeys(
   const keys = await signingKeys.find(domainId);
   if (keys.length === 0) throw new Error(`domain ${domainId} has no signing key`);
   return keys;
+}
+
+/**
+ * Returns the key of the installation for mail of a domain to a provider that reads its signature (config/providers.yaml); no key for
+ * other mail, which would cost a signature that nobody reads.
+ */
+async function findSecondKeys(
+  { config, signingKeys }: SigningApp,
+  { tenantId, domainId, mode }: SpooledMessage,
+  { site }: Transaction,
+): Promise<readonly DkimKey[]> {
+  if (!config.delivery.secondSignature || !readsSecondSignature(site)) return [];
+  if (tenantId === INSTALLATION_TENANT || domainId === null || mode !== 'live') return [];
+  return [await signingKeys.ofInstallation()];
+}
+
+/** All hosts of a site are those of one provider, so the first name in its key (mail/mx.ts) decides. */
+function readsSecondSignature(site: string): boolean {
+  const [host = ''] = site.split(/[,/ ]/, 1);
+  return findProvider(packagedProviders(), host)?.secondSignature === true;
 }

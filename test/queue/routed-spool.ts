@@ -5,7 +5,11 @@ import { openSpool, type Spool } from '../support/spool.ts';
 export type RoutedSpool = Spool & { dialled: string[] };
 
 /** Opens a spool in which the addresses of the zone lead to ports of this machine. `hosts` may change later. */
-export async function openRoutedSpool(hosts: Hosts, connections?: number): Promise<RoutedSpool> {
+export async function openRoutedSpool(
+  hosts: Hosts,
+  connections?: number,
+  env: Record<string, string> = {},
+): Promise<RoutedSpool> {
   const dialled: string[] = [];
   const dial = dialHosts(hosts);
   const spool = await openSpool({
@@ -15,7 +19,10 @@ export async function openRoutedSpool(hosts: Hosts, connections?: number): Promi
         return dial(target);
       },
     },
-    env: connections === undefined ? {} : { POSTRIDER_DELIVERY_CONNECTIONS: String(connections) },
+    env: {
+      ...env,
+      ...(connections !== undefined && { POSTRIDER_DELIVERY_CONNECTIONS: String(connections) }),
+    },
   });
   return { ...spool, dialled };
 }

@@ -64,6 +64,15 @@ export async function signMessage(
   keys: readonly DkimKey[],
   timestampSeconds: number,
 ): Promise<string> {
+  return (await signatureFields(message, keys, timestampSeconds)).join('');
+}
+
+/** Returns the fields of `signMessage` as a list. */
+export async function signatureFields(
+  message: SignableMessage,
+  keys: readonly DkimKey[],
+  timestampSeconds: number,
+): Promise<string[]> {
   const signed = selectFields(splitHeader(message.header));
   const { bodyHash } = message;
   const fields = keys.map(async (key) => {
@@ -72,7 +81,7 @@ export async function signMessage(
     const signature = await signInPool(Buffer.from(input, 'latin1'), key);
     return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
   });
-  return (await Promise.all(fields)).join('');
+  return Promise.all(fields);
 }
 
 /**

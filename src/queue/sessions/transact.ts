@@ -51,11 +51,11 @@ export async function transact(
 ): Promise<Transacted> {
   const { smtp } = session;
   if (!mayCarry(session, claim)) throw new Error('the session may not carry mail with such requirements');
-  const { signature, content, returnPath } = await app.prepare(claim);
+  const { signature, secondSignature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
     recipients: claim.recipients.map((recipient) => recipient.address),
-    prefix: Buffer.from(signature, 'latin1'),
+    prefix: Buffer.from(secondSignature + signature, 'latin1'),
     message: content,
     requireTls: claim.message.requireTls === 1,
     utf8: claim.message.utf8 === 1,
