@@ -27,6 +27,8 @@ export type PostfixOptions = {
    * refused.
    */
   relayPort?: number;
+  /** Login with which such mail is handed over. */
+  relayLogin?: { user: string; password: string };
   /** Port of an LMTP server on 127.0.0.1 that mail for the mailboxes is handed over to, instead of being stored. */
   lmtpPort?: number;
   /** Login of clients of two more ports, which take mail after a login over TLS alone: one by STARTTLS, one by implicit TLS. */
@@ -87,6 +89,9 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
     'transports',
     (options.returns ?? []).map((part) => `${part}@${options.domain} ${RETURNER}:\n`).join(''),
   );
+  const { relayPort, relayLogin } = options;
+  if (relayLogin)
+    await write('relay-logins', `[127.0.0.1]:${relayPort} ${relayLogin.user}:${relayLogin.password}\n`);
   await write('main.cf', mainCf({ ...options, home, hostname }));
   const returner = join(configuration, RETURNER);
   await writeFile(returner, RETURNER_SCRIPT, { mode: 0o755 });
@@ -171,6 +176,12 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
   };
   if (options.login !== undefined) {
     settings['smtpd_sasl_type'] = 'cyrus';
+  }
+  if (options.relayLogin !== undefined) {
+    settings['smtp_sasl_auth_enable'] = 'yes';
+    settings['smtp_sasl_password_maps'] = `texthash:${join(options.home, 'config', 'relay-logins')}`;
+    settings['smtp_sasl_mechanism_filter'] = 'plain';
+    settings['smtp_sasl_security_options'] = 'noanonymous';
   }
   if (options.milterPort !== undefined) {
     settings['smtpd_milters'] = `inet:127.0.0.1:${options.milterPort}`;
