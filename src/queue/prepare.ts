@@ -11,7 +11,7 @@ import { type DkimKey, signatureFields } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
 import { findProvider, packagedProviders } from '../providers/table.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
-import type { Claim } from './claim.ts';
+import type { Claim, Delivery } from './claim.ts';
 import {
   type ComposedMessages,
   type MessageBytes,
@@ -50,8 +50,8 @@ type PreparedMessage = {
   returnPath: string;
 };
 
-/** A delivery, and the key of the site that it goes to. */
-type Prepared = Pick<Claim, 'message' | 'recipients' | 'site'>;
+/** A delivery, and the key of the site that it goes to; absent for one that is only shown. */
+type Prepared = Delivery & { site?: Claim['site'] };
 
 /**
  * The transaction that a message is signed for. A signature of DKIM (RFC 6376) covers neither sender nor recipients; one of DKIM2 would.
@@ -90,7 +90,7 @@ export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): 
  */
 async function prepareMessage(
   app: SigningApp & { returnAddressKey: ReturnAddressKey },
-  { message, recipients, site }: Prepared,
+  { message, recipients, site = '' }: Prepared,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
   const reader = readerOf(app, message, recipients);

@@ -46,8 +46,7 @@ export function createRawMessages(app: RawApp): RawMessages {
         throw new AppError('invalid_state', 'The content of the email is no longer kept');
       const message = orNotFound(await findMessage(app.db.read, email.id), 'Email');
       const recipient = recipientOf(await listRecipients(app.db.read, email.id), address);
-      // The site decides about the signature of the installation, which is not shown.
-      const delivery = { message: await signable(signingKeys, message), recipients: [recipient], site: '' };
+      const delivery = { message: await signable(signingKeys, message), recipients: [recipient] };
       return openDelivery(app, prepare, delivery);
     },
   };

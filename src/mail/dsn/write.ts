@@ -52,7 +52,10 @@ type DeliveryReport = {
   recipients: readonly ReportedRecipient[];
   /** Header of the message, in octets as they came. */
   header: Uint8Array;
-  /** The whole message, which the notification returns in place of the header. Its lines end in CRLF. */
+  /**
+   * The whole message, which the notification returns in place of the header. Its lines end in CRLF. A message with REQUIRETLS is never
+   * returned (RFC 8689 section 5).
+   */
   message?: Uint8Array | undefined;
   /** True when the sender reads notifications in UTF-8, because the message came with SMTPUTF8 (RFC 6533 section 4). */
   isUtf8?: boolean;
@@ -171,7 +174,7 @@ const EIGHT_BIT = 'Content-Transfer-Encoding: 8bit\r\n';
 /** Returns the last part of a notification: the whole message, or its header. */
 function returnedEntity({ message, header }: DeliveryReport): LeafEntity {
   if (!message) return headerEntity(header);
-  // Neither type may be encoded where a message in ASCII could have the one of RFC 2046 section 5.2.1.
+  // A message inside another one keeps its octets: the first type may not be encoded.
   const type = isAscii(header) ? 'message/rfc822' : 'message/global';
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   return {

@@ -55,7 +55,7 @@ export function structuredField(name: string, value: string): string {
 }
 
 /**
- * Returns a field of a body part in UTF-8 (RFC 6533 section 4.1), whose value has its own grammar.
+ * Returns a field of a notification in UTF-8 (dsn/write.ts), whose value has its own grammar.
  * @throws RangeError when the value is not printable, or a line would be longer than RFC 5322 allows
  */
 export function utf8Field(name: string, value: string): string {
