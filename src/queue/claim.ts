@@ -54,7 +54,7 @@ export type Claim = Delivery & {
   conversation: Conversation;
 };
 
-export type ClaimRequest = {
+type ClaimRequest = {
   now: number;
   runId: string;
   /**

@@ -16,7 +16,8 @@ import type { Decision, Destination, QueueName, ScheduleEvent } from './schedule
 import { MESSAGES_PER_CONNECTION, type SiteLimits } from './schedule/limits.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
-import { type NextClaim, runSession, type SessionContext } from './sessions/session.ts';
+import { runSession } from './sessions/session.ts';
+import type { NextClaim, SessionContext } from './sessions/session-context.ts';
 import { chooseRoute, type Route } from './site/route.ts';
 import { releaseUnsent } from './state/recover.ts';
 
@@ -193,8 +194,6 @@ export class Dispatcher implements RunningWork {
     resume?.(next);
   }
 
-  // Routes
-
   async #lookUp(key: string): Promise<void> {
     if (this.#isStopped) return;
     const changes = this.#routeChanges;
@@ -249,8 +248,6 @@ export class Dispatcher implements RunningWork {
     return addresses;
   }
 
-  // Claims
-
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {
     const { db, clock, runId, wakeups, log } = this.#app;
     const elapsed = clock.elapsed();
@@ -274,7 +271,12 @@ export class Dispatcher implements RunningWork {
     const claimedAt = this.#app.clock.elapsed();
     this.#claims.set(id, {
       ...delivery,
-      ...{ id, site, scheduledFor: tenantId, claimedAt, tries: 0, brokenOff: undefined },
+      id,
+      site,
+      scheduledFor: tenantId,
+      claimedAt,
+      tries: 0,
+      brokenOff: undefined,
       conversation: [],
     });
     return { id, tenantId, band: bandOf(key) };
@@ -301,8 +303,6 @@ export class Dispatcher implements RunningWork {
     const queues = new Set(claims.flatMap(({ recipients }) => recipients.map(({ queue }) => queue)));
     if (!this.#isStopped) this.#app.wakeups.notify('queue', [...queues]);
   }
-
-  // Sessions
 
   async #open({ session, site, messagesPerConnection }: Extract<Decision, { kind: 'open' }>): Promise<void> {
     try {

@@ -126,7 +126,7 @@ export const moveDueRecipients = defineWrite(
 );
 
 /** The columns that a change of a recipient's state may touch. */
-export type RecipientPatch = Partial<
+type RecipientPatch = Partial<
   Pick<
     RecipientRow,
     | ('state' | 'dueAt' | 'attempts' | 'interruptedAttempts' | 'runId' | 'delayNoticeAt' | 'smtpCode')

@@ -48,7 +48,14 @@ export type SessionSituation = {
 /** How a peer has refused a session: it could not be reached, or it said goodbye (RFC 5321 section 3.8). */
 export type Refusal = { kind: 'unreachable' | 'goodbye'; text: string };
 
+/** How a peer treats a session: it accepts a message, refuses to talk, or breaks off in the middle of a message. */
+export type Experience =
+  | { kind: 'accepted'; session: number }
+  | { kind: 'refused'; session: number; refusal: Refusal }
+  | { kind: 'broke-off'; session: number };
+
 export type ScheduleEvent =
+  | Experience
   /** Mail may be due in the queues. */
   | { kind: 'due'; queues: readonly QueueName[] }
   | { kind: 'routed'; queue: string; to: Destination }
@@ -66,10 +73,6 @@ export type ScheduleEvent =
   /** The session has sent what it was given as far as it can, or has just begun. */
   | { kind: 'ready'; session: number; situation: SessionSituation }
   | { kind: 'ended'; session: number }
-  /** A message was accepted in the session, a peer refused to talk, or it broke off in the middle of a message. */
-  | { kind: 'accepted'; session: number }
-  | { kind: 'refused'; session: number; refusal: Refusal }
-  | { kind: 'broke-off'; session: number }
   /** The outcome of a claimed message is stored. */
   | { kind: 'settled'; claim: number }
   /** A session gives recipients of a message back, as the claim `mail`, which comes next. */

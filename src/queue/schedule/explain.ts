@@ -8,7 +8,7 @@ import type { Site } from './site.ts';
  * The limit that binds. `none` means that the site has as many connections as its mail needs. `until` is a time of the monotonic
  * clock in milliseconds, null for a limit without an end.
  */
-export type Binding = {
+type Binding = {
   limit:
     | 'none'
     /** The site rests after failures, or because of a rule. */

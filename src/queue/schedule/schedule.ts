@@ -3,72 +3,46 @@
  * sends what, and when the next decision is due. It is one value without any input or output: events go in, decisions come out,
  * and time is an argument. The dispatcher (dispatcher.ts) tells it the events and carries out the decisions.
  */
-import { IndexedHeap } from '../../system/indexed-heap.ts';
-import { createLru } from '../../system/lru.ts';
 import type {
   ClaimedMail,
   Decision,
   Destination,
-  PoolName,
+  Experience,
   QueueName,
   Rest,
   ScheduleEvent,
   SessionSituation,
 } from './events.ts';
 import { explainSite, type SiteExplanation } from './explain.ts';
-import { Groups } from './groups.ts';
-import { Pool } from './pool.ts';
+import { neighboursOf, pickQueues } from './pick.ts';
+import type { NextConnection, Pool } from './pool.ts';
+import { SessionTable } from './session-table.ts';
 import { type Queue, type Session, Site } from './site.ts';
+import { SiteTable } from './site-table.ts';
 
-/** Maximum number of sites without mail whose pace is remembered. */
-const MAX_SITES = 10_000;
-/**
- * Maximum number of concurrent sessions that need no connection: with the simulator, and with sites that DNS has ruled out.
- */
-const MAX_LOCAL_SESSIONS = 128;
-/** Maximum number of delivery queues whose recipients of a message share one transaction. */
-const MAX_QUEUES_PER_CLAIM = 200;
 /** Pause of a site after a claim that failed, for example because the disk is full. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-export type ScheduleOptions = {
+type ScheduleOptions = {
   /** Maximum number of open connections to all sites. */
   connections: number;
 };
 
-/** Something that is looked at again at a time. */
-type Alarm = { wakeAt: number | undefined };
-/** A queue without a way, until a time. */
-type WaitingQueue = Alarm & { queue: Queue; reason: string };
-
 export class Schedule {
   readonly #queues = new Map<string, Queue>();
-  /** Sites with mail or a session. */
-  readonly #sites = new Map<string, Site>();
-  readonly #remembered = createLru<string, Site>(MAX_SITES);
-  readonly #sessions = new Map<number, Session>();
-  /** The session that has taken each claim that is not settled. */
-  readonly #taken = new Map<ClaimedMail['id'], Session>();
-  readonly #waiting = new Map<string, WaitingQueue>();
-  readonly #alarms = new IndexedHeap<Alarm>((left, right) => (left.wakeAt ?? 0) < (right.wakeAt ?? 0));
-  readonly #groups = new Groups();
-  readonly #pools: Record<PoolName, Pool>;
-  #lastSessionId = 0;
+  readonly #sites = new SiteTable();
+  readonly #sessions: SessionTable;
   #isStopping = false;
   #now = 0;
   #decisions: Decision[] = [];
 
   constructor({ connections }: ScheduleOptions) {
-    const mayOpen = (site: Site) => this.#groups.mayOpen(site.limits.group);
-    this.#pools = {
-      remote: new Pool(connections, mayOpen),
-      local: new Pool(MAX_LOCAL_SESSIONS, mayOpen),
-    };
+    this.#sessions = new SessionTable(connections);
   }
 
   /** Time at which the schedule wants to be told the time; undefined when nothing changes by itself. */
   get wakeAt(): number | undefined {
-    return this.#alarms.first?.wakeAt;
+    return this.#sites.wakeAt;
   }
 
   /** Returns the decisions that follow from an event. They are carried out in their order. */
@@ -81,20 +55,22 @@ export class Schedule {
 
   /** Returns true when the session has to give up a peer that makes it wait, since other mail needs the connection. */
   isPressed(sessionId: number, now: number): boolean {
-    const session = this.#sessions.get(sessionId);
-    return session !== undefined && this.#poolOf(session.site).isPressed(session, now);
+    const session = this.#sessions.find(sessionId);
+    return session !== undefined && this.#sessions.poolOf(session.site).isPressed(session, now);
   }
 
   /** Returns true when the site of the session has other connections that work. */
   isServedByOthers(sessionId: number): boolean {
-    const session = this.#sessions.get(sessionId);
+    const session = this.#sessions.find(sessionId);
     return session !== undefined && session.site.connectedBeside(session) > 0;
   }
 
   /** Returns the limits of a site, and the one that binds now; undefined for a site without mail or a session. */
   explain(key: string, now: number): SiteExplanation | undefined {
-    const site = this.#sites.get(key) ?? this.#remembered.get(key);
-    return site && explainSite(site, { pool: this.#poolOf(site), groups: this.#groups, now });
+    const site = this.#sites.find(key);
+    return (
+      site && explainSite(site, { pool: this.#sessions.poolOf(site), groups: this.#sessions.groups, now })
+    );
   }
 
   /** Returns what the mail of a queue waits for; undefined when nothing keeps it, or nothing of it is due. */
@@ -102,7 +78,7 @@ export class Schedule {
     key: string,
     now: number,
   ): SiteExplanation | { kind: 'waiting'; until: number; reason: string } | undefined {
-    const waiting = this.#waiting.get(key);
+    const waiting = this.#sites.waitOf(key);
     if (waiting) return { kind: 'waiting', until: waiting.wakeAt ?? now, reason: waiting.reason };
     const site = this.#queues.get(key)?.site;
     return site && this.explain(site.key, now);
@@ -166,8 +142,6 @@ export class Schedule {
     }
   }
 
-  // Queues
-
   /** Recipients of one message may be in several queues, so these are all known before anything is claimed. */
   #activate(names: readonly QueueName[]): void {
     if (this.#isStopping) return;
@@ -193,12 +167,10 @@ export class Schedule {
     const queue = this.#queues.get(key);
     if (!queue || this.#isStopping) return;
     if (to.kind === 'wait') {
-      const waiting = { queue, reason: to.reason, wakeAt: to.until };
-      this.#waiting.set(key, waiting);
-      this.#alarms.add(waiting);
+      this.#sites.wait(queue, to);
       return;
     }
-    const site = this.#siteOf(to);
+    const site = this.#sites.at(to);
     for (const rest of to.rests) this.#letRest(site, rest);
     queue.site = site;
     queue.routedUntil = to.routedUntil;
@@ -206,79 +178,36 @@ export class Schedule {
     this.#serve(site);
   }
 
-  #siteOf({ site: key, pool, limits }: Extract<Destination, { kind: 'site' }>): Site {
-    const site = this.#sites.get(key) ?? this.#remembered.get(key) ?? new Site(key, pool, limits);
-    if (!this.#sites.has(key)) {
-      this.#sites.set(key, site);
-      this.#remembered.delete(key);
-    }
-    site.limits = limits;
-    return site;
-  }
-
   #expireRoutes(): void {
     for (const queue of this.#queues.values()) queue.routedUntil = 0;
-    for (const waiting of [...this.#waiting.values()]) this.#routeAgain(waiting);
-    for (const site of [...this.#sites.values()]) this.#serve(site);
+    for (const queue of this.#sites.endWaits()) this.#routeAgain(queue);
+    for (const site of this.#sites.all()) this.#serve(site);
   }
 
-  #routeAgain(waiting: WaitingQueue): void {
-    const { key } = waiting.queue.name;
-    this.#waiting.delete(key);
-    this.#alarms.delete(waiting);
-    this.#decide({ kind: 'route', queue: key, isFirst: true });
+  #routeAgain({ name }: Queue): void {
+    this.#decide({ kind: 'route', queue: name.key, isFirst: true });
   }
-
-  // Claims
 
   /** Claims more mail for the site, unless a claim is being written, it has enough, or nothing may be claimed. */
   #claimMore(site: Site): void {
     if (site.claiming || this.#isStopping || site.claimableAt(this.#now) > this.#now) return;
     const wanted = site.wantedAhead();
     if (wanted <= 0) return;
-    const take = this.#pick(site, wanted);
+    const pool = this.#sessions.poolOf(site);
+    const mayServe = (tenantId: string) =>
+      !pool.isHeldBack(tenantId, site, this.#now) && !site.restOf(tenantId, this.#now);
+    const { take, stale } = pickQueues(site, wanted, { mayServe, now: this.#now });
+    for (const queue of stale) this.#routeAgain(queue);
     if (take.size === 0) return;
-    site.claiming = [...take.keys()];
-    for (const queue of take.keys()) queue.mayHaveMore = false;
+    const queues = [...take.keys()];
+    site.claiming = queues;
+    for (const queue of queues) queue.mayHaveMore = false;
     this.#decide({
       kind: 'claim',
       site: site.key,
       take: [...take].map(([{ name }, limit]) => ({ queue: name.key, limit })),
-      with: this.#neighbours(site, take),
+      with: neighboursOf(site, queues),
     });
-  }
-
-  /** Returns the queues to claim from, each with the number of its messages. Queues whose way has expired leave the site. */
-  #pick(site: Site, wanted: number): Map<Queue, number> {
-    const pool = this.#poolOf(site);
-    const mayServe = (tenantId: string) =>
-      !pool.isHeldBack(tenantId, site, this.#now) && !site.restOf(tenantId, this.#now);
-    const picked = new Map<Queue, number>();
-    for (let count = 0; count < wanted; ) {
-      const queue = site.queues.next(mayServe);
-      if (!queue) break;
-      if (queue.routedUntil > this.#now) {
-        picked.set(queue, (picked.get(queue) ?? 0) + 1);
-        count++;
-        continue;
-      }
-      site.queues.remove(queue);
-      queue.site = undefined;
-      picked.delete(queue);
-      this.#decide({ kind: 'route', queue: queue.name.key, isFirst: true });
-    }
-    return picked;
-  }
-
-  /** Returns queues of the same tenants at the site: recipients of one message there travel together. */
-  #neighbours(site: Site, take: ReadonlyMap<Queue, number>): string[] {
-    const keys = new Set([...take.keys()].map(({ name }) => name.key));
-    for (const tenantId of new Set([...take.keys()].map(({ name }) => name.tenantId)))
-      for (const { name } of site.queues.queuesOf(tenantId)) {
-        if (keys.size >= MAX_QUEUES_PER_CLAIM) break;
-        keys.add(name.key);
-      }
-    return [...keys];
   }
 
   #claimed({ site: key, mail, recipients, exhausted }: Extract<ScheduleEvent, { kind: 'claimed' }>): void {
@@ -321,24 +250,19 @@ export class Schedule {
   }
 
   #settled(claim: ClaimedMail['id']): void {
-    const session = this.#taken.get(claim);
-    if (!session) return;
-    this.#taken.delete(claim);
-    session.site.unsettled--;
-    session.slot.settled();
-    this.#serve(session.site);
+    const session = this.#sessions.settle(claim);
+    if (session) this.#serve(session.site);
   }
-
-  // Sessions
 
   #ready(session: Session, { isConnected, isLost, idleMs }: SessionSituation): void {
     const { site } = session;
     session.isConnected = isConnected;
     const need = { isConnected, sites: this.#sites.size, now: this.#now };
     // A session that has sent nothing got its connection because its turn had come.
-    const isNeeded = !session.isNew && this.#poolOf(site).isNeededElsewhere(session, need);
+    const isNeeded = !session.isNew && this.#sessions.poolOf(site).isNeededElsewhere(session, need);
     const isLast = session.isGivenUp || isNeeded;
-    if (isLast && isLost && this.#poolOf(site).isPressed(session, this.#now)) session.isGivenUp = true;
+    if (isLast && isLost && this.#sessions.poolOf(site).isPressed(session, this.#now))
+      session.isGivenUp = true;
     session.ready = { isConnected, isLost, idleMs, idleUntil: this.#now + idleMs, isLast };
     this.#serve(site);
   }
@@ -372,9 +296,7 @@ export class Schedule {
     if (!mail) return;
     session.ready = undefined;
     session.isNew = false;
-    session.slot.assign(mail.tenantId, site.isProven(this.#now));
-    this.#taken.set(mail.id, session);
-    site.unsettled++;
+    this.#sessions.take(session, mail, this.#now);
     this.#decide({ kind: 'send', session: session.id, claim: mail.id, isGivenUp: session.isGivenUp });
     const [following] = site.ahead;
     if (following) this.#decide({ kind: 'prepare', claim: following.id });
@@ -387,15 +309,11 @@ export class Schedule {
   }
 
   #ended(session: Session): void {
-    const { site, slot } = session;
-    slot.close();
-    this.#sessions.delete(session.id);
-    site.sessions.delete(session);
-    this.#poolOf(site).sessions.delete(session);
-    this.#groups.closed(site.limits.group);
+    const { site } = session;
+    this.#sessions.close(session);
     if (site.learned.restAt(this.#now)) this.#release(site);
     this.#serve(site);
-    this.#openWaiting(this.#poolOf(site));
+    this.#openWaiting(this.#sessions.poolOf(site));
   }
 
   /** Opens connections while there is mail for them and a tenant may have one. */
@@ -409,118 +327,64 @@ export class Schedule {
         if (idle) this.#end(idle);
         return;
       }
-      this.#open(pool, next);
+      this.#open(next);
     }
   }
 
-  #open(pool: Pool, next: { site: Site; tenantId: string }): void {
+  #open(next: NextConnection): void {
     const { site } = next;
-    const session: Session = {
-      id: ++this.#lastSessionId,
-      site,
-      slot: pool.take(next, this.#now),
-      ready: undefined,
-      isNew: true,
-      isConnected: false,
-      isEnding: false,
-      isGivenUp: false,
-    };
-    this.#sessions.set(session.id, session);
-    site.sessions.add(session);
-    pool.sessions.add(session);
-    this.#groups.opened(site.limits.group);
-    site.countConnection(this.#now);
+    const { id } = this.#sessions.open(next, this.#now);
     const { messagesPerConnection } = site.limits;
-    this.#decide({ kind: 'open', session: session.id, site: site.key, messagesPerConnection });
-    pool.enqueue(site, this.#now);
+    this.#decide({ kind: 'open', session: id, site: site.key, messagesPerConnection });
+    this.#sessions.poolOf(site).enqueue(site, this.#now);
   }
 
-  // Sites
-
-  #learn(
-    session: Session,
-    event: Extract<ScheduleEvent, { kind: 'accepted' | 'refused' | 'broke-off' }>,
-  ): void {
+  #learn(session: Session, experience: Experience): void {
     const { site } = session;
-    const { learned, limits } = site;
-    if (event.kind === 'accepted') {
-      session.isConnected = site.pool === 'remote';
-      learned.accepted(limits.connections, this.#now);
-    } else if (event.kind === 'broke-off') {
-      session.isConnected = false;
-      learned.brokeOff();
-    } else {
-      session.isConnected = false;
-      learned.refused(event.refusal, { others: site.connectedBeside(session), now: this.#now });
-      if (learned.restAt(this.#now)) this.#release(site);
-    }
+    site.learn(session, experience, this.#now);
+    if (site.learned.restAt(this.#now)) this.#release(site);
     this.#serve(site);
   }
 
-  #letRest(site: Site, { tenantId, until, reason }: Rest): void {
-    if (until <= this.#now) return;
-    if (tenantId !== null) {
-      site.restTenant(tenantId, { until, reason });
-      return;
-    }
-    site.learned.restUntil(until, reason);
-    this.#release(site);
+  #letRest(site: Site, rest: Rest): void {
+    if (rest.until <= this.#now) return;
+    site.letRest(rest);
+    if (site.learned.restAt(this.#now)) this.#release(site);
   }
 
   /** Takes all steps of the site that are possible now. */
   #serve(site: Site): void {
     this.#handOut(site);
     this.#dismiss(site);
-    const pool = this.#poolOf(site);
+    const pool = this.#sessions.poolOf(site);
     pool.enqueue(site, this.#now);
     this.#openWaiting(pool);
-    this.#setAlarm(site);
-    if (site.isEmpty) this.#forget(site);
-  }
-
-  #setAlarm(site: Site): void {
-    this.#alarms.delete(site);
-    site.wakeAt = site.nextChangeAt(this.#now);
-    if (site.wakeAt !== undefined) this.#alarms.add(site);
-  }
-
-  #forget(site: Site): void {
-    if (!this.#sites.delete(site.key)) return;
-    this.#alarms.delete(site);
-    if (site.pool === 'remote') this.#remembered.set(site.key, site);
-    this.#decide({ kind: 'forget', site: site.key });
+    this.#sites.setAlarm(site, this.#now);
+    if (site.isEmpty && this.#sites.remove(site)) this.#decide({ kind: 'forget', site: site.key });
   }
 
   #wake(): void {
-    for (
-      let first = this.#alarms.first;
-      first && (first.wakeAt ?? 0) <= this.#now;
-      first = this.#alarms.first
-    ) {
-      if (first instanceof Site) this.#serve(first);
-      else this.#routeAgain(first as WaitingQueue);
+    for (let due = this.#sites.nextDue(this.#now); due; due = this.#sites.nextDue(this.#now)) {
+      if (due instanceof Site) this.#serve(due);
+      else this.#routeAgain(due);
     }
   }
 
   #stop(): void {
     this.#isStopping = true;
-    for (const site of [...this.#sites.values()]) {
+    for (const site of this.#sites.all()) {
       for (const queue of [...site.queues.all()]) this.#forgetQueue(site, queue);
       this.#serve(site);
     }
   }
 
-  #poolOf({ pool }: Site): Pool {
-    return this.#pools[pool];
-  }
-
   #withSession(id: number, run: (session: Session) => void): void {
-    const session = this.#sessions.get(id);
+    const session = this.#sessions.find(id);
     if (session) run(session);
   }
 
   #withSite(key: string, run: (site: Site) => void): void {
-    const site = this.#sites.get(key) ?? this.#remembered.get(key);
+    const site = this.#sites.find(key);
     if (site) run(site);
   }
 

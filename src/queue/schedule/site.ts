@@ -1,5 +1,5 @@
 /** The state of one site in the schedule: its queues, the mail that is claimed for it, its sessions and its limits. */
-import type { Band, ClaimedMail, PoolName, QueueName, SessionSituation } from './events.ts';
+import type { Band, ClaimedMail, Experience, PoolName, QueueName, Rest, SessionSituation } from './events.ts';
 import { Learned } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
 import { QueueOrder } from './queue-order.ts';
@@ -33,6 +33,8 @@ export type Session = {
   readonly id: number;
   readonly site: Site;
   readonly slot: Slot;
+  /** The group that the connection counts in. */
+  readonly group: SiteLimits['group'];
   ready: Ready | undefined;
   /** True until it is given its first message. */
   isNew: boolean;
@@ -121,9 +123,30 @@ export class Site {
     return undefined;
   }
 
-  restTenant(tenantId: string, rest: { until: number; reason: string }): void {
+  /** Lets the site rest, or one tenant there. A rest never ends earlier because of another one. */
+  letRest({ tenantId, until, reason }: Rest): void {
+    if (tenantId === null) {
+      this.learned.restUntil(until, reason);
+      return;
+    }
     const before = this.#restingTenants.get(tenantId);
-    if (!before || before.until < rest.until) this.#restingTenants.set(tenantId, rest);
+    if (!before || before.until < until) this.#restingTenants.set(tenantId, { until, reason });
+  }
+
+  /** Learns how the peer has treated a session. */
+  learn(session: Session, experience: Experience, now: number): void {
+    session.isConnected = experience.kind === 'accepted' && this.pool === 'remote';
+    switch (experience.kind) {
+      case 'accepted':
+        this.learned.accepted(this.#limits.connections, now);
+        return;
+      case 'broke-off':
+        this.learned.brokeOff();
+        return;
+      case 'refused':
+        this.learned.refused(experience.refusal, { others: this.connectedBeside(session), now });
+        return;
+    }
   }
 
   /** Returns the tenants that rest at the site. */

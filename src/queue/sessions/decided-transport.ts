@@ -10,7 +10,7 @@ import type { Replies } from '../outcome/replies/replies.ts';
 import type { DeadEnd } from '../site/route.ts';
 import type { Transport } from '../transport.ts';
 import { behaviourOf, chosenOutcome, isForRecipient } from './chosen-reply.ts';
-import type { SessionContext } from './session.ts';
+import type { SessionContext } from './session-context.ts';
 
 type Verdicts = Map<RecipientRow['id'], Verdict>;
 type Decide = (claim: Claim) => Verdicts | Promise<Verdicts>;

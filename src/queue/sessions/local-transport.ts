@@ -15,7 +15,7 @@ import type { Peer, Verdict } from '../outcome/outcome.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import type { SpooledMessage } from '../store.ts';
 import type { Attempt, Transport } from '../transport.ts';
-import type { SessionContext } from './session.ts';
+import type { SessionContext } from './session-context.ts';
 
 type LocalContext = Pick<SessionContext, 'report' | 'startSending'>;
 

@@ -7,12 +7,10 @@ import type { Claim } from '../claim.ts';
 import { deliver } from '../deliver.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
-import type { ScheduleEvent, SessionSituation } from '../schedule/events.ts';
-import type { Route } from '../site/route.ts';
 import { notSent, type Transport } from '../transport.ts';
-import type { Addresses } from './addresses.ts';
 import { createDecidedTransport, deadEndOutcome, simulateDelivery } from './decided-transport.ts';
 import { createLocalTransport } from './local-transport.ts';
+import type { NextClaim, SessionContext } from './session-context.ts';
 import { SmtpTransport } from './smtp-transport.ts';
 
 /**
@@ -20,37 +18,6 @@ import { SmtpTransport } from './smtp-transport.ts';
  * because a message ends only when the outcomes before it are stored.
  */
 const MAX_UNSETTLED = 8;
-
-/** The next claim of a session. `isGivenUp` is true when it must not be sent, since the peer hangs and others need the connection. */
-export type NextClaim = { claim: Claim; isGivenUp: boolean };
-
-type Reported = DistributiveOmit<
-  Extract<ScheduleEvent, { kind: 'accepted' | 'refused' | 'broke-off' }>,
-  'session'
->;
-type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never;
-
-/** The part of the dispatcher that a session deals with. */
-export type SessionContext = {
-  /** The latest route to the site. */
-  readonly route: Route;
-  readonly addresses: Addresses;
-  readonly messagesPerConnection: number;
-  /** Resolves to the next claim; undefined when the session is to end. */
-  next(situation: SessionSituation): Promise<NextClaim | undefined>;
-  /** Notes that a claim is about to be sent. Returns false when nothing more may be sent, because the daemon stops. */
-  startSending(claim: Claim): boolean;
-  /** Takes back some recipients of a claim, for another session. */
-  putBack(undecided: Claim): void;
-  /** Notes that the outcome of a claim is stored. */
-  settled(id: Claim['id']): void;
-  /** Tells the schedule how the peer treats the session. */
-  report(what: Reported): void;
-  /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
-  isPressed(): boolean;
-  /** Returns true when the site has other connections that work. */
-  isServedByOthers(): boolean;
-};
 
 /** Runs a session with a site. Resolves when the session has ended and all its claims are settled. */
 export function runSession(app: DeliveryApp, context: SessionContext): Promise<void> {

@@ -10,7 +10,7 @@ import type { Route } from '../site/route.ts';
 import { type Attempt, MAX_TRIES, type MayEnd, notSent, putBack, type Transport } from '../transport.ts';
 import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
-import type { SessionContext } from './session.ts';
+import type { SessionContext } from './session-context.ts';
 import { type Transacted, transact } from './transact.ts';
 
 /**

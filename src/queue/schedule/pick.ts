@@ -1,0 +1,45 @@
+/** Picks the queues of a site from which mail is claimed next. */
+import type { Queue, Site } from './site.ts';
+
+/** Maximum number of delivery queues whose recipients of a message share one transaction. */
+const MAX_QUEUES_PER_CLAIM = 200;
+
+type Picked = {
+  /** Each queue with the number of its messages. */
+  take: Map<Queue, number>;
+  /** Queues whose way has expired. They have left the site. */
+  stale: Queue[];
+};
+
+/** Picks queues in their order for `wanted` messages. */
+export function pickQueues(
+  site: Site,
+  wanted: number,
+  { mayServe, now }: { mayServe: (tenantId: string) => boolean; now: number },
+): Picked {
+  const picked: Picked = { take: new Map(), stale: [] };
+  for (let count = 0; count < wanted; ) {
+    const queue = site.queues.next(mayServe);
+    if (!queue) break;
+    if (queue.routedUntil > now) {
+      picked.take.set(queue, (picked.take.get(queue) ?? 0) + 1);
+      count++;
+    } else {
+      site.queues.remove(queue);
+      queue.site = undefined;
+      picked.stale.push(queue);
+    }
+  }
+  return picked;
+}
+
+/** Returns queues of the same tenants at the site, with these: recipients of one message there travel together. */
+export function neighboursOf(site: Site, queues: readonly Queue[]): string[] {
+  const keys = new Set(queues.map(({ name }) => name.key));
+  for (const tenantId of new Set(queues.map(({ name }) => name.tenantId)))
+    for (const { name } of site.queues.queuesOf(tenantId)) {
+      if (keys.size >= MAX_QUEUES_PER_CLAIM) break;
+      keys.add(name.key);
+    }
+  return [...keys];
+}

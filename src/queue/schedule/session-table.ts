@@ -1,0 +1,85 @@
+/** The sessions of the schedule, and the claims that they have taken. */
+import type { ClaimedMail, PoolName } from './events.ts';
+import { Groups } from './groups.ts';
+import { type NextConnection, Pool } from './pool.ts';
+import type { Session, Site } from './site.ts';
+
+/**
+ * Maximum number of concurrent sessions that need no connection: with the simulator, and with sites that DNS has ruled out.
+ */
+const MAX_LOCAL_SESSIONS = 128;
+
+export class SessionTable {
+  readonly groups = new Groups();
+  readonly #pools: Record<PoolName, Pool>;
+  readonly #sessions = new Map<number, Session>();
+  /** The session that has taken each claim that is not settled. */
+  readonly #taken = new Map<ClaimedMail['id'], Session>();
+  #lastId = 0;
+
+  /** `connections` is the maximum number of open connections to all sites. */
+  constructor(connections: number) {
+    const mayOpen = (site: Site) => this.groups.mayOpen(site.limits.group);
+    this.#pools = {
+      remote: new Pool(connections, mayOpen),
+      local: new Pool(MAX_LOCAL_SESSIONS, mayOpen),
+    };
+  }
+
+  poolOf({ pool }: Site): Pool {
+    return this.#pools[pool];
+  }
+
+  find(id: number): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
+  open(next: NextConnection, now: number): Session {
+    const { site } = next;
+    const pool = this.poolOf(site);
+    const { group } = site.limits;
+    const session: Session = {
+      id: ++this.#lastId,
+      site,
+      slot: pool.take(next, now),
+      group,
+      ready: undefined,
+      isNew: true,
+      isConnected: false,
+      isEnding: false,
+      isGivenUp: false,
+    };
+    this.#sessions.set(session.id, session);
+    site.sessions.add(session);
+    pool.sessions.add(session);
+    this.groups.opened(group);
+    site.countConnection(now);
+    return session;
+  }
+
+  close(session: Session): void {
+    const { id, site, slot, group } = session;
+    slot.close();
+    this.#sessions.delete(id);
+    site.sessions.delete(session);
+    this.poolOf(site).sessions.delete(session);
+    this.groups.closed(group);
+  }
+
+  /** Notes that the session has taken a claim. */
+  take(session: Session, { id, tenantId }: ClaimedMail, now: number): void {
+    session.slot.assign(tenantId, session.site.isProven(now));
+    session.site.unsettled++;
+    this.#taken.set(id, session);
+  }
+
+  /** Notes that a claim is settled. Returns the session that has taken it. */
+  settle(claim: ClaimedMail['id']): Session | undefined {
+    const session = this.#taken.get(claim);
+    if (!session) return undefined;
+    this.#taken.delete(claim);
+    session.site.unsettled--;
+    session.slot.settled();
+    return session;
+  }
+}

@@ -1,0 +1,96 @@
+/** The sites of the schedule by their keys, and when each is looked at again. */
+import { IndexedHeap } from '../../system/indexed-heap.ts';
+import { createLru } from '../../system/lru.ts';
+import type { Destination } from './events.ts';
+import { type Queue, Site } from './site.ts';
+
+/** Maximum number of sites without mail whose pace is remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** A queue without a way, until a time. */
+type WaitingQueue = { queue: Queue; reason: string; wakeAt: number | undefined };
+
+export class SiteTable {
+  /** Sites with mail or a session. */
+  readonly #sites = new Map<string, Site>();
+  readonly #remembered = createLru<string, Site>(MAX_REMEMBERED);
+  readonly #waiting = new Map<string, WaitingQueue>();
+  readonly #alarms = new IndexedHeap<Site | WaitingQueue>(
+    (left, right) => (left.wakeAt ?? 0) < (right.wakeAt ?? 0),
+  );
+
+  /** Number of sites with mail or a session. */
+  get size(): number {
+    return this.#sites.size;
+  }
+
+  /** Time at which the first site or queue is looked at again. */
+  get wakeAt(): number | undefined {
+    return this.#alarms.first?.wakeAt;
+  }
+
+  /** Returns the sites with mail or a session. */
+  all(): Site[] {
+    return [...this.#sites.values()];
+  }
+
+  /** Returns the site, also one that has no mail and is remembered. */
+  find(key: string): Site | undefined {
+    return this.#sites.get(key) ?? this.#remembered.get(key);
+  }
+
+  /** Returns the site of a way, with its latest limits. */
+  at({ site: key, pool, limits }: Extract<Destination, { kind: 'site' }>): Site {
+    const site = this.find(key) ?? new Site(key, pool, limits);
+    if (!this.#sites.has(key)) {
+      this.#sites.set(key, site);
+      this.#remembered.delete(key);
+    }
+    site.limits = limits;
+    return site;
+  }
+
+  /** Sets the time at which the site is looked at again. */
+  setAlarm(site: Site, now: number): void {
+    this.#alarms.delete(site);
+    site.wakeAt = site.nextChangeAt(now);
+    if (site.wakeAt !== undefined) this.#alarms.add(site);
+  }
+
+  /** Removes a site that has no mail and no session. Returns false when it was not there. */
+  remove(site: Site): boolean {
+    if (!this.#sites.delete(site.key)) return false;
+    this.#alarms.delete(site);
+    if (site.pool === 'remote') this.#remembered.set(site.key, site);
+    return true;
+  }
+
+  /** Lets a queue wait for a way. */
+  wait(queue: Queue, { until, reason }: { until: number; reason: string }): void {
+    const waiting = { queue, reason, wakeAt: until };
+    this.#waiting.set(queue.name.key, waiting);
+    this.#alarms.add(waiting);
+  }
+
+  waitOf(key: string): WaitingQueue | undefined {
+    return this.#waiting.get(key);
+  }
+
+  /** Ends the waits of all queues, and returns these. */
+  endWaits(): Queue[] {
+    return [...this.#waiting.values()].map((waiting) => this.#endWait(waiting));
+  }
+
+  /** Returns the next site or queue whose time has come. The wait of the queue has ended. */
+  nextDue(now: number): Site | Queue | undefined {
+    const { first } = this.#alarms;
+    if (!first || (first.wakeAt ?? 0) > now) return undefined;
+    return first instanceof Site ? first : this.#endWait(first);
+  }
+
+  #endWait(waiting: WaitingQueue): Queue {
+    this.#waiting.delete(waiting.queue.name.key);
+    this.#alarms.delete(waiting);
+    return waiting.queue;
+  }
+}
