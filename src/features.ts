@@ -45,6 +45,7 @@ import { suppressions } from './suppressions/feature.ts';
 import { templates } from './templates/feature.ts';
 import { tenantControl } from './tenant-control/feature.ts';
 import { tenants } from './tenants/feature.ts';
+import { tlsPolicies } from './tls-policies/feature.ts';
 import { topics } from './topics/feature.ts';
 import { tracking } from './tracking/feature.ts';
 import { webhooks } from './webhooks/feature.ts';
@@ -72,6 +73,7 @@ const features = [
   ledger,
   tracking,
   outboundRoutes,
+  tlsPolicies,
   approvals,
   queue,
   emails,

@@ -17,7 +17,9 @@ const CONNECTING: Readonly<Record<string, string>> = {
   'dashboard/people/openid-client.ts': 'a person logs in at its own provider, and nothing is changed there',
   'emails/download.ts': 'reads a file with GET, for an email that is sent to the API',
   'links/check-origin.ts': 'reads a page of this installation with GET',
+  'mail-reports/tls-reports/work.ts': 'sends no reports',
   'mail/smtp/client/open.ts': 'the dispatcher starts no session, and probes of relays and ports are refused',
+  'mail/tls-policy/sts-fetch.ts': 'reads a file with GET',
   'mailbox-imports/source/dial.ts': 'the tasks of imports wait',
   'queue/delivery-test/run.ts':
     'ends its dial when the operator leaves; connections are refused as those of sessions are',

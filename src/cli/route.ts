@@ -85,6 +85,14 @@ function addSetCommand(route: Command, terminal: Terminal): void {
         'implicit',
       ]),
     )
+    .addOption(
+      new Option('--tls-policy <word>', 'TLS with MX hosts, above DANE and MTA-STS of the domain').choices([
+        'required-verified',
+        'required',
+        'opportunistic',
+        'none',
+      ]),
+    )
     .option('--tls-name <name>', 'name in the certificate of the relay, where it is not that of the host')
     .option('--ca-file <file>', 'trust only the certificates in this PEM file')
     .option('--user <name>', 'log in as this user; the password is read from standard input')

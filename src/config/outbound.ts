@@ -29,6 +29,7 @@ export const routeFields = {
   private: Type.Optional(Type.Boolean()),
   connections: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RELAY_CONNECTIONS })),
   recipientsPerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RECIPIENTS_PER_MINUTE })),
+  tlsPolicy: Type.Optional(Type.Enum(['required-verified', 'required', 'opportunistic', 'none'])),
 };
 export const routeName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,39}$' });
 
@@ -55,12 +56,23 @@ export const outboundSection = section('Connections that the daemon opens.', {
     default: [],
     description: 'Private address blocks that may be connected to nevertheless, such as 127.0.0.0/8.',
   }),
+  dane: Type.Boolean({
+    default: true,
+    description:
+      'Obeys DANE of others (RFC 7672) where every resolver is trusted about DNSSEC (dns.trusted) and validates.',
+  }),
+  mtaSts: Type.Boolean({ default: true, description: 'Obeys the MTA-STS policies of others (RFC 8461).' }),
+  tlsReports: Type.Boolean({
+    default: true,
+    description:
+      'Sends daily reports about TLS (RFC 8460) to the domains that ask for them. They are signed for the host name.',
+  }),
   routes: Type.Array(configuredRoute, {
     maxItems: MAX_CONFIGURED_ROUTES,
     default: [],
     description:
       'Routes of outgoing mail, such as [{ name: provider, hosts: [smtp.example.net], user: me, passwordFile: provider.password }]. A route is for all mail, or for that of a "tenant" (its id), to a "domain", or both; the most specific one counts. ' +
-      'With "hosts" mail goes through that relay, by "tls: starttls" (port 587) or "tls: implicit" (port 465) with a valid certificate; without, to the MX hosts of its domain. ' +
+      'With "hosts" mail goes through that relay, by "tls: starttls" (port 587) or "tls: implicit" (port 465) with a valid certificate; without, to the MX hosts of its domain, where "tlsPolicy" (required-verified, required, opportunistic or none) stands above DANE and MTA-STS. ' +
       'A relative path starts at the folder of this file. docs/relays.md describes every field. Routes can also be set with "postrider route".',
   }),
   ...sourceFields,
@@ -73,9 +85,10 @@ type RouteSettings = Pick<ConfiguredRoute, keyof typeof routeFields> & {
 
 /** Returns what is wrong with a route that has the right shape, as a sentence without its subject; undefined when nothing is. */
 export function findRouteFault(route: RouteSettings): string | undefined {
-  const { domain, hosts, user, tlsName, hasPassword } = route;
+  const { domain, hosts, user, tlsName, hasPassword, tlsPolicy } = route;
   if (domain !== undefined && !isHostName(routeDomain(domain))) return `"${domain}" is not a domain`;
   if (hosts === undefined) return relaySettingOf(route);
+  if (tlsPolicy !== undefined) return '"tlsPolicy" is for MX hosts: TLS with a relay is always verified';
   const wrongHost = hosts.find((host) => isIP(host) === 0 && !isHostName(host));
   if (wrongHost !== undefined)
     return `"${wrongHost}" is not the name or the address of a host; the port is a setting of its own`;
@@ -85,9 +98,10 @@ export function findRouteFault(route: RouteSettings): string | undefined {
 }
 
 /** Names a setting of a relay in a route that delivers by MX: the hosts were probably forgotten. */
-function relaySettingOf({ hasPassword, hasAuthorities, domain: _domain, ...route }: RouteSettings) {
+function relaySettingOf({ hasPassword, hasAuthorities, ...route }: RouteSettings) {
   const given = Object.keys(routeFields).find(
-    (field) => field !== 'domain' && route[field as keyof typeof route] !== undefined,
+    (field) =>
+      field !== 'domain' && field !== 'tlsPolicy' && route[field as keyof typeof route] !== undefined,
   );
   if (given !== undefined) return `"${given}" needs "hosts"`;
   return hasPassword || hasAuthorities ? 'a password or an authority needs "hosts"' : undefined;

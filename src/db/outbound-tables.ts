@@ -41,6 +41,8 @@ export const outboundRoutes = table({
   recipientsPerMinute: nullable(integer()),
   createdAt: integer(),
   updatedAt: integer(),
+  /** The operator's word on TLS with MX hosts; null when the policies of the domain decide, and for relays. */
+  tlsPolicy: nullable(text<'required-verified' | 'required' | 'opportunistic' | 'none'>()),
 }).indexedBy({
   outboundRoutesByMail: "UNIQUE (coalesce(tenantId, ''), coalesce(domain, ''))",
 });

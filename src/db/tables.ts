@@ -31,6 +31,7 @@ import {
   text,
 } from './table.ts';
 import * as tenantTables from './tenant-tables.ts';
+import * as tlsPolicyTables from './tls-policy-tables.ts';
 import * as trackingTables from './tracking-tables.ts';
 import * as webhookTables from './webhook-tables.ts';
 
@@ -175,8 +176,11 @@ const messages = table({
   complaintHost: nullable(text()),
   /** The envelope sender; empty for the null sender. Null for one that each attempt makes (queue/return-path.ts). */
   returnPath: nullable(text()),
-  /** 1 when the message must never leave over a connection without verified TLS (RFC 8689). */
-  requireTls: initially(0, flag()),
+  /**
+   * 1 when the message must never leave over a connection without verified TLS (REQUIRETLS, RFC 8689), 2 when policies about TLS must not
+   * hold it up (`TLS-Required: No`), 0 otherwise.
+   */
+  requireTls: initially(0, integer<0 | 1 | 2>()),
   /**
    * Header fields of a forwarded message that stand above its stored bytes, one character for each octet. Null for other mail, which
    * is dated and signed when it is sent.
@@ -330,6 +334,7 @@ export const TABLES = {
   ...queueTables,
   ...submissionTables,
   ...tenantTables,
+  ...tlsPolicyTables,
   ...trackingTables,
   ...webhookTables,
 };

@@ -7,6 +7,7 @@ import { createDmarcReportWork } from './dmarc-reports/work.ts';
 import { registerReportsApi } from './reports/api.ts';
 import { createReportKind } from './reports/work.ts';
 import { createBounceKind } from './returned-mail.ts';
+import { createTlsReportWork } from './tls-reports/work.ts';
 import { createUnsubscribeKind } from './unsubscribe.ts';
 
 export const mailReports = {
@@ -14,7 +15,7 @@ export const mailReports = {
   ids: ['rep'],
   routes: [registerReportsApi],
   reach: { domain: ['listDomainReports', 'sumDomainReports'] },
-  works: [createDmarcReportWork],
+  works: [createDmarcReportWork, createTlsReportWork],
   tasks: [
     (app: App & { replies: Replies }) => createBounceKind(app, app.replies),
     (app: App & { replies: Replies }) => createComplaintKind(app, app.replies),

@@ -14,7 +14,7 @@ import type { NamedHost } from './tls-policy/dane-lookup.ts';
 import type { HostTls, QualifiedHost } from './tls-policy/host-tls.ts';
 
 /** One host. `name` is in lower case and without a final dot. `tls` is what the caller's `qualify` says; absent without one. */
-type MxHost = { name: string; addresses: string[]; tls?: HostTls };
+type MxHost = { name: string; addresses: string[]; tls?: HostTls; isNameProven?: true };
 
 /** Decides what a session with a host must prove. `isMxSecure` is true when DNSSEC proves which hosts the domain has. */
 type Qualify = (host: NamedHost & { isMxSecure: boolean }) => Promise<QualifiedHost>;
@@ -216,7 +216,7 @@ async function planHosts(
       continue;
     }
     const qualified = await world.qualify?.({ ...found.host, name, isMxSecure: isSecure === true });
-    hosts.push({ name, addresses, ...(qualified && { tls: qualified.tls }) });
+    hosts.push({ name, addresses, ...(qualified && requirementOf(qualified)) });
     ttlMs = Math.min(ttlMs, qualified?.ttlMs ?? ttlMs);
     // A host that is refused takes no address away from those that are used.
     if (qualified?.tls.kind !== 'refused') free -= addresses.length;
@@ -225,6 +225,10 @@ async function planHosts(
   if (hosts.length === 0) return { kind: isKnown ? 'no-address' : 'unresolved', reason: reasons.join('; ') };
   const plan = { kind: 'hosts', hosts, site: siteOf(groups), ttlMs: Math.max(ttlMs, MIN_TTL_MS) } as const;
   return isSecure ? { ...plan, isMxSecure: true } : plan;
+}
+
+function requirementOf({ tls, isNameProven }: QualifiedHost): Pick<MxHost, 'tls' | 'isNameProven'> {
+  return isNameProven ? { tls, isNameProven } : { tls };
 }
 
 function siteOf(groups: readonly (readonly string[])[]): string {

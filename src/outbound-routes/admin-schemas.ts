@@ -23,8 +23,8 @@ export const newRouteSchema = Type.Object(
 export type NewRoute = Static<typeof newRouteSchema>;
 
 /** Returns a route as the operator sees it, without its secrets. */
-export function showRoute({ name, tenantId, domain, relay, source }: OutboundRoute) {
-  return { name, tenantId, domain, relay: relay && showRelay(relay), source };
+export function showRoute({ name, tenantId, domain, relay, tlsPolicy, source }: OutboundRoute) {
+  return { name, tenantId, domain, relay: relay && showRelay(relay), tlsPolicy, source };
 }
 export type ShownRoute = ReturnType<typeof showRoute>;
 

@@ -11,6 +11,7 @@ export function configuredRoutes({ outbound }: Pick<Config, 'outbound'>): Outbou
     tenantId: route.tenant ?? null,
     domain: route.domain === undefined ? null : routeDomain(route.domain),
     relay: relayOf(route),
+    tlsPolicy: route.tlsPolicy ?? null,
     source: 'configuration',
   }));
 }

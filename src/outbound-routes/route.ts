@@ -3,6 +3,7 @@
  * that of a tenant, to a domain, or both. Only the operator sets routes, in the configuration or by the control socket.
  */
 import { createHash } from 'node:crypto';
+import type { TlsWord } from '../mail/tls-policy/host-tls.ts';
 
 /** A secret or a file of the operator, which is read when a session opens. */
 type Stored<Kind extends string, Value extends string> = { kind: Kind } & Record<Value, string>;
@@ -38,6 +39,8 @@ export type OutboundRoute = {
   domain: string | null;
   /** Null when mail goes to the MX hosts of its domain. */
   relay: Relay | null;
+  /** The operator's word on TLS with MX hosts; null when the policies of the domain decide. A relay always has verified TLS. */
+  tlsPolicy: TlsWord | null;
   source: 'configuration' | 'stored';
 };
 

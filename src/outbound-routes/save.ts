@@ -83,5 +83,6 @@ function rowOf({ sealer, clock }: Saving, { name, tenantId, route }: Saved): Out
     recipientsPerMinute: route.recipientsPerMinute ?? null,
     createdAt: now,
     updatedAt: now,
+    tlsPolicy: route.tlsPolicy ?? null,
   };
 }

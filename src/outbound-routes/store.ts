@@ -96,8 +96,8 @@ const routesOfMail = statement<RoutedMail, OutboundRouteRow>((db, param) =>
 );
 
 function routeOf(row: OutboundRouteRow): OutboundRoute {
-  const { name, tenantId, domain } = row;
-  return { name, tenantId, domain, relay: relayOf(row), source: 'stored' };
+  const { name, tenantId, domain, tlsPolicy } = row;
+  return { name, tenantId, domain, relay: relayOf(row), tlsPolicy, source: 'stored' };
 }
 
 function relayOf(row: OutboundRouteRow): Relay | null {

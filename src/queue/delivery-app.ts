@@ -1,5 +1,6 @@
 /** The app with what delivering mail needs besides. */
 import type { App } from '../app.ts';
+import type { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import type { DeliveryTrace } from './conversation/trace.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
@@ -12,6 +13,7 @@ export type DeliveryApp = App & {
   receiveLocally: LocalReceiver;
   sources: Sources;
   replies: Replies;
+  tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe'>;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;
 };

@@ -4,6 +4,7 @@ import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import { DeliveryTrace } from './conversation/trace.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -40,6 +41,7 @@ export function startDelivering(
     receiveLocally,
     sources: new Sources(app),
     replies,
+    tls: new DeliveryTls(app),
     monitor,
     trace,
   });

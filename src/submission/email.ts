@@ -136,6 +136,11 @@ function namesIn(header: SubmittedHeader, name: string): Map<string, string> {
   return names;
 }
 
+/** Returns true for a message whose sender asks that policies about TLS do not hold it up (RFC 8689 section 3). */
+function isTlsOptional(header: SubmittedHeader): boolean {
+  return findText(header, 'tls-required')?.trim().toLowerCase() === 'no';
+}
+
 /**
  * Returns the tags of the fields X-Service-Tag: a key and a value, such as `campaign: spring`.
  * @throws AppError validation_error
@@ -173,7 +178,7 @@ export function buildMessage(
     now,
     datedAt: Math.max(envelope.releaseAt ?? now, now),
     maxAgeMs: maxAgeMs(config, 'transactional'),
-    requireTls: envelope.requireTls ? 1 : 0,
+    requireTls: envelope.requireTls ? 1 : isTlsOptional(header) ? 2 : 0,
     utf8: needsUtf8(submission),
   });
 }

@@ -1,3 +1,4 @@
+import type { System } from '../../src/system/system.ts';
 import { dialHosts, type Hosts } from '../support/loopback.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
@@ -9,11 +10,13 @@ export async function openRoutedSpool(
   hosts: Hosts,
   connections?: number,
   env: Record<string, string> = {},
+  system: Partial<System> = {},
 ): Promise<RoutedSpool> {
   const dialled: string[] = [];
   const dial = dialHosts(hosts);
   const spool = await openSpool({
     system: {
+      ...system,
       dial(target) {
         dialled.push(target.address);
         return dial(target);

@@ -23,6 +23,7 @@ import type { Attempt } from '../../src/queue/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import type { Work } from '../../src/system/worker.ts';
+import { DeliveryTls } from '../../src/tls-policies/delivery-tls.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { pause } from './pause.ts';
 import { openTestApp, type TestApp, type TestResponse } from './test-app.ts';
@@ -190,6 +191,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     replies: PACKAGED,
     monitor: new DeliveryMonitor(app),
     trace: new DeliveryTrace(),
+    tls: new DeliveryTls(app),
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

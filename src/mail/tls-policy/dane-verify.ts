@@ -10,7 +10,7 @@ export type DaneIdentity = {
 
 /** Names of reports for what is wrong with the certificate (RFC 8460 section 4.3.1). */
 type DaneFault = 'certificate-host-mismatch' | 'certificate-expired' | 'certificate-not-trusted';
-export type DaneVerdict = { ok: true } | { ok: false; fault: DaneFault; reason: string };
+type DaneVerdict = { ok: true } | { ok: false; fault: DaneFault; reason: string };
 
 /** Maximum number of certificates of a chain that are looked at. Chains in use have at most five. Our own limit. */
 const MAX_CHAIN = 10;

@@ -2,6 +2,7 @@
  * What a session with a mail server must prove before mail is sent in it, and how that follows from the policies of the domain
  * (RFC 7672, RFC 8461). DANE of a host comes before MTA-STS of the domain, and the operator's word before both.
  */
+import { createHash } from 'node:crypto';
 import type { DnsLookups } from '../../system/dns.ts';
 import { type FoundTlsa, findTlsa, type NamedHost } from './dane-lookup.ts';
 import type { DaneIdentity } from './dane-verify.ts';
@@ -20,7 +21,7 @@ export type HostTls =
   /** TLS is required, with a certificate that TLSA records name. `base` is the name of the host in SNI (RFC 7672 section 8.1). */
   | ({ kind: 'dane'; base: string } & DaneIdentity)
   /** The host is not used, except for mail that asks that policies are not enforced (RFC 8689 section 4.2.2). */
-  | { kind: 'refused'; reason: string };
+  | { kind: 'refused'; by: 'dnssec' | 'mta-sts'; reason: string };
 
 /** The operator's word for the mail of a route. */
 export type TlsWord = 'required-verified' | 'required' | 'opportunistic' | 'none';
@@ -46,8 +47,14 @@ const OF_WORD: Readonly<Record<TlsWord, HostTls>> = {
   none: { kind: 'none' },
 };
 
-/** The requirement of a host, and the time in milliseconds for which it remains valid. */
-export type QualifiedHost = { tls: HostTls; ttlMs: number };
+/** The requirement of a host. */
+export type QualifiedHost = {
+  tls: HostTls;
+  /** True when DNSSEC or MTA-STS proves that the host is one of the domain, as mail with REQUIRETLS asks (RFC 8689 section 4.2.1). */
+  isNameProven: boolean;
+  /** Time for which this remains valid, in milliseconds. */
+  ttlMs: number;
+};
 
 /** Returns what a session with a host of the domain must prove. It never rejects because of DNS. */
 export async function qualifyHost(
@@ -55,12 +62,22 @@ export async function qualifyHost(
   domain: DomainTls,
   host: NamedHost,
 ): Promise<QualifiedHost> {
-  if (domain.word !== undefined) return { tls: OF_WORD[domain.word], ttlMs: Number.POSITIVE_INFINITY };
+  const { word, sts, isSecure } = domain;
+  const isNameProven = isSecure || (sts?.mode === 'enforce' && allowsHost(sts, host.name));
+  if (word !== undefined) return { tls: OF_WORD[word], isNameProven, ttlMs: Number.POSITIVE_INFINITY };
+  return { ...(await requirementOfPolicies(dns, domain, host)), isNameProven };
+}
+
+async function requirementOfPolicies(
+  dns: Pick<DnsLookups, 'tlsa' | 'cname'>,
+  domain: DomainTls,
+  host: NamedHost,
+): Promise<Pick<QualifiedHost, 'tls' | 'ttlMs'>> {
   const tlsa: FoundTlsa = domain.isSecure ? await findTlsa(dns, host) : NO_TLSA;
   switch (tlsa.kind) {
     case 'failed':
       return {
-        tls: { kind: 'refused', reason: `its TLSA records cannot be read (${tlsa.reason})` },
+        tls: { kind: 'refused', by: 'dnssec', reason: `its TLSA records cannot be read (${tlsa.reason})` },
         ttlMs: 0,
       };
     case 'usable': {
@@ -83,7 +100,7 @@ const NO_TLSA: FoundTlsa = { kind: 'none', ttlMs: Number.POSITIVE_INFINITY };
 function requirementOfSts({ domain, sts }: DomainTls, { name }: NamedHost): HostTls {
   if (sts?.mode !== 'enforce') return OPPORTUNISTIC;
   if (allowsHost(sts, name)) return { kind: 'verified' };
-  return { kind: 'refused', reason: `the MTA-STS policy of ${domain} does not name it` };
+  return { kind: 'refused', by: 'mta-sts', reason: `the MTA-STS policy of ${domain} does not name it` };
 }
 
 /**
@@ -91,8 +108,18 @@ function requirementOfSts({ domain, sts }: DomainTls, { name }: NamedHost): Host
  * policies. It depends on the domain alone and not on what was found about its hosts, so that no lookup that fails for a moment
  * has a domain share the sessions of others.
  */
-export function postureOf({ word, sts, isSecure }: DomainTls): string {
+export function postureOf({ word, sts, isSecure }: Omit<DomainTls, 'domain'>): string {
   if (word !== undefined) return ` tls=${word}`;
-  const ofSts = sts?.mode === 'enforce' ? ` mta-sts=${[...sts.mx].sort().join(',')}` : '';
+  const ofSts = sts?.mode === 'enforce' ? ` mta-sts=${fingerprintOf(sts.mx)}` : '';
   return `${isSecure ? ' dnssec' : ''}${ofSts}`;
+}
+
+/** Number of characters that tell policies apart. */
+const FINGERPRINT_CHARACTERS = 16;
+
+function fingerprintOf(patterns: readonly string[]): string {
+  const digest = createHash('sha256')
+    .update([...patterns].sort().join(','))
+    .digest('hex');
+  return digest.slice(0, FINGERPRINT_CHARACTERS);
 }

@@ -7,6 +7,7 @@ import { parseMailbox } from '../../mail/address.ts';
 import { HeldEgressError } from '../../system/egress.ts';
 import { AppError, errorMessage, invalid } from '../../system/errors.ts';
 import { getTenant } from '../../tenants/store.ts';
+import { DeliveryTls } from '../../tls-policies/delivery-tls.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import { Sources } from '../sources/sources.ts';
 import { testDelivery } from './run.ts';
@@ -18,6 +19,7 @@ const testSchema = Type.Object({ address: Type.String(), tenant: Type.Optional(T
 export function registerDeliveryTest(server: FastifyInstance, app: App & { replies: Replies }): void {
   let running: JsonLines | undefined;
   const sources = new Sources(app);
+  const tls = new DeliveryTls(app);
   server.post<{ Body: Static<typeof testSchema> }>(
     '/deliver-test',
     { schema: { body: testSchema } },
@@ -33,7 +35,7 @@ export function registerDeliveryTest(server: FastifyInstance, app: App & { repli
         stop.abort();
       });
       running = lines;
-      void testDelivery({ ...app, sources }, { to, tenantId, tell: lines.send, signal: stop.signal })
+      void testDelivery({ ...app, sources, tls }, { to, tenantId, tell: lines.send, signal: stop.signal })
         .catch((error) => {
           app.log.error({ err: error }, 'the test of a delivery failed because of an internal error');
           const failed = {

@@ -1,5 +1,6 @@
-/** Describes what DNS says of a domain, and which policies hold for sessions with its hosts. */
+/** Describes what DNS says of a domain, and what sessions with its hosts must prove. */
 import type { App } from '../../app.ts';
+import { type HostTls, OPPORTUNISTIC } from '../../mail/tls-policy/host-tls.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import type { Route } from '../site/route.ts';
 
@@ -21,29 +22,31 @@ export async function describeDns(
   return [cleanForeignText(`${domain} has MX ${text}`), ...addresses];
 }
 
-/**
- * Returns the policies. What a domain has published and this version does not obey is named, because other senders may refuse a server
- * that takes mail from here.
- */
-export async function describePolicy(
-  { dns }: Looking,
-  domain: string,
-  { hosts, relay }: HostsRoute,
-): Promise<string[]> {
+/** Returns what sessions with the hosts must prove, by the policies of the domain or the operator's word. */
+export function describePolicy({ hosts, relay }: HostsRoute): string[] {
   if (relay)
     return [
       `TLS with a certificate that is valid for ${relay.tlsName ?? 'the host'} is required, as for every relay`,
     ];
-  const tls = 'TLS is used where a server offers it, and its certificate need not be valid';
-  const sts = await dns.txt(`_mta-sts.${domain}`);
-  const hasSts = sts.kind === 'found' && sts.records.some((text) => /^v=STSv1;/.test(text));
-  const published = await Promise.all(
-    hosts.map(async ({ name }) => ({ name, answer: await dns.tlsa(`_25._tcp.${name}`) })),
-  );
-  const dane = published.filter(({ answer }) => answer.kind === 'found').map(({ name }) => name);
-  return [
-    tls,
-    ...(hasSts ? [`${domain} has published a policy of MTA-STS, which is not obeyed yet`] : []),
-    ...(dane.length > 0 ? [`${dane.join(', ')} has TLSA records (DANE), which are not obeyed yet`] : []),
-  ];
+  const sentences = hosts.map(({ name, tls = OPPORTUNISTIC }) => ({ name, text: sentenceOf(tls) }));
+  const [first] = sentences;
+  if (sentences.every(({ text }) => text === first?.text)) return [cleanForeignText(first?.text ?? '')];
+  return sentences.map(({ name, text }) => cleanForeignText(`${name}: ${text}`));
+}
+
+function sentenceOf(tls: HostTls): string {
+  switch (tls.kind) {
+    case 'none':
+      return 'TLS is not used, as the outbound route says';
+    case 'opportunistic':
+      return 'TLS is used where a server offers it, and its certificate need not be valid';
+    case 'required':
+      return 'TLS is required, and the certificate need not be valid';
+    case 'verified':
+      return 'TLS with a certificate that is valid for the host is required';
+    case 'dane':
+      return 'TLS with a certificate that the TLSA records of the host name is required (DANE)';
+    case 'refused':
+      return `no mail is sent there, because ${tls.reason}`;
+  }
 }

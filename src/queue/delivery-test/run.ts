@@ -7,6 +7,7 @@ import type { App } from '../../app.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import type { Mailbox } from '../../mail/address.ts';
 import { isAsciiAddress } from '../../mail/address.ts';
+import type { DeliveryTls } from '../../tls-policies/delivery-tls.ts';
 import { type ConversationLine, linesOfEvent } from '../conversation/lines.ts';
 import { type Conversation, connectedAt, type Recorded, recordIn } from '../conversation/record.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
@@ -39,7 +40,7 @@ export type TestEvent =
 /** Maximum time of a test, in milliseconds. A person waits for it, so it is shorter than the time that mail has. */
 const MAX_TEST_MS = 90_000;
 
-type TestApp = App & { replies: Replies; sources: Sources };
+type TestApp = App & { replies: Replies; sources: Sources; tls: DeliveryTls };
 type Tested = {
   to: Pick<Mailbox, 'address' | 'domain'>;
   /** Tenant whose outbound routes count; empty for those of all tenants. */
@@ -70,8 +71,7 @@ export async function testDelivery(app: TestApp, tested: Tested): Promise<void> 
       return tellOutcome(app, tested, deadEndOutcome(domain, route.plan, { recipients: [] }));
     case 'hosts':
       for (const text of await describeDns(app, domain, route)) tell({ kind: 'step', step: 'dns', text });
-      for (const text of await describePolicy(app, domain, route))
-        tell({ kind: 'step', step: 'policy', text });
+      for (const text of describePolicy(route)) tell({ kind: 'step', step: 'policy', text });
       return testSession(app, route, tested);
   }
 }
@@ -118,6 +118,8 @@ async function testSession(app: TestApp, route: HostsRoute, tested: Tested): Pro
   };
   const world: ConnectApp = {
     ...app,
+    // A test is no mail, so the reports about TLS do not count it.
+    tls: { tickets: app.tls.tickets, observe() {} },
     trace,
     dial: (target) => app.dial({ ...target, signal }),
     sources: { dialFrom: (source) => (target) => app.sources.dialFrom(source)({ ...target, signal }) },

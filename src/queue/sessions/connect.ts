@@ -16,6 +16,7 @@ import {
   LATER_SMTP_TIMEOUTS,
   PRESSED_TIMEOUT_MS,
 } from '../../mail/smtp/client/timeouts.ts';
+import type { HostTls } from '../../mail/tls-policy/host-tls.ts';
 import { openRelay } from '../../outbound-routes/relay.ts';
 import type { Relay } from '../../outbound-routes/route.ts';
 import { TimeoutError, withTimeout } from '../../system/clock.ts';
@@ -26,16 +27,26 @@ import type { DeliveryApp } from '../delivery-app.ts';
 import { evaluateFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import { evaluateRelayFailure } from '../outcome/relay.ts';
-
 import type { Route } from '../site/route.ts';
 import type { Hosts, Source } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { Addresses } from './addresses.ts';
-import { isAuthenticName, mayCarry, understands } from './requirements.ts';
+import {
+  ignoresPolicies,
+  isAuthenticName,
+  mayCarry,
+  requirementOf,
+  requiresTls,
+  type Taker,
+  understands,
+} from './requirements.ts';
 
 export type OpenSession = {
   smtp: SmtpSession;
   peer: Peer & { address: string };
+  taker: Taker;
+  /** What the session had to prove when it was opened. */
+  proven: HostTls['kind'];
   /** Null when the session is one with a host of the recipients' domain. */
   relay: Relay | null;
   /** How the session was opened. It is part of the conversation of each claim that is sent in the session. */
@@ -68,7 +79,11 @@ type Sendable = Recorded &
 export type ConnectApp = Pick<
   DeliveryApp,
   'clock' | 'dial' | 'config' | 'sealer' | 'replies' | 'crashPoint'
-> & { trace: Pick<DeliveryApp['trace'], 'isWatched' | 'show'>; sources: Pick<Sources, 'dialFrom'> };
+> & {
+  trace: Pick<DeliveryApp['trace'], 'isWatched' | 'show'>;
+  sources: Pick<Sources, 'dialFrom'>;
+  tls: Pick<DeliveryApp['tls'], 'tickets' | 'observe'>;
+};
 
 /** The app of a session, whose connections leave from its source with the name of the source. */
 type LeavingApp = ConnectApp & { heloName: string };
@@ -98,18 +113,20 @@ export async function connect(
   let wasTried = false;
   let unmet: Outcome | undefined;
   let hasFailed = false;
-  for (const { name, address } of candidateHosts(app, hosts, { claim, addresses })) {
+  for (const { name, address, taker } of candidateHosts(app, hosts, { claim, addresses })) {
     const now = app.clock.elapsed();
     if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
     const peer = { mx: name, address, tls: null };
     const connecting = relay
       ? connectToRelay(app, relay, { peer, opening })
-      : connectToTaker(leaving, peer, opening);
+      : connectToTaker(leaving, { address, taker }, opening);
     const opened = await openBefore(app, connecting, { deadline, peer });
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
       const opening = lastOpening(claim.conversation);
-      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls }, relay, opening } };
+      const proven = requirementOf(taker, claim).kind;
+      const session = { smtp: opened.session, peer: { ...peer, tls }, taker, proven, relay, opening };
+      return { kind: 'open', session };
     }
     const evaluated = relay
       ? evaluateRelayFailure(app.replies, peer, opened.failure)
@@ -120,7 +137,9 @@ export async function connect(
     }
     // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it. Neither does a
     // requirement of one message.
-    wasTried ||= opened.failure.kind !== 'local';
+    // A host that a policy refuses has not been contacted.
+    wasTried ||=
+      opened.failure.kind !== 'local' && !(taker.tls?.kind === 'refused' && !ignoresPolicies(claim));
     hasFailed = true;
     if (evaluated.kind !== 'deferred' || isLoginRefused(opened.failure))
       return { kind: 'closed', outcome: evaluated, wasTried };
@@ -171,18 +190,25 @@ export function hasBrokenOff({ brokenOff }: Pick<Claim, 'brokenOff'>, address: s
 }
 
 /** Returns every address of the hosts with the name of its host, in order of preference. */
-function targets(hosts: Hosts): { name: string; address: string }[] {
-  return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
+function targets(hosts: Hosts): { name: string; address: string; taker: Taker }[] {
+  return hosts.flatMap((taker) => taker.addresses.map((address) => ({ name: taker.name, address, taker })));
 }
 
 /** Opens a session with a host that can take the mail. Another host is tried when this one cannot (RFC 6531 section 3.2). */
 async function connectToTaker(
   app: LeavingApp,
-  peer: { mx: string; address: string },
+  { address, taker }: { address: string; taker: Taker },
   opening: Opening,
 ): Promise<OpenedSmtp> {
-  const opened = await connectWithTlsFallback(app, peer, opening);
-  if (!opened.ok || understands(opened.session, opening.claim)) return opened;
+  const { claim } = opening;
+  const tls = requirementOf(taker, claim);
+  const opened = await openRequired(app, { address, taker, tls }, opening);
+  // Mail that asks for the opposite of a policy says nothing about the policy, and reports are such mail (RFC 8460 section 3).
+  if (!requiresTls(claim) && !ignoresPolicies(claim)) {
+    const domain = claim.recipients[0]?.domain.toLowerCase() ?? '';
+    app.tls.observe({ domain, host: taker.name, address, tls, opened });
+  }
+  if (!opened.ok || understands(opened.session, claim)) return opened;
   void opened.session.quit();
   return { ok: false, failure: NO_SMTPUTF8 };
 }
@@ -197,7 +223,13 @@ const NO_REQUIRETLS: SmtpFailure = {
   phase: 'ehlo',
   kind: 'requirement',
   status: '5.7.30',
-  message: 'the relay does not offer REQUIRETLS, which the message requires',
+  message: 'the server does not offer REQUIRETLS, which the message requires',
+};
+const NAME_UNPROVEN: SmtpFailure = {
+  phase: 'connect',
+  kind: 'requirement',
+  status: '5.7.30',
+  message: 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires',
 };
 
 function timeoutsOf({ recipients }: Sendable): SmtpOptions['timeouts'] {
@@ -217,33 +249,67 @@ async function connectToRelay(
   const { claim, isPressed } = opening;
   const { mx: host, address } = peer;
   const watching = { onPhase: crashOn(app), observer: recordIn(app, claim) };
-  const session = { host, address, timeouts: timeoutsOf(claim), isPressed, ...watching };
-  const opened = await openRelay(app, relay, session);
+  const opened = await openRelay(app, relay, {
+    host,
+    address,
+    timeouts: timeoutsOf(claim),
+    isPressed,
+    ...watching,
+  });
   if (!opened.ok) return opened;
   const { session: smtp } = opened;
-  if (mayCarry({ smtp, peer, relay }, claim)) return opened;
+  const session = { smtp, taker: { name: host }, proven: 'verified', relay } as const;
+  if (mayCarry(session, claim)) return opened;
   void smtp.quit();
   return { ok: false, failure: understands(smtp, claim) ? NO_REQUIRETLS : NO_SMTPUTF8 };
 }
 
-async function connectWithTlsFallback(
+type Required = { address: string; taker: Taker; tls: HostTls };
+
+/** Opens a session that proves what the mail and the policies of the domain require of the host. */
+function openRequired(
   app: LeavingApp,
-  { mx, address }: { mx: string; address: string },
-  { claim, addresses, isPressed }: Opening,
+  { address, taker, tls }: Required,
+  opening: Opening,
 ): Promise<OpenedSmtp> {
-  const attempts = attemptsOf(claim.recipients);
-  const age = app.clock.now() - claim.message.datedAt;
+  const { claim, isPressed } = opening;
   const options: Omit<SmtpOptions, 'tls'> = {
     address,
     port: app.config.outbound.smtpPort,
-    serverName: mx,
+    serverName: taker.name,
     heloName: app.heloName,
     timeouts: timeoutsOf(claim),
     isPressed,
+    tickets: app.tls.tickets,
     onPhase: crashOn(app),
     observer: recordIn(app, claim),
   };
-  if (claim.message.requireTls === 1) return openRequiringTls(app, options, claim);
+  if (requiresTls(claim) && tls.kind !== 'refused')
+    return openRequiringTls(app, options, { claim, taker, tls });
+  switch (tls.kind) {
+    case 'none':
+      return openSmtp(app, { ...options, tls: 'none' });
+    case 'opportunistic':
+      return openWithTlsFallback(app, options, opening);
+    case 'required':
+      return openSmtp(app, { ...options, tls: 'encrypted' });
+    case 'verified':
+      return openSmtp(app, { ...options, tls: 'starttls' });
+    case 'dane':
+      return openSmtp(app, { ...options, tls: 'dane', dane: tls });
+    case 'refused':
+      return Promise.resolve({ ok: false, failure: { phase: 'connect', kind: 'tls', message: tls.reason } });
+  }
+}
+
+async function openWithTlsFallback(
+  app: LeavingApp,
+  options: Omit<SmtpOptions, 'tls'>,
+  { claim, addresses }: Opening,
+): Promise<OpenedSmtp> {
+  const { address } = options;
+  const attempts = attemptsOf(claim.recipients);
+  const age = app.clock.now() - claim.message.datedAt;
   if (addresses.needsPlainText(address, app.clock.elapsed()))
     return openSmtp(app, { ...options, tls: 'none' });
   const first = await openSmtp(app, { ...options, tls: 'opportunistic' });
@@ -258,13 +324,16 @@ async function connectWithTlsFallback(
 
 /** Opens a session for mail with REQUIRETLS, for which nothing less than verified TLS will do. */
 async function openRequiringTls(
-  app: ConnectApp,
+  app: LeavingApp,
   options: Omit<SmtpOptions, 'tls'>,
-  claim: Sendable,
+  { claim, taker, tls }: { claim: Sendable; taker: Taker; tls: HostTls },
 ): Promise<OpenedSmtp> {
-  if (isAuthenticName(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
-  const message = 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires';
-  return { ok: false, failure: { phase: 'connect', kind: 'requirement', status: '5.7.30', message } };
+  if (!isAuthenticName(taker, claim)) return { ok: false, failure: NAME_UNPROVEN };
+  if (tls.kind !== 'dane') return openSmtp(app, { ...options, tls: 'required' });
+  const opened = await openSmtp(app, { ...options, tls: 'dane', dane: tls });
+  if (!opened.ok || opened.session.extensions.has('REQUIRETLS')) return opened;
+  void opened.session.quit();
+  return { ok: false, failure: NO_REQUIRETLS };
 }
 
 /**

@@ -10,6 +10,7 @@ import { type MxPlan, planMx } from '../../mail/mx.ts';
 import { findOutboundRoute } from '../../outbound-routes/find.ts';
 import { planRelay } from '../../outbound-routes/relay.ts';
 import { type Relay, siteOfRelay } from '../../outbound-routes/route.ts';
+import type { DeliveryTls } from '../../tls-policies/delivery-tls.ts';
 import type { DeliveryQueueName } from '../queue-key.ts';
 import { type Hosts, type Source, siteFrom } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
@@ -28,7 +29,7 @@ export type Route =
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
 /** What routes are found with. */
-type RoutingApp = App & { sources: Pick<Sources, 'choose'> };
+type RoutingApp = App & { sources: Pick<Sources, 'choose'>; tls: Pick<DeliveryTls, 'policiesOf'> };
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
@@ -48,10 +49,19 @@ export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Pr
   const relay = chosen?.relay ?? null;
   // A machine with a relay may be unable to look up anything else, so other domains are not looked up then.
   if (relay && !(await receivesFor(app, domain))) return routeByRelay(app, relay, domain);
-  const plan = await planMx(app, domain);
+  const policies = app.tls.policiesOf(domain, chosen?.tlsPolicy ?? undefined);
+  const plan = await planMx(app, domain, policies.qualify);
   if (plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
   if (relay) return routeByRelay(app, relay, domain);
-  return plan.kind === 'hosts' ? routeFromSource(app, queue, plan) : deadEnd(domain, plan);
+  if (plan.kind !== 'hosts') return deadEnd(domain, plan);
+  const { isMxSecure = false } = plan;
+  const doubt = await policies.findDoubt(isMxSecure);
+  if (doubt !== undefined)
+    return deadEnd(domain, { kind: 'unresolved', reason: `DNSSEC cannot be tested (${doubt})` });
+  // What a domain requires of TLS is part of the key, so that no session is shared by domains that require different things.
+  const site = `${plan.site}${await policies.posture(isMxSecure)}`;
+  const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
+  return routeFromSource(app, queue, { ...plan, site, ttlMs });
 }
 
 /** The key contains spaces and the keys of other sites do not, so no two sites share a key. */

@@ -53,9 +53,12 @@ export function siteFrom(hosts: string, source: Source): string {
   return `${hosts}${FROM}${source.name} ${fingerprintOf(source)}`;
 }
 
+/** Matches what stands behind the hosts in the key of a site: what is required of TLS (mail/tls-policy/host-tls.ts), and the source. */
+const BEHIND_HOSTS = / (?:dnssec\b|mta-sts=|tls=|from )/;
+
 /** Returns the names of the hosts in the key of a site, separated by commas, or the whole key of a site without hosts. */
 export function hostsOfSite(site: string): string {
-  const [hosts = site] = site.split(FROM);
+  const [hosts = site] = site.split(BEHIND_HOSTS);
   return hosts;
 }
 

@@ -51,7 +51,7 @@ test('the route, DNS, the policy and each reply are shown, and no message is sen
   assert.equal(code, 0, terminal.errors);
   assert.match(
     terminal.output,
-    /^route: the hosts of the domain\ndns: rcpt\.example has MX 10 mx\.rcpt\.example\ndns: mx\.rcpt\.example has 192\.0\.2\.1\npolicy: TLS is used .*\npolicy: rcpt\.example has published a policy of MTA-STS, which is not obeyed yet\n +0 ms \* connecting to mx\.rcpt\.example \[192\.0\.2\.1\], port 25\n/,
+    /^route: the hosts of the domain\ndns: rcpt\.example has MX 10 mx\.rcpt\.example\ndns: mx\.rcpt\.example has 192\.0\.2\.1\npolicy: TLS is used .*\n +0 ms \* connecting to mx\.rcpt\.example \[192\.0\.2\.1\], port 25\n/,
   );
   assert.match(
     terminal.output,

@@ -1,0 +1,35 @@
+/** The migration of the main database that adds TLS policies of other domains, reports about TLS, and the operator's word on TLS. */
+import type { Migration } from './migrate.ts';
+
+export const TLS_POLICIES: Migration = {
+  id: '0121-tls-policies',
+  sql: `CREATE TABLE stsPolicies (
+  domain TEXT PRIMARY KEY,
+  policyId TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  mx TEXT NOT NULL,
+  maxAgeSeconds INTEGER NOT NULL,
+  expiresAt INTEGER NOT NULL,
+  refreshAt INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stsPoliciesByRefresh ON stsPolicies (refreshAt);
+CREATE INDEX stsPoliciesByExpiry ON stsPolicies (expiresAt);
+CREATE TABLE tlsReports (
+  day INTEGER NOT NULL,
+  domain TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  dueAt INTEGER NOT NULL,
+  PRIMARY KEY (day, domain)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tlsReportsDue ON tlsReports (dueAt);
+CREATE TABLE tlsSessions (
+  day INTEGER NOT NULL,
+  domain TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  failure TEXT NOT NULL,
+  sessions INTEGER NOT NULL,
+  PRIMARY KEY (day, domain, policy, failure)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE outboundRoutes ADD COLUMN tlsPolicy TEXT;
+`,
+};

@@ -1,0 +1,168 @@
+/** Reports about TLS to the domains that ask for them (RFC 8460): the record that asks, what is counted, the document, and the message. */
+import { gzipSync } from 'node:zlib';
+import { isHostName } from '../../system/dns.ts';
+import { base64Lines } from '../message/base64.ts';
+
+/** The policy that sessions were opened by, as a report has it (RFC 8460 section 4.4). */
+export type ReportedPolicy = {
+  type: 'tlsa' | 'sts' | 'no-policy-found';
+  /** TLSA records, or lines of the policy of MTA-STS. Empty without a policy. */
+  lines: readonly string[];
+  /** Patterns of the MX hosts of a policy of MTA-STS. */
+  mx: readonly string[];
+};
+
+/** What failed in sessions that did not meet the policy (RFC 8460 section 4.4). */
+export type ReportedFailure = {
+  /** A result type of RFC 8460 section 4.3. */
+  type: string;
+  /** Host with which the session failed, and its address; null when no session was opened. */
+  host: string | null;
+  address: string | null;
+  /** A few words that say more. */
+  reason: string;
+};
+
+export type TlsReport = {
+  /** Host name of the installation. */
+  submitter: string;
+  contact: string;
+  /** Domain whose record asks for the report. */
+  domain: string;
+  /** Letters and digits. */
+  id: string;
+  /** Period in Unix milliseconds. `end` belongs to it. */
+  begin: number;
+  end: number;
+  /** Numbers of sessions by policy and failure; `failure` is null for those that met the policy. */
+  sessions: readonly { policy: ReportedPolicy; failure: ReportedFailure | null; count: number }[];
+};
+
+/** Where reports go. */
+export type ReportDestinations = { addresses: readonly string[]; urls: readonly string[] };
+
+/** Maximum number of destinations of a record. Our own limit. */
+const MAX_DESTINATIONS = 4;
+const RECORD = /^v=TLSRPTv1[ \t]*;/;
+const ADDRESS = /^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@([0-9A-Za-z.-]{1,253})$/;
+
+/**
+ * Returns the destinations that the records of `_smtp._tls.<domain>` name; undefined when they ask for no reports. More than one record
+ * of this kind asks for none (RFC 8460 section 3).
+ */
+export function readReportDestinations(records: readonly string[]): ReportDestinations | undefined {
+  const [record, another] = records.filter((text) => RECORD.test(text));
+  if (record === undefined || another !== undefined) return undefined;
+  const fields = record.split(/[ \t]*;[ \t]*/);
+  const rua = fields.find((field) => field.startsWith('rua='))?.slice('rua='.length) ?? '';
+  const uris = rua
+    .split(',')
+    .map((uri) => uri.trim())
+    .slice(0, MAX_DESTINATIONS);
+  const addresses = uris.flatMap((uri) => readAddress(uri) ?? []);
+  const urls = uris.filter((uri) => URL.parse(uri)?.protocol === 'https:');
+  return addresses.length + urls.length > 0 ? { addresses, urls } : undefined;
+}
+
+function readAddress(uri: string): string | undefined {
+  const address = decode(/^mailto:([^?]+)/i.exec(uri)?.[1] ?? '');
+  const [, host] = ADDRESS.exec(address) ?? [];
+  return host !== undefined && isHostName(host) ? address : undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the document, compressed as RFC 8460 section 5.2 asks. */
+export function compressReport(report: TlsReport): Buffer {
+  const { submitter, contact, id, begin, end } = report;
+  const document = {
+    'organization-name': submitter,
+    'date-range': { 'start-datetime': timeOf(begin), 'end-datetime': timeOf(end) },
+    'contact-info': contact,
+    'report-id': id,
+    policies: policiesOf(report),
+  };
+  return gzipSync(JSON.stringify(document));
+}
+
+function timeOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}
+
+function policiesOf({ domain, sessions }: TlsReport): unknown[] {
+  const byPolicy = Map.groupBy(sessions, ({ policy }) => JSON.stringify(policy));
+  return [...byPolicy.values()].flatMap((same) => {
+    const [first] = same;
+    if (!first) return [];
+    const { type, lines, mx } = first.policy;
+    const failed = same.filter(({ failure }) => failure !== null);
+    const sum = (some: typeof same) => some.reduce((total, { count }) => total + count, 0);
+    return [
+      {
+        policy: {
+          'policy-type': type,
+          ...(lines.length > 0 && { 'policy-string': lines }),
+          'policy-domain': domain,
+          ...(mx.length > 0 && { 'mx-host': mx }),
+        },
+        summary: {
+          'total-successful-session-count': sum(same) - sum(failed),
+          'total-failure-session-count': sum(failed),
+        },
+        ...(failed.length > 0 && {
+          'failure-details': failed.map(({ failure, count }) => ({
+            'result-type': failure?.type,
+            ...(failure?.host !== null && { 'receiving-mx-hostname': failure?.host }),
+            ...(failure?.address !== null && { 'receiving-ip': failure?.address }),
+            'failed-session-count': count,
+            ...(failure?.reason !== '' && { 'failure-reason-code': failure?.reason }),
+          })),
+        }),
+      },
+    ];
+  });
+}
+
+/** Media type of a report by HTTPS, and of its part in a message (RFC 8460 section 5). */
+export const REPORT_MEDIA_TYPE = 'application/tlsrpt+gzip';
+
+/**
+ * Returns the message that carries the report (RFC 8460 section 5.3), without `Date`, and the size of its header with the empty line.
+ * Policies about TLS do not hold it up (section 3).
+ */
+export function composeTlsReport(
+  report: TlsReport,
+  to: readonly string[],
+): { bytes: Buffer; headerBytes: number } {
+  const { submitter, contact, domain, id, begin, end } = report;
+  const seconds = (at: number) => Math.floor(at / 1_000);
+  const filename = `${submitter}!${domain}!${seconds(begin)}!${seconds(end)}!${id}.json.gz`;
+  const boundary = `report-${id}`;
+  const header = Buffer.from(
+    `From: ${contact}\r\nTo: ${to.join(',\r\n ')}\r\n` +
+      `Subject: Report Domain: ${domain}\r\n Submitter: ${submitter}\r\n Report-ID: <${id}@${submitter}>\r\n` +
+      `Message-ID: <${id}@${submitter}>\r\nTLS-Report-Domain: ${domain}\r\nTLS-Report-Submitter: ${submitter}\r\n` +
+      'TLS-Required: No\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n' +
+      `Content-Type: multipart/report; report-type="tlsrpt";\r\n boundary="${boundary}"\r\n\r\n`,
+  );
+  const text = `This is a report about TLS with the mail servers of ${domain}, as ${submitter} found it.`;
+  const parts = [
+    `--${boundary}\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\n${text}\r\n--${boundary}\r\n`,
+    `Content-Type: ${REPORT_MEDIA_TYPE}\r\nContent-Disposition: attachment;\r\n filename="${filename}"\r\n`,
+    'Content-Transfer-Encoding: base64\r\n\r\n',
+  ];
+  const lines = [...base64Lines({ kind: 'bytes', bytes: compressReport(report) })];
+  const bytes = Buffer.concat([
+    header,
+    Buffer.from(parts.join('')),
+    ...lines,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  return { bytes, headerBytes: header.length };
+}

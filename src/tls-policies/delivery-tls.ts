@@ -1,0 +1,104 @@
+/** What delivery knows of TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
+import { domainToASCII } from 'node:url';
+import type { App } from '../app.ts';
+import { SmtpTickets } from '../mail/smtp/client/tickets.ts';
+import type { NamedHost } from '../mail/tls-policy/dane-lookup.ts';
+import {
+  type DomainTls,
+  postureOf,
+  type QualifiedHost,
+  qualifyHost,
+  type TlsWord,
+} from '../mail/tls-policy/host-tls.ts';
+import type { StsPolicy } from '../mail/tls-policy/sts-policy.ts';
+import { createLru } from '../system/lru.ts';
+import { DnssecTest } from './dnssec-test.ts';
+import { TlsSessionCounts } from './session-counts.ts';
+import { type ReportedSession, reportedFailure, reportedPolicy } from './session-result.ts';
+import { type FoundSts, StsPolicies } from './sts-policies.ts';
+
+type TlsApp = Pick<App, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' | 'config'>;
+
+/** Maximum number of domains whose policy is remembered for reports. */
+const MAX_DOMAINS = 10_000;
+const NO_STS: FoundSts = { policy: undefined, retryMs: Number.POSITIVE_INFINITY };
+
+/** The TLS of one domain, while its hosts are looked up. */
+type DomainPolicies = {
+  /** Returns what a session with a host of the domain must prove. */
+  qualify(host: NamedHost & { isMxSecure: boolean }): Promise<QualifiedHost>;
+  /** Returns the part of the site's key that keeps domains with different policies apart. */
+  posture(isMxSecure: boolean): Promise<string>;
+  /** Returns the time for which the policies hold, in milliseconds. */
+  ttlMs(): Promise<number>;
+  /** Why it is not known whether DNSSEC can be believed; undefined when it is known, or does not matter. */
+  findDoubt(isMxSecure: boolean): Promise<string | undefined>;
+};
+
+export class DeliveryTls {
+  readonly tickets: SmtpTickets;
+  readonly #app: TlsApp;
+  readonly #sts: StsPolicies;
+  readonly #dnssec: DnssecTest;
+  readonly #counts: TlsSessionCounts;
+  /** The MTA-STS policy that was applied last, by domain; null for domains without one. */
+  readonly #applied = createLru<string, { sts: StsPolicy | undefined }>(MAX_DOMAINS);
+
+  constructor(app: TlsApp) {
+    this.#app = app;
+    this.tickets = new SmtpTickets(app.clock);
+    this.#dnssec = new DnssecTest(app, app.config.dns.signedName);
+    this.#counts = new TlsSessionCounts(app);
+    this.#sts = new StsPolicies(app, (domain, { kind, reason }) =>
+      this.#counts.count({
+        domain,
+        policy: { type: 'sts', lines: [], mx: [] },
+        failure: { type: kind, host: null, address: null, reason },
+      }),
+    );
+  }
+
+  /** Returns the policies of a domain. Nothing is looked up before a host of it is known. `word` is the operator's. */
+  policiesOf(given: string, word: TlsWord | undefined): DomainPolicies {
+    const domain = domainToASCII(given) || given;
+    const usesSts = word === undefined && this.#app.config.outbound.mtaSts;
+    let found: Promise<FoundSts> | undefined;
+    const findSts = (): Promise<FoundSts> => {
+      found ??= usesSts ? this.#sts.find(domain) : Promise.resolve(NO_STS);
+      return found;
+    };
+    const tlsOf = async (isMxSecure: boolean): Promise<DomainTls> => {
+      const { policy: sts } = await findSts();
+      if (word === undefined) this.#applied.set(domain, { sts });
+      return { domain, word, sts, isSecure: isMxSecure && (await this.#isBelieved()) };
+    };
+    return {
+      qualify: async ({ isMxSecure, ...host }) => qualifyHost(this.#app.dns, await tlsOf(isMxSecure), host),
+      posture: async (isMxSecure) => postureOf(await tlsOf(isMxSecure)),
+      ttlMs: async () => (await findSts()).retryMs,
+      findDoubt: async (isMxSecure) => {
+        if (!isMxSecure || word !== undefined || !this.#app.config.outbound.dane) return undefined;
+        const state = await this.#dnssec.state();
+        return state.kind === 'unknown' ? state.reason : undefined;
+      },
+    };
+  }
+
+  async #isBelieved(): Promise<boolean> {
+    return this.#app.config.outbound.dane && (await this.#dnssec.state()).kind === 'validates';
+  }
+
+  /** Counts a session with a host for the report of its domain. Mail to which the operator's word applies is not reported. */
+  observe(session: ReportedSession): void {
+    const applied = this.#applied.get(session.domain);
+    if (!applied) return;
+    const failure = reportedFailure(session, applied.sts);
+    if (failure === undefined) return;
+    this.#counts.count({ domain: session.domain, policy: reportedPolicy(session.tls, applied.sts), failure });
+  }
+
+  /** Writes the counts for reports. */
+  flush(): Promise<void> {
+    return this.#counts.flush();
+  }
+}

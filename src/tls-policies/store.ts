@@ -1,0 +1,157 @@
+/** Stores TLS policies of other domains, and counts of sessions for reports about TLS. All SQL of these tables is here. */
+import { sql } from 'kysely';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { deleteRows, findRow, putRow } from '../db/rows.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { StsPolicyRow, TlsReportRow, TlsSessionRow } from '../db/tls-policy-tables.ts';
+
+/** Maximum number of stored policies. Beyond it, the one that expires first makes room. */
+const MAX_POLICIES = 50_000;
+/** Maximum number of domains that a day has reports about. */
+const MAX_REPORTED_DOMAINS = 10_000;
+/** Maximum number of different results of one domain on a day. */
+const MAX_RESULTS = 200;
+
+/** Returns the policy of a domain, also when it has expired. */
+export function findStsPolicy(tx: Tx, domain: string): Promise<StsPolicyRow | undefined> {
+  return findRow(tx, 'stsPolicies', { domain });
+}
+
+/** Stores the policy of a domain, in place of the one that it had. */
+export const saveStsPolicy = defineWrite('tlsPolicies.save', async (tx, row: StsPolicyRow): Promise<void> => {
+  const isNew = (await findStsPolicy(tx, row.domain)) === undefined;
+  await putRow(tx, 'stsPolicies', row);
+  if (!isNew || (await countRows(tx, 'stsPolicies')) <= MAX_POLICIES) return;
+  const first = await tx
+    .selectFrom('stsPolicies')
+    .select('domain')
+    .orderBy('expiresAt')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  await deleteRows(tx, 'stsPolicies', { domain: first.domain });
+});
+
+async function countRows(tx: Tx, table: 'stsPolicies' | 'tlsReports'): Promise<number> {
+  const { count } = await tx
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Names the next attempt to fetch a policy that could not be fetched. */
+export const postponeStsRefresh = defineWrite(
+  'tlsPolicies.postponeRefresh',
+  async (tx, { domain, refreshAt }: Pick<StsPolicyRow, 'domain' | 'refreshAt'>): Promise<void> => {
+    await tx.updateTable('stsPolicies').set({ refreshAt }).where('domain', '=', domain).execute();
+  },
+);
+
+/** Deletes the policies that have expired. */
+export const expireStsPolicies = defineWrite(
+  'tlsPolicies.expire',
+  async (tx, { now }: { now: number }): Promise<void> => {
+    await tx.deleteFrom('stsPolicies').where('expiresAt', '<=', now).execute();
+  },
+);
+
+const refreshable = statement((db, param: Param<{ now: number; limit: number }>) =>
+  db
+    .selectFrom('stsPolicies')
+    .selectAll()
+    .where('refreshAt', '<=', constant(param('now')))
+    .orderBy('refreshAt')
+    .limit(param('limit')),
+);
+
+/** Returns the policies that are to be fetched again, those that wait longest first. */
+export function listRefreshable(tx: Tx, due: { now: number; limit: number }): Promise<StsPolicyRow[]> {
+  return refreshable.all(tx, due);
+}
+
+/** Sessions of a domain that ended alike. `dueAt` is the time of the first attempt to send the report of the day. */
+export type CountedSessions = TlsSessionRow & Pick<TlsReportRow, 'dueAt'>;
+
+/** Adds sessions to those of their days. What the bounds of a day leave no row for is not reported. */
+export const addTlsSessions = defineWrite(
+  'tlsPolicies.addSessions',
+  async (tx, { counted }: { counted: readonly CountedSessions[] }): Promise<void> => {
+    for (const { dueAt, ...row } of counted) await addSessions(tx, row, dueAt);
+  },
+);
+
+async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<void> {
+  const { day, domain, policy, failure, sessions } = row;
+  const again = await tx
+    .updateTable('tlsSessions')
+    .set((set) => ({ sessions: set('sessions', '+', sessions) }))
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .where('policy', '=', policy)
+    .where('failure', '=', failure)
+    .returning('sessions')
+    .executeTakeFirst();
+  if (again) return;
+  if (!(await findRow(tx, 'tlsReports', { day, domain }))) {
+    if ((await countRows(tx, 'tlsReports')) >= MAX_REPORTED_DOMAINS) return;
+    await putRow(tx, 'tlsReports', { day, domain, attempts: 0, dueAt });
+  }
+  const { count } = await tx
+    .selectFrom('tlsSessions')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .executeTakeFirstOrThrow();
+  if (count < MAX_RESULTS) await putRow(tx, 'tlsSessions', row);
+}
+
+const nextDue = statement((db, param: Param<{ now: number }>) =>
+  db
+    .selectFrom('tlsReports')
+    .selectAll()
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(1),
+);
+
+/** Returns the report that has been due for the longest time. */
+export function findDueTlsReport(tx: Tx, now: number): Promise<TlsReportRow | undefined> {
+  return nextDue.first(tx, { now });
+}
+
+type Day = Pick<TlsReportRow, 'day' | 'domain'>;
+
+/** Returns the sessions that a report is about. */
+export function listTlsSessions(tx: Tx, { day, domain }: Day): Promise<TlsSessionRow[]> {
+  return tx
+    .selectFrom('tlsSessions')
+    .selectAll()
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .execute();
+}
+
+/** Makes a report due later that could not be sent. */
+export const postponeTlsReport = defineWrite(
+  'tlsPolicies.postponeReport',
+  async (tx, { day, domain, dueAt }: Day & Pick<TlsReportRow, 'dueAt'>): Promise<void> => {
+    await tx
+      .updateTable('tlsReports')
+      .set({ dueAt, attempts: sql`attempts + 1` })
+      .where('day', '=', day)
+      .where('domain', '=', domain)
+      .execute();
+  },
+);
+
+/** Deletes a report and what it is made of, within a write. Returns false when it was deleted before. */
+export async function deleteTlsReport(tx: Tx, { day, domain }: Day): Promise<boolean> {
+  const deleted = await tx
+    .deleteFrom('tlsReports')
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .returning('domain')
+    .executeTakeFirst();
+  await deleteRows(tx, 'tlsSessions', { day, domain });
+  return deleted !== undefined;
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { readTlsReport } from '../../../src/mail/reports/tls.ts';
+import { usableRecords } from '../../../src/mail/tls-policy/tlsa.ts';
+import { createTlsReportWork } from '../../../src/mail-reports/tls-reports/work.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
+import type { Fetch } from '../../../src/system/fetch.ts';
+import { DeliveryTls } from '../../../src/tls-policies/delivery-tls.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import { deliveryAppOf, openSpool } from '../../support/spool.ts';
+
+const posts: { url: string; body: Buffer; type: string | undefined }[] = [];
+let status = 201;
+const fetch: Fetch = async ({ url, body, headers }) => {
+  if (url.includes('mta-sts')) throw new Error('connect ECONNREFUSED');
+  posts.push({ url, body: body as Buffer, type: headers['content-type'] });
+  return { status, headers: {}, body: Buffer.alloc(0), truncated: false };
+};
+const closing = closeAfterTests();
+const spool = closing(await openSpool({ system: { fetch } }));
+const { app } = spool;
+spool.addZone(`_smtp._tls.mail.test TXT "v=TLSRPTv1; rua=mailto:tls@mail.test"
+_smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"`);
+const HOST = { host: 'mx.mail.test', address: '192.0.2.1' };
+
+const session = (tls: object | undefined) => ({ ok: true, session: { tls } }) as never;
+const failed = (problem: string) =>
+  ({ ok: false, failure: { phase: 'starttls', kind: 'tls', message: 'it failed', problem } }) as never;
+const GOOD = { version: 'TLSv1.3', cipher: 'x', authorized: true, fault: undefined };
+const dane = {
+  kind: 'dane',
+  base: 'mx',
+  names: [],
+  records: usableRecords([`3 1 1 ${'a'.repeat(64)}`]),
+} as const;
+
+/** Counts sessions with the hosts of a domain, whose policy was looked up before. */
+async function observe(
+  domain: string,
+  ...sessions: Pick<Parameters<DeliveryTls['observe']>[0], 'tls' | 'opened'>[]
+) {
+  const tls = new DeliveryTls(app);
+  await tls.policiesOf(domain, undefined).posture(false);
+  for (const one of sessions) tls.observe({ domain, ...HOST, ...one });
+  await tls.flush();
+}
+
+async function runNextDay(): Promise<void> {
+  await spool.clock.advance(DAY_MS + 8 * 3_600_000);
+  const work = createTlsReportWork(app);
+  const { items } = await work.lease(1);
+  for (const item of items) await work.run(item);
+}
+
+const mails = () =>
+  app.db.read.selectFrom('messages').selectAll().where('sender', 'like', 'postmaster@%').execute();
+const counted = () => app.db.read.selectFrom('tlsSessions').selectAll().execute();
+const opportunistic = { kind: 'opportunistic' } as const;
+
+test('a day of sessions becomes one signed report by mail, which policies about TLS do not hold up', async () => {
+  await observe(
+    'mail.test',
+    { tls: dane, opened: session(GOOD) },
+    { tls: dane, opened: session(GOOD) },
+    { tls: dane, opened: failed('certificate-not-trusted') },
+    { tls: opportunistic, opened: session(undefined) },
+  );
+  await runNextDay();
+  const [message, another] = await mails();
+  assert.ok(message && !another);
+  assert.equal(message.requireTls, 2);
+  const recipients = await app.db.read
+    .selectFrom('recipients')
+    .selectAll()
+    .where('messageId', '=', message.id)
+    .execute();
+  assert.deepEqual(
+    recipients.map(({ address }) => address),
+    ['tls@mail.test'],
+  );
+  const { signature, content } = await deliveryAppOf(app).prepare({ message, recipients } as never);
+  const pieces: Uint8Array[] = [Buffer.from(signature, 'latin1')];
+  for await (const piece of content.chunks()) pieces.push(piece);
+  const text = Buffer.concat(pieces).toString();
+  assert.match(text, /^DKIM-Signature: .*d=mx\.postrider\.example;/);
+  assert.match(
+    text,
+    /\r\nTLS-Report-Domain: mail\.test\r\nTLS-Report-Submitter: mx\.postrider\.example\r\nTLS-Required: No\r\n/,
+  );
+  assert.match(text, /report-type="tlsrpt"/);
+  const [, encoded = ''] = /application\/tlsrpt\+gzip[\s\S]*?base64\r\n\r\n([\s\S]*?)\r\n--/.exec(text) ?? [];
+  const json = gunzipSync(Buffer.from(encoded, 'base64')).toString();
+  const report = readTlsReport(json);
+  assert.deepEqual(
+    report.policies.map(({ policyType, succeeded, failed, failures }) => ({
+      policyType,
+      succeeded,
+      failed,
+      failures,
+    })),
+    [
+      {
+        policyType: 'no-policy-found',
+        succeeded: 0,
+        failed: 1,
+        failures: [{ resultType: 'starttls-not-supported', sessions: 1, receivingHost: 'mx.mail.test' }],
+      },
+      {
+        policyType: 'tlsa',
+        succeeded: 2,
+        failed: 1,
+        failures: [{ resultType: 'certificate-not-trusted', sessions: 1, receivingHost: 'mx.mail.test' }],
+      },
+    ],
+  );
+  assert.match(json, /"policy-string":\["3 1 1 a{64}"\]/);
+  assert.deepEqual(await counted(), []);
+});
+
+test('domains that ask for no reports, and failures that are not of TLS, leave no trace', async () => {
+  await observe('silent.test', { tls: opportunistic, opened: session(GOOD) });
+  const reset = { ok: false, failure: { phase: 'connect', kind: 'connection', message: 'reset' } } as never;
+  await observe('mail.test', { tls: opportunistic, opened: reset });
+  assert.deepEqual(await counted(), []);
+});
+
+test('a report goes by HTTPS, and is tried again for a day when the server does not take it', async () => {
+  status = 500;
+  await observe('post.test', { tls: opportunistic, opened: session(GOOD) });
+  await runNextDay();
+  assert.equal(posts.length, 1);
+  assert.equal((await counted()).length, 1);
+  status = 201;
+  await runNextDay();
+  assert.deepEqual(
+    posts.map(({ url, type }) => [url, type]),
+    Array(2).fill(['https://reports.test/tls', 'application/tlsrpt+gzip']),
+  );
+  assert.equal(readTlsReport(gunzipSync(posts[1]?.body ?? '').toString()).policies[0]?.succeeded, 1);
+  assert.deepEqual(await counted(), []);
+});
+
+test('a policy that is announced and cannot be fetched is reported', async () => {
+  spool.addZone('_mta-sts.post.test TXT "v=STSv1; id=1"');
+  await observe('post.test');
+  const [row] = await counted();
+  assert.match(row?.failure ?? '', /"type":"sts-policy-fetch-error"/);
+});
