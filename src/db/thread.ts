@@ -58,6 +58,7 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
     options: ThreadOptions,
   ): Promise<DatabaseThread<Kind>> {
     const worker = new Worker(moduleBeside(import.meta.url, kind), {
+      name: kind,
       workerData: options,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
     });

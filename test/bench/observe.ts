@@ -1,6 +1,6 @@
 /** Runs a load and watches what it costs: the system's processor time and memory, and what else took the processors. */
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
-import { machineCpuMs, treeCpuMs, treeMemory } from './process-tree.ts';
+import { machineCpuMs, threadCpuMs, treeCpuMs, treeMemory } from './process-tree.ts';
 import { runModule, until } from './program.ts';
 import type { Measure } from './row.ts';
 import type { Sink } from './sink.ts';
@@ -42,6 +42,26 @@ export function observeSending(
     const [result, endedAtMs] = await Promise.all([running, deliveredAtMs]);
     return { ...result, endedAtMs, cpuMs: result.cpuMs + treeCpuMs([sink.pid]) - sinkCpuBefore };
   });
+}
+
+/** A thread that takes less is left out of the table. */
+const MIN_SHOWN_US = 5;
+const US_PER_MS = 1_000;
+
+/** Adds to the measure what each thread of the process has cost, in µs a message. Threads of one name count together. */
+export async function withThreads(
+  pid: number,
+  messages: number,
+  run: () => Promise<Measure>,
+): Promise<Measure> {
+  const before = threadCpuMs(pid);
+  const measure = await run();
+  const costs = [...threadCpuMs(pid)].map(
+    ([name, cpuMs]) => [name, ((cpuMs - (before.get(name) ?? 0)) * US_PER_MS) / messages] as const,
+  );
+  const shown = costs.filter(([, us]) => us >= MIN_SHOWN_US).sort(([, one], [, other]) => other - one);
+  const threads = Object.fromEntries(shown.map(([name, us]) => [`CPU of thread ${name}, µs/msg`, us]));
+  return { ...measure, details: { ...measure.details, ...threads } };
 }
 
 export async function observe(

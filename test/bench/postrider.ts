@@ -7,7 +7,7 @@ import { createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
-import { observeAccepting, observeSending, runHttpLoad } from './observe.ts';
+import { observeAccepting, observeSending, runHttpLoad, withThreads } from './observe.ts';
 import type { Group, Measure } from './row.ts';
 import { startSink } from './sink.ts';
 import type { Workspace } from './workspace.ts';
@@ -61,8 +61,9 @@ async function measureAccepting(workspace: Workspace, logging: Logging): Promise
   });
   const load = (requests: number) => postrider.load({ connections: ACCEPTING_CONNECTIONS, requests });
   await runHttpLoad(load(WARM_UP_MESSAGES));
-  return await withLoopDelay(postrider.daemon, () =>
-    observeAccepting([postrider.daemon.pid], load(ACCEPTED_MESSAGES)),
+  const { daemon } = postrider;
+  return await withLoopDelay(daemon, () =>
+    withThreads(daemon.pid, ACCEPTED_MESSAGES, () => observeAccepting([daemon.pid], load(ACCEPTED_MESSAGES))),
   );
 }
 
@@ -80,7 +81,8 @@ async function measureSending(workspace: Workspace, logging: Logging): Promise<M
       runHttpLoad(postrider.load({ connections: SENDING_CONNECTIONS, requests })),
     );
   await send(WARM_UP_MESSAGES);
-  return await withLoopDelay(postrider.daemon, () => send(SENT_MESSAGES));
+  const { daemon } = postrider;
+  return await withLoopDelay(daemon, () => withThreads(daemon.pid, SENT_MESSAGES, () => send(SENT_MESSAGES)));
 }
 
 /** Takes connections and says nothing. */

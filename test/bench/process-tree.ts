@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-type Stat = { pid: number; parent: number; ownTicks: number; reapedTicks: number };
+type Stat = { pid: number; name: string; parent: number; ownTicks: number; reapedTicks: number };
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 const KIBIBYTES_PER_MEBIBYTE = 1024;
@@ -14,6 +14,19 @@ const KIBIBYTES_PER_MEBIBYTE = 1024;
 export function treeCpuMs(roots: readonly number[]): number {
   const ticks = tree(roots).reduce((sum, stat) => sum + stat.ownTicks + stat.reapedTicks, 0);
   return toMs(ticks);
+}
+
+/**
+ * Processor time of the threads of one process that run now, in ms by name, from proc(5)'s task folders. Node names its main thread and
+ * its own threads itself, and those of the daemon have the names that it gives them.
+ */
+export function threadCpuMs(pid: number): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    const stat = readStat(`${pid}/task/${task}`);
+    if (stat) sums.set(stat.name, (sums.get(stat.name) ?? 0) + toMs(stat.ownTicks));
+  }
+  return sums;
 }
 
 export type Memory = {
@@ -89,6 +102,7 @@ function readStat(pid: string): Stat | undefined {
   const field = (number: number) => Number(fields[number - 3]);
   return {
     pid: Number.parseInt(text, 10),
+    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
     parent: field(4),
     ownTicks: field(14) + field(15),
     reapedTicks: field(16) + field(17),

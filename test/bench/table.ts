@@ -54,7 +54,7 @@ export function summarise(entries: readonly Entry[]): RowResult[] {
 function summariseDetails(measures: readonly Measure[]): Detail[] {
   const names = Object.keys(measures[0]?.details ?? {});
   return names.map((name) => {
-    const values = measures.map((measure) => measure.details?.[name] ?? Number.NaN);
+    const values = measures.flatMap((measure) => measure.details?.[name] ?? []);
     return { name, median: median(values), range: [Math.min(...values), Math.max(...values)] };
   });
 }
