@@ -1,7 +1,7 @@
 /**
  * Runs a part of the daemon in a thread of its own, so that its work does not delay the main thread and its memory is
  * bounded. The thread has a `System` of its own. Log lines, metrics, wake-ups and calls cross as messages
- * (thread/messages.ts). A thread that dies or no longer answers is started again.
+ * (thread/messages.ts). A thread that dies or no longer answers is started again, unless it is vital.
  */
 import type { Timer } from './clock.ts';
 import { type MetricSnapshot, sumCounters } from './metrics.ts';
@@ -11,7 +11,7 @@ import { Run, startsAgain } from './thread/run.ts';
 
 /** A part that starts at its first call, or at `start`: a thread takes 20 MB and more. */
 export type PartThread<Functions extends Calls> = Part<Functions> & {
-  /** Resolves, with the reason, only if the thread could not be ended. */
+  /** Resolves, with the reason, only if the thread could not be ended, or a vital thread has died. */
   readonly failed: Promise<Error>;
   /** False while the thread waits to be started again. It counts as running before its first start. */
   readonly isRunning: boolean;
@@ -140,8 +140,12 @@ class Supervisor<Functions extends Calls> implements PartThread<Functions> {
 
   #restartLater(err: unknown): void {
     const { clock, log, metrics } = this.#system;
-    const thread = this.#options.name;
+    const { name: thread, isVital } = this.#options;
     this.#isRestarting = true;
+    if (isVital) {
+      this.#reportFailure(new Error(`the thread "${thread}" has died`, { cause: err }));
+      return;
+    }
     const delayMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** this.#deathsInARow, MAX_RESTART_DELAY_MS);
     this.#deathsInARow += 1;
     log.error({ thread, err, restartInMs: delayMs }, 'a thread has died and will be started again');

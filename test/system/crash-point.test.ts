@@ -25,6 +25,12 @@ test('reaching any other point, or one while none is armed, does nothing', () =>
   }
 });
 
+test('a point that is armed for a thread ends only that, which is the process on the main thread', () => {
+  const { signal, stdout } = reach('thread:smtp-mid-data', 'smtp-mid-data');
+  assert.deepEqual({ signal, stdout }, { signal: null, stdout: '' });
+  assert.equal(reach('thread:smtp-mid-data', 'smtp-connected').stdout, 'still here\n');
+});
+
 test('a point that is armed for work of one kind spares that of the others', () => {
   const ended = { signal: 'SIGKILL', stdout: '' };
   const spared = { signal: null, stdout: 'still here\n' };

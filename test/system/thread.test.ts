@@ -88,6 +88,18 @@ test('a thread follows the level of the log, also one that starts after the chan
   );
 });
 
+test('a vital thread is not started again: its death is a failure', async (t) => {
+  const { thread, calls, starts, clock, until, logged } = await open(t, { isVital: true });
+  void calls.throwLater('a bug');
+  const error = await thread.failed;
+  assert.match(error.message, /the thread "sample" has died/);
+  assert.match(String(error.cause), /a bug/);
+  await clock.advance(120_000);
+  await until('the thread is down', () => !thread.isRunning);
+  assert.equal(starts(), 1);
+  assert.deepEqual(logged('a thread has died and will be started again'), []);
+});
+
 test('calls, log lines, metrics and wake-ups cross between the threads', async (t) => {
   const { calls, until, logged, show, wakeups } = await open(t);
 

@@ -46,14 +46,17 @@ export class PendingCalls {
   }
 }
 
+/** The way of answers to the callers. */
+type AnswerPort = { postMessage(answer: CallAnswer): void };
+
 /** Runs the calls of other threads. */
 export class CallServer {
   readonly #calls: Calls;
-  readonly #port: Pick<MessagePort, 'postMessage'>;
+  readonly #port: AnswerPort;
   readonly #running = new Set<Promise<void>>();
   #isStopping = false;
 
-  constructor(calls: Calls, port: Pick<MessagePort, 'postMessage'>) {
+  constructor(calls: Calls, port: AnswerPort) {
     this.#calls = calls;
     this.#port = port;
   }

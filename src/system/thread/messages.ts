@@ -26,7 +26,8 @@ export type FromThread =
   | { kind: 'alive'; metrics: MetricSnapshot }
   /** The part listens for wake-ups of this name. */
   | { kind: 'listen'; name: WakeupName }
-  | { kind: 'log'; line: string }
+  /** The lines of one turn of the thread's event loop. */
+  | { kind: 'log'; lines: readonly string[] }
   | CallAnswer
   /** Is sent once the part has stopped. Nothing follows it. */
   | { kind: 'stopped'; metrics: MetricSnapshot };

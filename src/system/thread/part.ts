@@ -25,6 +25,8 @@ export type ThreadOptions = {
    * bounds those.
    */
   heapMegabytes: number;
+  /** True for a thread that the daemon cannot work without. It is not started again: its death is a failure, and the daemon ends. */
+  isVital?: true;
   /** Returns the value that the thread starts with. It is called for each start, since ports can be used only once. */
   prepare(): { data: unknown; transfer: Transferable[] };
 };

@@ -118,7 +118,7 @@ export class Run {
         this.metrics = message.metrics;
         break;
       case 'log':
-        writeLine(this.#system.log, message.line);
+        for (const line of message.lines) writeLine(this.#system.log, line);
         break;
       case 'listen':
         this.#wakeups.listen(message.name);

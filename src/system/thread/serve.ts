@@ -1,5 +1,5 @@
 /** The inside of a thread that runs a part of the daemon: it starts the part, and answers the main thread. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { realClock, sleep } from '../clock.ts';
 import { createLog, type Log, type LogLevel, setLogLevel } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -37,16 +37,22 @@ export async function serveThread(
   const port = parentPort;
   if (!port) throw new Error('serveThread is called in a worker thread');
   const { name, data, logLevel } = workerData as ThreadStart;
-  const post = (message: FromThread) => port.postMessage(message);
+  const lines = new LineSender(port);
+  /** Sends a message after the lines that were logged before it. */
+  const post = (message: FromThread) => {
+    lines.send();
+    port.postMessage(message);
+  };
   const wakeups = createThreadWakeups(realClock, post);
   const logs: Log[] = [];
+  process.once('exit', () => lines.send());
   const openLog = (level: LogLevel) => {
-    const log = createLog(logLevel ?? level, { write: (line) => post({ kind: 'log', line }) });
+    const log = createLog(logLevel ?? level, lines);
     logs.push(log);
     return log;
   };
   const part = await open(data, { name, wakeups, openLog });
-  const calls = new CallServer(part.calls, port);
+  const calls = new CallServer(part.calls, { postMessage: post });
   port.on('message', (message: ToThread) => {
     switch (message.kind) {
       case 'log-level':
@@ -80,4 +86,25 @@ async function stop(
   await Promise.all([part.stop(graceMs), calls.stop(graceMs)]);
   await part.close();
   post({ kind: 'stopped', metrics: await part.metrics.snapshot() });
+}
+
+/** Sends the lines of the log, those of one turn of the event loop together: a message costs more than a line. */
+class LineSender {
+  readonly #port: Pick<MessagePort, 'postMessage'>;
+  #lines: string[] = [];
+
+  constructor(port: Pick<MessagePort, 'postMessage'>) {
+    this.#port = port;
+  }
+
+  write(line: string): void {
+    this.#lines.push(line);
+    if (this.#lines.length === 1) setImmediate(() => this.send());
+  }
+
+  send(): void {
+    if (this.#lines.length === 0) return;
+    this.#port.postMessage({ kind: 'log', lines: this.#lines } satisfies FromThread);
+    this.#lines = [];
+  }
 }

@@ -16,7 +16,8 @@ const MIN_INTERVAL_MS = 10;
 class WakeupSender {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #post: (message: WakeupMessage) => void;
-  readonly #waiting = new Map<WakeupName, WakeupSubjects>();
+  /** The subjects of each wake-up that waits; undefined when they are unknown. */
+  readonly #waiting = new Map<WakeupName, Set<string> | undefined>();
   #isSending = false;
 
   constructor(clock: Pick<Clock, 'after'>, post: (message: WakeupMessage) => void) {
@@ -25,27 +26,29 @@ class WakeupSender {
   }
 
   send(name: WakeupName, subjects: WakeupSubjects): void {
-    const isMerged = this.#waiting.has(name);
-    this.#waiting.set(name, isMerged ? merge(this.#waiting.get(name), subjects) : subjects);
+    this.#add(name, subjects);
     if (this.#isSending) return;
     this.#isSending = true;
     setImmediate(() => this.#flush());
   }
 
+  /** Adds the subjects to those that wait. They become unknown when those of one wake-up are. */
+  #add(name: WakeupName, subjects: WakeupSubjects): void {
+    if (!subjects) this.#waiting.set(name, undefined);
+    else if (!this.#waiting.has(name)) this.#waiting.set(name, new Set(subjects));
+    else for (const subject of subjects) this.#waiting.get(name)?.add(subject);
+  }
+
   #flush(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const [name, subjects] of waiting) this.#post({ kind: 'wakeup', name, subjects });
+    for (const [name, subjects] of waiting)
+      this.#post({ kind: 'wakeup', name, subjects: subjects && [...subjects] });
     this.#clock.after(MIN_INTERVAL_MS, () => {
       if (this.#waiting.size > 0) this.#flush();
       else this.#isSending = false;
     });
   }
-}
-
-/** Returns the subjects of both. They are unknown when those of one are. */
-function merge(some: WakeupSubjects, others: WakeupSubjects): WakeupSubjects {
-  return some && others && [...new Set([...some, ...others])];
 }
 
 type ThreadWakeups = Wakeups & {
