@@ -21,7 +21,7 @@ import type { HttpServer } from './http/transport/server.ts';
 import type { MailboxRepairs } from './mailboxes/repairs.ts';
 import type { NameServer } from './nameserver/name-server.ts';
 import { Censuses } from './queue/control/census.ts';
-import type { DeliveryTrace } from './queue/conversation/trace.ts';
+import type { Traces } from './queue/conversation/trace.ts';
 import { type Replies, RepliesFile } from './queue/outcome/replies/replies.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
@@ -49,7 +49,7 @@ type ControlParts = {
   /** Counts of the queue; without a daemon they are made when they are asked for. */
   censuses?: Censuses;
   /** Shows attempts to those who watch; nothing is delivered without a daemon. */
-  trace?: DeliveryTrace;
+  trace?: Traces;
   /** The meanings of the replies of servers. A command without a daemon reads them when they are asked for. */
   replies?: Replies;
   accounts?: RunningAccounts;

@@ -32,11 +32,11 @@ import { createNameServer, type NameServer } from './nameserver/name-server.ts';
 import { forgetZoneTexts } from './nameserver/texts.ts';
 import { Censuses } from './queue/control/census.ts';
 import { watchQueue } from './queue/control/queue-metrics.ts';
-import { DeliveryTrace } from './queue/conversation/trace.ts';
-import { DeliveryMonitor } from './queue/delivery-monitor.ts';
+import type { Traces } from './queue/conversation/trace.ts';
+import { createDelivery, type Delivery } from './queue/delivery.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
 import { moveQueue } from './queue/state/recover.ts';
-import { recoverQueue, startDelivering } from './queue/worker.ts';
+import { recoverQueue } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
 import { openInbound } from './receiving/listener.ts';
 import { createLocalReceiver } from './receiving/local.ts';
@@ -118,8 +118,7 @@ export async function startDaemon(
   await forgetZoneTexts(app);
   const watched = {
     censuses: new Censuses(app),
-    monitor: new DeliveryMonitor(app),
-    trace: new DeliveryTrace(),
+    trace: threads.delivery.traces,
     replies: new RepliesFile(app),
   };
   const shared = {
@@ -141,6 +140,7 @@ export async function startDaemon(
   for (const open of LISTENERS) {
     listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
   }
+  await threads.delivery.begin(createLocalReceiver(inbound));
   const workers = opened.adopt(startWorkers(app, parts), async (started) => {
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
@@ -184,9 +184,13 @@ async function createServers(
  * Starts the threads that are needed now. They start before the first request, because a thread that starts without free
  * file descriptors cannot load its code.
  */
-async function startThreads(app: App, { webhooks, routes, mailboxes, nameServer }: Threads): Promise<void> {
+async function startThreads(
+  app: App,
+  { delivery, webhooks, routes, mailboxes, nameServer }: Threads,
+): Promise<void> {
   await Promise.all([
     app.db.startReader(),
+    delivery.start(),
     webhooks.start(),
     startPostsIfNeeded(app, routes),
     mailboxes.startIfNeeded(),
@@ -219,8 +223,8 @@ function createApiOf(
     mailboxes,
     imports,
     nameServer,
+    delivery,
     censuses,
-    monitor,
     certificates,
     control,
   }: Omit<Parts, 'api' | 'inbound'>,
@@ -230,15 +234,14 @@ function createApiOf(
     challenges: certificates.challenges,
     readDelivery: () => ({
       oldestDueMs: censuses.oldestDueMs,
-      deliversNothing: monitor.deliversNothing,
-      failsDns: monitor.failsDns,
+      ...delivery.signs,
     }),
     webhookCalls: webhooks.calls,
     routeCalls: routes.calls,
     accounts: mailboxes.accounts,
     authenticate: mailboxes.authenticate,
     doThreadsRun: () =>
-      [webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
+      [delivery, webhooks, routes, mailboxes, imports, nameServer].every(({ isRunning }) => isRunning),
   });
 }
 
@@ -259,6 +262,7 @@ type Stoppable = { stop(graceMs: number): unknown };
 
 /** Parts of the daemon that may run in threads of their own. */
 type Threads = {
+  delivery: Delivery;
   webhooks: PartThread<WebhookCalls>;
   routes: PartThread<RouteCalls>;
   mailboxes: Mailboxes;
@@ -275,18 +279,18 @@ type Parts = Threads & {
   backups: Backups;
   dnsUpdates: DnsUpdates;
   censuses: Censuses;
-  monitor: DeliveryMonitor;
-  trace: DeliveryTrace;
+  trace: Traces;
   replies: RepliesFile;
 };
 
 /**
- * Returns the parts that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
+ * Returns the parts that deliver mail, that post webhooks and received mail, and mailboxes, in threads of their own unless the caller has replaced a
  * part of the system: what replaces it cannot cross to a thread.
  */
 function createThreads(app: App, certificates: Certificates, inThreads: boolean): Threads {
   const mailboxes = createMailboxes(app, certificates, { inThreads });
   return {
+    delivery: createDelivery(app, { inThreads }),
     webhooks: createPart(app, WEBHOOK_PART, { inThreads }),
     routes: createPart(app, POST_PART, { inThreads }),
     mailboxes,
@@ -309,7 +313,7 @@ function startWorkers(
   { backups, inbound, routes, mailboxes, imports, certificates, dnsUpdates, nameServer, ...watched }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
-  const { censuses, monitor, trace, replies } = watched;
+  const { censuses, replies } = watched;
   const steps = entriesOf('retention').flatMap((createSteps) => createSteps(app));
   const parts = {
     ...inbound,
@@ -336,7 +340,6 @@ function startWorkers(
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, (setBack) => moveDueTimes(app, setBack)),
-    startDelivering(app, createLocalReceiver(inbound), { replies, monitor, trace }),
     startTasks(
       app,
       entriesOf('tasks').map((create) => create(parts)),

@@ -7,6 +7,8 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { type App, systemOptions } from './app.ts';
 import type { Config } from './config/config.ts';
 import type { Access } from './db/access.ts';
+import type { Db } from './db/database.ts';
+import type { Read } from './db/operation.ts';
 import type { Tables } from './db/tables.ts';
 import { openFromThread, type ThreadConnection } from './db/thread-access.ts';
 import { realClock } from './system/clock.ts';
@@ -20,9 +22,13 @@ import { createThread, inThisThread, type PartThread } from './system/thread.ts'
 
 /**
  * The value that a part receives. The app of the main thread is one too, so that a part runs in either. In a thread,
- * `runId` names this run of the thread, so that a new run takes over at once what the one before it has left leased.
+ * `runId` names this run of the thread, so that a new run takes over at once what the one before it has left leased. A vital
+ * thread has only one run, which is that of the daemon.
  */
 export type PartApp = System & Pick<App, 'config' | 'sealer' | 'runId'> & { db: Access<Tables> };
+
+/** The value of a part that also makes long reads. They run on the reader threads, which the main thread asks. */
+export type QueryingApp = PartApp & { db: Pick<Db, 'query'> };
 
 /** The values that a new thread starts with. */
 type SharedApp = {
@@ -31,44 +37,69 @@ type SharedApp = {
   masterKey: KeyObject;
   database: ThreadConnection;
   egress: SharedArrayBuffer;
+  /** The port over which the functions of the main thread are called. */
+  host: MessagePort;
 };
 
 /** Options of a part with its thread. */
 type PartOptions = Omit<ThreadOptions, 'prepare'>;
 
-/** A part with the main database. */
-type DatabasePart<Functions extends Calls> = PartOptions & { start(app: PartApp): Part<Functions> };
+/** A part with the main database. `host` has functions of the main thread. */
+type DatabasePart<Functions extends Calls, Host extends Calls> = PartOptions & {
+  start(app: QueryingApp, host: Host): Part<Functions>;
+};
+
+/** The function of the main thread that every part with the main database calls: it runs a long read on a reader thread. */
+type QueryCalls = { query(read: { name: string; input: unknown }): Promise<unknown> };
+
+type PartPlace<Host> = { inThreads: boolean } & (Calls extends Host ? { host?: Host } : { host: Host });
 
 /** Returns a part, in a thread of its own or in this one. It starts at its first call, or at `start`. */
-export function createPart<Functions extends Calls>(
+export function createPart<Functions extends Calls, Host extends Calls = Calls>(
   app: App,
-  { start, ...thread }: DatabasePart<Functions>,
-  { inThreads }: { inThreads: boolean },
+  { start, ...thread }: DatabasePart<Functions, Host>,
+  { inThreads, host = {} as Host }: PartPlace<Host>,
 ): PartThread<Functions> {
-  if (!inThreads) return inThisThread(async () => start(app));
+  if (!inThreads) return inThisThread(async () => start(app, host));
   const prepare = () => {
     const { config, egress, sealer } = app;
     const database = app.db.connectThread();
+    const { port1, port2 } = new MessageChannel();
+    servePortCalls(port1, { ...host, ...queryCalls(app) });
     const data: SharedApp = {
       config,
-      runId: randomUUID(),
+      runId: thread.isVital ? app.runId : randomUUID(),
       masterKey: sealer.key,
       database,
       egress: egress.memory,
+      host: port2,
     };
-    return { data, transfer: [database.port] };
+    return { data, transfer: [database.port, port2] };
   };
   return createThread<Functions>(app, { ...thread, prepare });
 }
 
+function queryCalls({ db }: Pick<App, 'db'>): QueryCalls {
+  return { query: ({ name, input }) => db.query({ name } as Read<unknown, unknown>, input) };
+}
+
 /** Runs a part in this thread. The module of a thread calls it once, at its end. */
-export function servePart({ start }: Pick<DatabasePart<Calls>, 'start'>): Promise<void> {
+export function servePart<Host extends Calls>({
+  start,
+}: Pick<DatabasePart<Calls, Host>, 'start'>): Promise<void> {
   return serveThread(async (shared, host) => {
-    const { config, runId, masterKey, database, egress } = shared as SharedApp;
+    const { config, runId, masterKey, database, egress, host: port } = shared as SharedApp;
     const system = createThreadSystem(config, egress, host);
-    const db = openFromThread<Tables>(system, database);
-    const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
-    return watched(system, part, () => db.close());
+    const access = openFromThread<Tables>(system, database);
+    const calls = createPortCalls<Host & QueryCalls>(port);
+    const query: Db['query'] = <Input, Result>({ name }: Read<Input, Result>, input: Input) =>
+      calls.query({ name, input }) as Promise<Result>;
+    const db = { ...access, query };
+    const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) }, calls);
+    return watched(system, part, async () => {
+      await access.close();
+      port.close();
+    });
   });
 }
 

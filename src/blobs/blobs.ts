@@ -75,6 +75,9 @@ export type Blobs = {
   sweep(options?: { forced: boolean }): Promise<Swept>;
 };
 
+/** The part of blobs that a thread needs which sends mail. */
+export type ReadableBlobs = Pick<Blobs, 'open' | 'writeScratch'>;
+
 /** Maximum size of a blob that is stored in the database. */
 export const INLINE_BYTES = 256 * 1024;
 /** Number of bytes that are hashed between two waits for the disk. Hashing them takes a fraction of a millisecond. */
@@ -97,9 +100,8 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
       const stored = await store(root, pieces, { mayHold, onHash }).catch(report);
       return { id, createdAt: now, ...stored };
     },
-    open: (id) => openBlob(owner, id),
+    ...readable(owner, report),
     openPrepared: (row) => (row.data === null ? inFile(row, root) : inDatabase(row, bufferOf(row.data))),
-    writeScratch: (pieces) => writeScratch(root, pieces).catch(report),
     async discard({ id, sha256, data }) {
       if (data !== null) return;
       prepared.delete({ id, sha256 });
@@ -121,14 +123,25 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
   };
 }
 
+type ReadOwner = Pick<BlobOwner, 'root' | 'find'>;
+
+/** Opens the blobs of an owner in a thread that adds none. */
+export function openReadableBlobs(system: BlobSystem, owner: ReadOwner): ReadableBlobs {
+  return readable(owner, createFailureReport(system));
+}
+
+function readable(owner: ReadOwner, report: (error: unknown) => never): ReadableBlobs {
+  return {
+    open: (id) => openBlob(owner, id),
+    writeScratch: (pieces) => writeScratch(owner.root, pieces).catch(report),
+  };
+}
+
 /**
  * Opens a stored blob, as `Blobs.open` does. It is for threads, which only read.
  * @throws the errors of `Blobs.open`
  */
-export async function openBlob(
-  { root, find }: Pick<BlobOwner, 'root' | 'find'>,
-  id: Id<'blob'>,
-): Promise<BlobContent> {
+export async function openBlob({ root, find }: ReadOwner, id: Id<'blob'>): Promise<BlobContent> {
   const row = await find(id);
   if (!row) throw new Error(`blob ${id} does not exist`);
   if (row.data !== null) {

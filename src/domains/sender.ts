@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import type { Config } from '../config/config.ts';
 import type { DomainRow, Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
+import type { PartApp } from '../thread-app.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
 import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending-store.ts';
 import { maySend } from './states.ts';
@@ -79,7 +80,7 @@ export async function getSendingDomain(
  * been deleted since the mail was accepted. Other mail is not checked again.
  */
 export async function mayStillSend(
-  app: Pick<App, 'db' | 'clock'>,
+  app: Pick<PartApp, 'db' | 'clock'>,
   domainId: DomainRow['id'],
 ): Promise<boolean> {
   const found = await findSendingDomain(app.db.read, domainId);

@@ -3,9 +3,9 @@
  * lookup.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
 import { createLru } from '../system/lru.ts';
+import type { PartApp } from '../thread-app.ts';
 import { installationKeyOf } from './installation/key.ts';
 import { findSealedKeys } from './sending-store.ts';
 import type { Domain } from './store.ts';
@@ -25,7 +25,7 @@ const MAX_KEYS = 1_000;
 const ALGORITHMS = { rsa: 'rsa-sha256', ed25519: 'ed25519-sha256' } as const;
 
 /** Returns the cache of signing keys. Which keys sign is read each time, so that a new key signs from the commit on that says so. */
-export function createSigningKeys(app: Pick<App, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
+export function createSigningKeys(app: Pick<PartApp, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
   const parsed = createLru<string, KeyObject>(MAX_KEYS);
 
   function open(sealed: string, place: readonly string[]): KeyObject {

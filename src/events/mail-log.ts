@@ -51,7 +51,7 @@ const MESSAGES = {
 
 /** Logs one attempt. `nextAttemptAt` is set for deferred mail, in ISO 8601. */
 export function logAttempt(
-  app: App,
+  app: Pick<App, 'config' | 'log'>,
   outcome: keyof typeof MESSAGES,
   line: Attempted & { nextAttemptAt?: string },
 ): void {

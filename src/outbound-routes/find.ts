@@ -1,6 +1,7 @@
 /** Finds routes, those of the configuration before stored ones: the file of the operator has the last word. */
 import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
+import type { PartApp } from '../thread-app.ts';
 import { configuredRoutes } from './configured.ts';
 import { isFor, mostSpecific, type OutboundRoute, type RoutedMail } from './route.ts';
 import { findStoredRoute, findStoredRoutes, listStoredRoutes, type RouteList } from './store.ts';
@@ -8,7 +9,10 @@ import { findStoredRoute, findStoredRoutes, listStoredRoutes, type RouteList } f
 type Routing = Pick<App, 'config' | 'db'>;
 
 /** Returns the route of the mail, or undefined when it goes to the MX hosts of its domain because no route is for it. */
-export async function findOutboundRoute(app: Routing, mail: RoutedMail): Promise<OutboundRoute | undefined> {
+export async function findOutboundRoute(
+  app: Pick<PartApp, 'config' | 'db'>,
+  mail: RoutedMail,
+): Promise<OutboundRoute | undefined> {
   const configured = configuredRoutes(app.config).filter((route) => isFor(route, mail));
   return mostSpecific([...configured, ...(await findStoredRoutes(app.db.read, mail))]);
 }

@@ -71,7 +71,10 @@ const NOT_AUTHORISED = '5.7.1';
  * scheduled mail is checked: other mail was checked when it was accepted, and mail with a signature is only being
  * retried.
  */
-async function checkSender(app: Pick<App, 'db' | 'clock'>, { message }: Claim): Promise<Outcome | undefined> {
+async function checkSender(
+  app: Pick<DeliveryApp, 'db' | 'clock'>,
+  { message }: Claim,
+): Promise<Outcome | undefined> {
   const wasScheduled = message.datedAt > message.createdAt;
   if (!wasScheduled || message.signature !== null || message.domainId === null) return undefined;
   if (await mayStillSend(app, message.domainId)) return undefined;

@@ -1,14 +1,14 @@
-/** The app with what delivering mail needs besides. */
-import type { App } from '../app.ts';
+/** The part of the app that sends mail, with what delivering it needs besides. */
 import type { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import type { DeliveryTrace } from './conversation/trace.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
+import type { SendingApp } from './sending-app.ts';
 import type { Sources } from './sources/sources.ts';
 
-export type DeliveryApp = App & {
+export type DeliveryApp = SendingApp & {
   prepare: PrepareMessage;
   receiveLocally: LocalReceiver;
   sources: Sources;

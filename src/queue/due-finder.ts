@@ -2,8 +2,8 @@
  * Finds the delivery queues in which mail is due. The code that accepts mail names the queues of that mail; a scan finds all
  * other due mail, and sleeps until the next is due.
  */
-import type { App } from '../app.ts';
 import type { Timer } from '../system/clock.ts';
+import type { QueryingApp } from '../thread-app.ts';
 import { findNextDue, listDueQueues } from './due-store.ts';
 
 /**
@@ -18,7 +18,7 @@ const SCAN_OVERLAP_MS = 15_000;
 const FULL_SCAN_EVERY_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
-type FinderApp = Pick<App, 'db' | 'clock' | 'egress' | 'log' | 'wakeups'>;
+type FinderApp = Pick<QueryingApp, 'db' | 'clock' | 'egress' | 'log' | 'wakeups'>;
 
 export class DueFinder {
   readonly #app: FinderApp;

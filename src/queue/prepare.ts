@@ -21,9 +21,13 @@ import {
 } from './contents/open.ts';
 import { complaintFields, readerOf } from './contents/reader.ts';
 import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
+import type { SendingApp } from './sending-app.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | 'crashPoint' | 'sealer'> & {
+type SigningApp = Pick<
+  SendingApp,
+  'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | 'crashPoint' | 'sealer'
+> & {
   signingKeys: SigningKeys;
   links: Links;
 };

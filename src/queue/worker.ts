@@ -9,10 +9,10 @@ import { DeliveryTrace } from './conversation/trace.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { withdrawProbes } from './held/probe.ts';
-import { countHeld } from './held/store.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
+import type { SendingApp } from './sending-app.ts';
 import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
@@ -24,7 +24,7 @@ type Watching = { replies?: Replies; monitor?: DeliveryMonitor; trace?: Delivery
  * `replies` says what the replies of servers mean, `monitor` sees the outcomes, and `trace` shows attempts to those who watch.
  */
 export function startDelivering(
-  app: App,
+  app: SendingApp,
   receiveLocally: LocalReceiver,
   {
     replies = new RepliesFile(app),
@@ -32,9 +32,6 @@ export function startDelivering(
     trace = new DeliveryTrace(),
   }: Watching = {},
 ): Dispatcher {
-  app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
-    countHeld(app.db.read),
-  );
   const dispatcher = new Dispatcher({
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),

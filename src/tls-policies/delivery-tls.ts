@@ -1,6 +1,5 @@
 /** What delivery knows of TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
 import { domainToASCII } from 'node:url';
-import type { App } from '../app.ts';
 import { SmtpTickets } from '../mail/smtp/client/tickets.ts';
 import type { NamedHost } from '../mail/tls-policy/dane-lookup.ts';
 import {
@@ -12,12 +11,13 @@ import {
 } from '../mail/tls-policy/host-tls.ts';
 import type { StsPolicy } from '../mail/tls-policy/sts-policy.ts';
 import { createLru } from '../system/lru.ts';
+import type { PartApp } from '../thread-app.ts';
 import { DnssecTest } from './dnssec-test.ts';
 import { TlsSessionCounts } from './session-counts.ts';
 import { type ReportedSession, reportedFailure, reportedPolicy } from './session-result.ts';
 import { type FoundSts, StsPolicies } from './sts-policies.ts';
 
-type TlsApp = Pick<App, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' | 'config'>;
+type TlsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' | 'config'>;
 
 /** Maximum number of domains whose policy is remembered for reports. */
 const MAX_DOMAINS = 10_000;

@@ -2,7 +2,6 @@
  * Counts sessions for reports about TLS (RFC 8460). They are summed in memory and written once a minute, and only for domains that
  * ask for reports. A crash loses the counts of the last minute.
  */
-import type { App } from '../app.ts';
 import {
   type ReportedFailure,
   type ReportedPolicy,
@@ -10,9 +9,10 @@ import {
 } from '../mail/tls-policy/tls-report.ts';
 import { DAY_MS, type Timer } from '../system/clock.ts';
 import { createLru } from '../system/lru.ts';
+import type { PartApp } from '../thread-app.ts';
 import { addTlsSessions, type CountedSessions } from './store.ts';
 
-type CountingApp = Pick<App, 'clock' | 'dns' | 'db' | 'random' | 'config' | 'log'>;
+type CountingApp = Pick<PartApp, 'clock' | 'dns' | 'db' | 'random' | 'config' | 'log'>;
 
 type Counted = { domain: string; policy: ReportedPolicy; failure: ReportedFailure | null };
 

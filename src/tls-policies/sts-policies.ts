@@ -11,6 +11,7 @@ import { DAY_MS } from '../system/clock.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { createLru } from '../system/lru.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import type { PartApp } from '../thread-app.ts';
 import {
   expireStsPolicies,
   findStsPolicy,
@@ -19,7 +20,7 @@ import {
   saveStsPolicy,
 } from './store.ts';
 
-type StsApp = Pick<App, 'clock' | 'dns' | 'fetch' | 'db' | 'log'>;
+type StsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log'>;
 
 export type FoundSts = {
   /** The policy that holds now; undefined when there is none. */

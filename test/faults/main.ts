@@ -21,6 +21,7 @@ import { jumpClock } from './clock-jump.ts';
 import { cutDeliveries } from './cut-delivery.ts';
 import { cutMigrations } from './cut-migration.ts';
 import { tamperWithData } from './data-directory.ts';
+import { killDeliveryThread } from './delivery-thread.ts';
 import { checkVolatileDisk } from './disk/check.ts';
 import { failFlushes } from './failed-flush.ts';
 import { takeFiles } from './few-files.ts';
@@ -84,6 +85,7 @@ const PARTS: Record<string, Part> = {
   'broadcast-cut': [lackingForPowerCuts, cutBroadcasts],
   migration: [lackingForMigrations, stopMigrations],
   terminate: [lackingForKills, terminateAgainAndAgain],
+  'delivery-thread': [lackingForKills, killDeliveryThread],
   backups: [lackingForKills, killBackups],
   'certificate-orders': [lackingForKills, killOrders],
   'key-rotations': [lackingForKills, killRotations],

@@ -3,22 +3,22 @@
  * made when it is first needed, and kept sealed like the keys of domains.
  */
 import { createPrivateKey } from 'node:crypto';
-import type { App } from '../../app.ts';
 import type { InstallationKeyRow } from '../../db/own-tables.ts';
 import { generateDkimKey } from '../../mail/dkim/key.ts';
 import type { DkimKey } from '../../mail/dkim/sign.ts';
+import type { PartApp } from '../../thread-app.ts';
 import { newSelector } from '../selector.ts';
 import { findInstallationKey, insertInstallationKey } from './store.ts';
 
 /** The public key is in base64, in the form of the DNS record. */
 export type InstallationKey = DkimKey & { publicKey: string };
 
-type KeyApp = Pick<App, 'db' | 'sealer' | 'config' | 'clock'>;
+type KeyApp = Pick<PartApp, 'db' | 'sealer' | 'config' | 'clock'>;
 
 /** First part of the associated data of the sealed key. The second one is its selector. */
 const SEALED_FOR = 'installation key';
 
-const keys = new WeakMap<App['sealer'], Promise<InstallationKey>>();
+const keys = new WeakMap<PartApp['sealer'], Promise<InstallationKey>>();
 
 /** Returns the key, and makes it at the first call of all. Concurrent calls get the same one. */
 export function installationKeyOf(app: KeyApp): Promise<InstallationKey> {

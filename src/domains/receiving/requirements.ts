@@ -1,10 +1,10 @@
 /** Decides which domains this installation receives mail for, and at which addresses a tenant may have a route or a mailbox. */
 
-import type { App } from '../../app.ts';
 import type { Config } from '../../config/config.ts';
 import type { Tx } from '../../db/operation.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import { AppError, invalid } from '../../system/errors.ts';
+import type { PartApp } from '../../thread-app.ts';
 import { sandboxDomain } from '../name.ts';
 import { bounceDomain } from '../records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../sender.ts';
@@ -96,7 +96,7 @@ export async function requireNoOtherReceiver(
  * sandbox, the domain of return paths, the domain of a tenant, and the return path of one.
  */
 export async function receivesFor(
-  { config, db, clock }: Pick<App, 'config' | 'db' | 'clock'>,
+  { config, db, clock }: Pick<PartApp, 'config' | 'db' | 'clock'>,
   domain: string,
 ): Promise<boolean> {
   const own = [config.hostname.toLowerCase(), sandboxDomain(config), bounceDomain(config)];

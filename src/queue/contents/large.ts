@@ -4,13 +4,13 @@
  * deliveries that follow each other closely. A file that is lost is composed again, to the same bytes.
  */
 import { LRUCache } from 'lru-cache';
-import type { App } from '../../app.ts';
 import type { ScratchFile } from '../../blobs/scratch.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import type { Timer } from '../../system/clock.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { errorCode } from '../../system/errors.ts';
+import type { SendingApp } from '../sending-app.ts';
 
 /** A message before it is written: its header, and its body as far as it is composed. */
 export type Composed = {
@@ -61,7 +61,7 @@ export class LargeMessages {
   }
 
   /** Returns a message that was composed a moment ago, or composes it. */
-  open(app: Pick<App, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
+  open(app: Pick<SendingApp, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
     const { id, sizeBytes } = large;
     const known = this.#cached.get(id);
     if (known) {
@@ -75,7 +75,7 @@ export class LargeMessages {
   }
 
   /** Yields the composed bytes of a message in order. */
-  async *read(app: Pick<App, 'blobs' | 'clock'>, large: Large): AsyncGenerator<Buffer> {
+  async *read(app: Pick<SendingApp, 'blobs' | 'clock'>, large: Large): AsyncGenerator<Buffer> {
     let isStarted = false;
     try {
       const { file } = await this.open(app, large);
@@ -96,13 +96,13 @@ export class LargeMessages {
     }
   }
 
-  #write(app: Pick<App, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
+  #write(app: Pick<SendingApp, 'blobs' | 'clock'>, large: Large): Promise<LargeMessage> {
     return this.#limiter.run(() => write(app, large), { owner: large.tenantId });
   }
 
   /** Removes the file some time after the message is composed, and a message that could not be composed at once. */
   #removeLater(
-    { clock }: Pick<App, 'blobs' | 'clock'>,
+    { clock }: Pick<SendingApp, 'blobs' | 'clock'>,
     { id, cached }: { id: string; cached: Cached },
   ): void {
     const remove = () => {
@@ -115,7 +115,10 @@ export class LargeMessages {
   }
 }
 
-async function write({ blobs }: Pick<App, 'blobs' | 'clock'>, { compose }: Large): Promise<LargeMessage> {
+async function write(
+  { blobs }: Pick<SendingApp, 'blobs' | 'clock'>,
+  { compose }: Large,
+): Promise<LargeMessage> {
   const { header, pieces, isUnchanged } = await compose();
   const hash = createBodyHash();
   function* whole(): Generator<Buffer> {

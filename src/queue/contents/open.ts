@@ -1,6 +1,5 @@
 /** Opens the bytes of a message: it reads those of a stored message, and composes those of a rendered one. */
 import { LRUCache } from 'lru-cache';
-import type { App } from '../../app.ts';
 import { type BlobContent, INLINE_BYTES } from '../../blobs/blobs.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { Links } from '../../links/links.ts';
@@ -8,6 +7,7 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
+import type { SendingApp } from '../sending-app.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
 import { type Composed, type Large, LargeMessages } from './large.ts';
 import { type ReadSource, readSource } from './read.ts';
@@ -28,7 +28,7 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<App, 'blobs' | 'clock' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
+type ContentApp = Pick<SendingApp, 'blobs' | 'clock' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
 
 /**
  * Messages that were composed a moment ago. A message with recipients at many sites is opened for each of them, and

@@ -3,6 +3,7 @@ import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { ContentRow } from '../../db/email-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
+import type { SendingApp } from '../sending-app.ts';
 import { fillTexts, valuesOf } from './content.ts';
 import { type PackedSource, type Source, unpackSource } from './source.ts';
 import { findContent } from './store.ts';
@@ -24,7 +25,7 @@ export type ReadSource = Omit<Source, 'generated'> & {
  * generated at the moment
  */
 export async function readSource(
-  app: Pick<App, 'htmlText'>,
+  app: Pick<SendingApp, 'htmlText'>,
   packed: PackedSource,
   { tenantId, waitTimeoutMs }: Reading,
 ): Promise<ReadSource> {

@@ -5,9 +5,9 @@ import type { MessageRow, RecipientRow } from '../../db/tables.ts';
 import { NO_REPORT } from '../outcome/outcome.ts';
 import type { Meaning } from '../outcome/replies/meaning.ts';
 import { parseQueueKey, rerouteQueue } from '../queue-key.ts';
+import { isSite } from '../site-name.ts';
 import type { Transition } from '../state/transition.ts';
 import { covers, isOldEnough } from './selection.ts';
-import { isSite } from './site-store.ts';
 import { listInForce } from './store.ts';
 
 /** Actions that the claim obeys. When several name a recipient, the first in this order decides. */

@@ -1,13 +1,17 @@
 /** The metrics of what waits in the queue, and the age of the mail that is due longest. */
 import type { App } from '../../app.ts';
 import { type Id, timeOfId } from '../../system/ids.ts';
+import { countHeld } from '../held/store.ts';
 import type { Censuses } from './census.ts';
 import { sumByKind } from './stats.ts';
 
 const MS_PER_SECOND = 1_000;
 
 /** Registers the metrics. The numbers are those of the last count (census.ts). */
-export function watchQueue({ metrics }: Pick<App, 'metrics'>, censuses: Censuses): void {
+export function watchQueue({ metrics, db }: Pick<App, 'metrics' | 'db'>, censuses: Censuses): void {
+  metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
+    countHeld(db.read),
+  );
   metrics.gauges('queue_recipients', 'Recipients of the queue. `due` and `deferred` are part of `waiting`.', {
     labels: ['kind', 'state'],
     async read() {

@@ -7,7 +7,7 @@ import { defineWrite, type Tx } from '../../db/operation.ts';
 import { findRow } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { DAY_MS } from '../../system/clock.ts';
-import { hostsOfSite } from '../sources/source.ts';
+import { isSite } from '../site-name.ts';
 import type { IsAtSite } from './selection.ts';
 
 /** Time after which a site is stored again although it is the same, in milliseconds: mail that waits is deferred more often. */
@@ -49,11 +49,6 @@ export async function findSiteOf(tx: Tx, domain: string): Promise<string | undef
 export async function readSites(tx: Tx): Promise<ReadonlyMap<string, string>> {
   const rows = await tx.selectFrom('domainSites').select(['domain', 'site']).execute();
   return new Map(rows.map(({ domain, site }) => [domain, site]));
-}
-
-/** Returns true for a site that the operator names by its whole key or by one of its hosts (mail/mx.ts). */
-export function isSite(key: string, name: string): boolean {
-  return key === name || hostsOfSite(key).split(/[,/]/).includes(name);
 }
 
 /** Returns the function that says which domains are at a site, from what was stored of them. */

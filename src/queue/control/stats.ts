@@ -4,10 +4,11 @@ import { pageOfFound } from '../../db/continued.ts';
 import { defineRead } from '../../db/operation.ts';
 import { isoTime } from '../../system/clock.ts';
 import { parseQueueKey } from '../queue-key.ts';
+import { isSite } from '../site-name.ts';
 import { type Census, NONE } from './census.ts';
 import type { QueueCount } from './census-store.ts';
 import { mayCover, type Selection } from './selection.ts';
-import { isSite, readSites } from './site-store.ts';
+import { readSites } from './site-store.ts';
 
 /** The field by which the numbers are summed. */
 export const GROUPINGS = ['domain', 'site', 'tenant', 'kind'] as const;

@@ -5,8 +5,8 @@ import type { App } from '../../app.ts';
 import { createJsonLines, JSON_LINES_TYPE, type JsonLines } from '../../http/json/json-lines.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
-import type { DeliveryTrace, TraceEvent } from '../conversation/trace.ts';
-import { findSiteOf, isSite } from './site-store.ts';
+import type { TraceEvent, Traces } from '../conversation/trace.ts';
+import { findSiteOf } from './site-store.ts';
 
 /** Maximum number of traces at the same time. Each makes the lines of the sessions anew. */
 const MAX_TRACES = 8;
@@ -16,7 +16,7 @@ const traceSchema = Type.Object({ site: Type.String({ minLength: 1, maxLength: 1
 export type ShownTrace = TraceEvent & { at: string };
 
 /** `trace` is undefined when no daemon runs: nothing is delivered then. */
-type TraceApp = Pick<App, 'db' | 'clock'> & { trace: DeliveryTrace | undefined };
+type TraceApp = Pick<App, 'db' | 'clock'> & { trace: Traces | undefined };
 
 /** Registers `GET /queue/trace` on the server of the control socket. */
 export function registerTrace(server: FastifyInstance, { db, clock, trace }: TraceApp): void {
@@ -35,8 +35,12 @@ export function registerTrace(server: FastifyInstance, { db, clock, trace }: Tra
         open.delete(lines);
       });
       const stop = trace.watch(
-        (site) => isSite(site, name) || site === siteOfDomain,
+        { name, siteOfDomain },
         (event) => lines.send({ at: isoTime(clock.now()), ...event }),
+        () => {
+          lines.send({ kind: 'dropped' });
+          lines.end();
+        },
       );
       open.add(lines);
       return reply.type(JSON_LINES_TYPE).send(lines.stream);

@@ -3,6 +3,7 @@
  * watcher that does not keep up is the business of its caller, which ends the watch.
  */
 import type { Outcome } from '../outcome/outcome.ts';
+import { isSite } from '../site-name.ts';
 import { type ConversationLine, linesOfEvent } from './lines.ts';
 import { connectedAt, type Entry, type Recorded } from './record.ts';
 
@@ -20,9 +21,21 @@ export type TraceEvent =
       diagnostic: string;
     };
 
-type Watcher = { isOfSite: (site: string) => boolean; tell: (event: TraceEvent) => void };
+/** A site by its key or one of its hosts, and the key of the site of a domain that is called the same, when one is known. */
+export type WatchedSite = { name: string; siteOfDomain: string | undefined };
 
-export class DeliveryTrace {
+type Watcher = WatchedSite & { tell: (event: TraceEvent) => void };
+
+/** The attempts that can be watched. They are shown from the thread that delivers. */
+export type Traces = {
+  /**
+   * Tells each event at the site, until the function that it returns is called. `onDropped` is called when there are more events than
+   * can be told; none follow.
+   */
+  watch(site: WatchedSite, tell: (event: TraceEvent) => void, onDropped: () => void): () => void;
+};
+
+export class DeliveryTrace implements Traces {
   readonly #watchers = new Set<Watcher>();
 
   get isWatched(): boolean {
@@ -33,9 +46,9 @@ export class DeliveryTrace {
     return this.#watchers.size;
   }
 
-  /** Tells each event at the sites, until the function that it returns is called. */
-  watch(isOfSite: Watcher['isOfSite'], tell: Watcher['tell']): () => void {
-    const watcher = { isOfSite, tell };
+  /** Tells each event at the site, until the function that it returns is called. */
+  watch(site: WatchedSite, tell: Watcher['tell']): () => void {
+    const watcher = { ...site, tell };
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -59,6 +72,8 @@ export class DeliveryTrace {
   }
 
   #watchersOf({ site }: Recorded): Watcher[] {
-    return [...this.#watchers].filter(({ isOfSite }) => isOfSite(site));
+    return [...this.#watchers].filter(
+      ({ name, siteOfDomain }) => isSite(site, name) || site === siteOfDomain,
+    );
   }
 }

@@ -2,7 +2,6 @@
  * Finds the route of a queue: to the simulator, to this installation itself, to a relay of the operator, to the hosts of a domain,
  * or to a dead end when DNS has already decided the outcome.
  */
-import type { App } from '../../app.ts';
 import { receivesFor } from '../../domains/receiving/requirements.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
@@ -10,6 +9,7 @@ import { type MxPlan, planMx } from '../../mail/mx.ts';
 import { findOutboundRoute } from '../../outbound-routes/find.ts';
 import { planRelay } from '../../outbound-routes/relay.ts';
 import { type Relay, siteOfRelay } from '../../outbound-routes/route.ts';
+import type { PartApp } from '../../thread-app.ts';
 import type { DeliveryTls } from '../../tls-policies/delivery-tls.ts';
 import type { DeliveryQueueName } from '../queue-key.ts';
 import { type Hosts, type Source, siteFrom } from '../sources/source.ts';
@@ -29,7 +29,7 @@ export type Route =
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
 /** What routes are found with. */
-type RoutingApp = App & { sources: Pick<Sources, 'choose'>; tls: Pick<DeliveryTls, 'policiesOf'> };
+type RoutingApp = PartApp & { sources: Pick<Sources, 'choose'>; tls: Pick<DeliveryTls, 'policiesOf'> };
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
@@ -89,7 +89,7 @@ async function routeFromSource(
 }
 
 /** Returns the route to the hosts of a relay. Its mail waits while none of them is found. */
-async function routeByRelay(app: App, relay: Relay, domain: string): Promise<Route> {
+async function routeByRelay(app: PartApp, relay: Relay, domain: string): Promise<Route> {
   const plan = await planRelay(app, relay);
   const site = siteOfRelay(relay);
   if (plan.kind === 'hosts') return { ...plan, site, relay, source: null };
@@ -102,7 +102,7 @@ async function routeByRelay(app: App, relay: Relay, domain: string): Promise<Rou
 }
 
 /** Returns true for the domains of this installation, which receive its mail without an MX record: each has at least a postmaster. */
-function isOwnDomain(config: Pick<App['config'], 'hostname'>, domain: string): boolean {
+function isOwnDomain(config: Pick<PartApp['config'], 'hostname'>, domain: string): boolean {
   const own = [config.hostname.toLowerCase(), bounceDomain(config)];
   return isSandboxDomain(config, domain) || own.includes(domain);
 }

@@ -4,11 +4,11 @@
  */
 
 import { isIPv6 } from 'node:net';
-import type { App } from '../../app.ts';
 import { bounceDomain } from '../../domains/records.ts';
 import { SourceError } from '../../system/dial/source.ts';
 import type { Dial } from '../../system/dial.ts';
 import { createLru } from '../../system/lru.ts';
+import type { PartApp } from '../../thread-app.ts';
 import { type DeliveryQueueName, queueKeyOf } from '../queue-key.ts';
 import { type Choice, chooseSource, poolFor, type SourceState } from './choose.ts';
 import { configuredPools } from './configured.ts';
@@ -24,7 +24,7 @@ export const SUSPENDED_MS = 60_000;
 const PROOF_MS = 600_000;
 const MAX_PROOFS = 512;
 
-type SourcesApp = Pick<App, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'log' | 'wakeups'>;
+type SourcesApp = Pick<PartApp, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'log' | 'wakeups'>;
 
 export class Sources {
   readonly #app: SourcesApp;

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openControlSocket } from '../../../src/control-socket.ts';
+import { Censuses } from '../../../src/queue/control/census.ts';
+import { watchQueue } from '../../../src/queue/control/queue-metrics.ts';
 import { createProbeWork } from '../../../src/queue/held/probe.ts';
 import { countHeld, findWaitingSuspect } from '../../../src/queue/held/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
@@ -19,6 +21,7 @@ after(async () => {
   await spool.close();
 });
 const { app, clock, liveKey: key } = spool;
+watchQueue(app, new Censuses(app));
 const DELIVERED = 'delivered@simulator.mx.postrider.example';
 const DAY_MS = 24 * 3_600_000;
 const WHY = 'The daemon ended during 5 attempts to deliver this; an operator can release it';

@@ -1,0 +1,113 @@
+/**
+ * Delivery as a part of the daemon, in a thread of its own: routes, DNS, sessions and TLS, composing and signing. It reads with its own
+ * connection, and its claims and outcomes go to the writer thread. The main thread accepts mail, and names the queues that have
+ * become due by the wake-up `queue`.
+ */
+import { openReadableBlobs } from '../../blobs/blobs.ts';
+import { blobFolder } from '../../blobs/owner.ts';
+import { findBlob } from '../../blobs/store.ts';
+import type { HtmlText } from '../../mail/message/html-text.ts';
+import type { Log } from '../../system/log.ts';
+import type { Part } from '../../system/thread/part.ts';
+import { moduleBeside } from '../../system/thread.ts';
+import { periodic, type RunningWork, startWork } from '../../system/worker.ts';
+import type { QueryingApp } from '../../thread-app.ts';
+import { DeliveryTrace } from '../conversation/trace.ts';
+import { DeliveryMonitor } from '../delivery-monitor.ts';
+import { createRepliesWork, RepliesFile } from '../outcome/replies/replies.ts';
+import type { SendingApp } from '../sending-app.ts';
+import { startDelivering } from '../worker.ts';
+import { createRemoteReceiver, type ReceiveCalls } from './local-mail.ts';
+import { serveTraces, type TellCalls, type WatchCalls } from './traces.ts';
+
+export type DeliveryCalls = WatchCalls & {
+  /** Starts to deliver. Mail that was left in flight has been recovered by then. */
+  begin(): Promise<void>;
+};
+
+/** Signs of a fault that no single attempt shows (delivery-monitor.ts). */
+export type DeliverySigns = Pick<DeliveryMonitor, 'deliversNothing' | 'failsDns'>;
+
+type TextToRestore = { html: string; options: Parameters<HtmlText['restore']>[1] };
+
+/** Functions of the main thread. */
+export type DeliveryHost = ReceiveCalls &
+  TellCalls & {
+    /** Generates a text again. The main thread remembers those of mail that was accepted a moment ago. */
+    restoreText(input: TextToRestore): ReturnType<HtmlText['restore']>;
+    reportDiskFull(): Promise<void>;
+    reportSigns(signs: DeliverySigns): Promise<void>;
+  };
+
+/** Maximum heap of the thread. The bytes of messages are outside of it; claimed mail and its sessions are not. */
+const HEAP_MEGABYTES = 512;
+/** Period with which the signs are looked at, in milliseconds. */
+const SIGNS_PERIOD_MS = 1_000;
+
+/** Prepares to deliver. */
+function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<DeliveryCalls> {
+  const trace = new DeliveryTrace();
+  const works: RunningWork[] = [];
+  return {
+    calls: {
+      ...serveTraces(trace, host),
+      async begin() {
+        const monitor = new DeliveryMonitor(app);
+        const replies = new RepliesFile({ ...app, log: SILENT });
+        const delivering = startDelivering(sendingApp(app, host), createRemoteReceiver(host), {
+          replies,
+          monitor,
+          trace,
+        });
+        works.push(
+          delivering,
+          startWork(app, createRepliesWork(app, replies)),
+          startWork(app, createSignsWork(app, monitor, host)),
+        );
+      },
+    },
+    async stop(graceMs) {
+      await Promise.all(works.map((work) => work.stop(graceMs)));
+    },
+  };
+}
+
+/** The main thread reads the same reply table, and reports on it. */
+const SILENT: Record<'info' | 'error', Log['info']> = { info() {}, error() {} };
+
+function sendingApp(app: QueryingApp, host: DeliveryHost): SendingApp {
+  const owner = {
+    root: blobFolder(app.config.dataDir),
+    find: (id: string) => findBlob(app.db.read, id),
+  };
+  const disk = { reportFull: () => void host.reportDiskFull().catch(() => {}) };
+  return {
+    ...app,
+    blobs: openReadableBlobs({ ...app, disk }, owner),
+    htmlText: { restore: (html, options) => host.restoreText({ html, options }) },
+  };
+}
+
+/** Returns the work that reports the signs when they have changed. */
+function createSignsWork({ clock }: QueryingApp, monitor: DeliverySigns, host: DeliveryHost) {
+  let reported: DeliverySigns = { deliversNothing: false, failsDns: false };
+  return periodic(clock, {
+    name: 'signs of deliveries',
+    periodMs: SIGNS_PERIOD_MS,
+    async run() {
+      const { deliversNothing, failsDns } = monitor;
+      if (deliversNothing === reported.deliversNothing && failsDns === reported.failsDns) return;
+      reported = { deliversNothing, failsDns };
+      await host.reportSigns(reported);
+    },
+  });
+}
+
+/** The daemon is there to deliver, so it ends with this thread, and the next start recovers what was in flight. */
+export const DELIVERY_PART = {
+  name: 'delivery',
+  module: moduleBeside(import.meta.url, 'delivery-thread'),
+  heapMegabytes: HEAP_MEGABYTES,
+  isVital: true,
+  start: createDeliveryPart,
+} as const;
