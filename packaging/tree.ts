@@ -22,6 +22,7 @@ export const CONFIG_FILES = [
   'providers.yaml',
   'replies.yaml',
   'scanner-networks.json',
+  'warm-up.yaml',
 ];
 
 /** Files of the checkout, by their paths. */

@@ -18,7 +18,7 @@ import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
-import { chooseRoute, type Route } from './site/route.ts';
+import { chooseRoute, type Route, type Waiting } from './site/route.ts';
 import { releaseUnsent } from './state/recover.ts';
 
 /** Maximum number of sites whose addresses are remembered. */
@@ -199,6 +199,11 @@ export class Dispatcher implements RunningWork {
     const changes = this.#routeChanges;
     const route = await this.#routeOf(key);
     if (this.#isStopped) return;
+    if (route.kind === 'wait') {
+      const waitMs = changes === this.#routeChanges ? route.forMs : 0;
+      const until = this.#app.clock.elapsed() + waitMs;
+      return this.#tell({ kind: 'routed', queue: key, to: { kind: 'wait', until, reason: route.reason } });
+    }
     const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
     const routedUntil = changes === this.#routeChanges ? this.#app.clock.elapsed() + ttlMs : 0;
     this.#routes.set(route.site, route);
@@ -215,7 +220,7 @@ export class Dispatcher implements RunningWork {
     this.#tell({ kind: 'routed', queue: key, to });
   }
 
-  async #routeOf(key: string): Promise<Route> {
+  async #routeOf(key: string): Promise<Route | Waiting> {
     const name = parseQueueKey(key);
     const { clock, monitor } = this.#app;
     const begunAt = clock.elapsed();

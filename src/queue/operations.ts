@@ -16,6 +16,7 @@ import './notifications-store.ts';
 import './settle.ts';
 import './shaping/restrictions-store.ts';
 import './sources/store.ts';
+import './sources/warm-up/store.ts';
 import './state/cancel-submitted.ts';
 import './state/recover.ts';
 import './store.ts';

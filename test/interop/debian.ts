@@ -10,9 +10,11 @@ const PACKAGES = {
   'bind9-dnsutils': '/usr/bin/dig',
   caddy: '/usr/bin/caddy',
   chromium: '/usr/bin/chromium',
+  'dante-server': '/usr/sbin/danted',
   fish: '/usr/bin/fish',
   fetchmail: '/usr/bin/fetchmail',
   getmail6: '/usr/bin/getmail',
+  haproxy: '/usr/sbin/haproxy',
   isync: '/usr/bin/mbsync',
   // Cyrus SASL, by which mbsync logs in, has SCRAM there.
   'libsasl2-modules': '/usr/share/doc/libsasl2-modules/copyright',

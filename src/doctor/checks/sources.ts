@@ -10,7 +10,7 @@ import { type Check, type CheckContext, type Finding, findingsOf } from '../chec
 
 const { ok, warn, fail } = findingsOf('sources');
 
-type SourcesContext = Pick<CheckContext, 'config' | 'db' | 'dns'>;
+type SourcesContext = Pick<CheckContext, 'clock' | 'config' | 'db' | 'dns'>;
 
 export const sources = {
   name: 'sources',

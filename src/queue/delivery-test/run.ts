@@ -12,7 +12,7 @@ import { type ConversationLine, linesOfEvent } from '../conversation/lines.ts';
 import { type Conversation, connectedAt, type Recorded, recordIn } from '../conversation/record.ts';
 import { evaluateResult } from '../outcome/evaluate.ts';
 import { finalOutcome } from '../outcome/explain.ts';
-import type { Outcome } from '../outcome/outcome.ts';
+import { NO_REPORT, type Outcome } from '../outcome/outcome.ts';
 import { evaluateRelayResult } from '../outcome/relay.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import { Addresses } from '../sessions/addresses.ts';
@@ -62,6 +62,10 @@ export async function testDelivery(app: TestApp, tested: Tested): Promise<void> 
     domain,
     target: undefined,
   });
+  if (route.kind === 'wait') {
+    const report = { ...NO_REPORT, phase: 'local', text: route.reason, fact: 'local' } as const;
+    return tellOutcome(app, tested, { kind: 'deferred', report });
+  }
   tell({ kind: 'step', step: 'route', text: describeRoute(route) });
   switch (route.kind) {
     case 'simulator':

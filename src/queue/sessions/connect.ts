@@ -49,6 +49,8 @@ export type OpenSession = {
   proven: HostTls['kind'];
   /** Null when the session is one with a host of the recipients' domain. */
   relay: Relay | null;
+  /** Null when the system has chosen the address that the session leaves from. */
+  source: Source | null;
   /** How the session was opened. It is part of the conversation of each claim that is sent in the session. */
   opening: Conversation;
 };
@@ -125,7 +127,7 @@ export async function connect(
       const tls = opened.session.tls?.version ?? null;
       const opening = lastOpening(claim.conversation);
       const proven = requirementOf(taker, claim).kind;
-      const session = { smtp: opened.session, peer: { ...peer, tls }, taker, proven, relay, opening };
+      const session = { smtp: opened.session, peer: { ...peer, tls }, taker, proven, relay, source, opening };
       return { kind: 'open', session };
     }
     const evaluated = relay

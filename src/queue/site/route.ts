@@ -28,8 +28,16 @@ export type Route =
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number; relay: Relay | null; source: Source | null }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
+/** Mail that has no source at present stays where it is. `forMs` is the time after which its route is looked up again. */
+export type Waiting = { kind: 'wait'; cause: 'sources' | 'warm_up'; forMs: number; reason: string };
+
 /** What routes are found with. */
 type RoutingApp = PartApp & { sources: Pick<Sources, 'choose'>; tls: Pick<DeliveryTls, 'policiesOf'> };
+
+/** Time after which mail without a source asks for one again. What ends a suspension has all queues routed again at once. */
+const SOURCE_WAIT_MS = 60_000;
+/** Maximum time for which mail waits without a look at the wall clock, which may be set meanwhile. */
+const MAX_WAIT_MS = 3_600_000;
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
@@ -39,7 +47,7 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
  * Mail of other domains stays here when their MX is this machine and it receives mail for them. What is left takes the relay of
  * the operator's route, or goes to the MX hosts. Mail that the operator has rerouted goes to the MX hosts of its target.
  */
-export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Promise<Route> {
+export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Promise<Route | Waiting> {
   const { mode, domain: own, target, tenantId } = queue;
   const { config } = app;
   const domain = target ?? own;
@@ -74,7 +82,7 @@ async function routeFromSource(
   app: RoutingApp,
   queue: DeliveryQueueName,
   plan: Extract<MxPlan, { kind: 'hosts' }>,
-): Promise<Route> {
+): Promise<Route | Waiting> {
   const choice = await app.sources.choose(queue, plan.hosts);
   switch (choice.kind) {
     case 'hosts': {
@@ -82,7 +90,11 @@ async function routeFromSource(
       const site = source === null ? plan.site : siteFrom(plan.site, source);
       return { ...plan, hosts, site, relay: null, source };
     }
-    case 'wait':
+    case 'wait': {
+      const { cause, reason, until } = choice;
+      const leftMs = until === null ? SOURCE_WAIT_MS : until - app.clock.now();
+      return { kind: 'wait', cause, reason, forMs: Math.min(Math.max(leftMs, 0), MAX_WAIT_MS) };
+    }
     case 'unreachable':
       return deadEnd(queue.domain, { kind: 'unresolved', reason: choice.reason });
   }

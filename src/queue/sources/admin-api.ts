@@ -1,9 +1,33 @@
 /** Registers the operator's routes of the sources. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
 import { listSources } from './list.ts';
+import { beginWarmUp, endWarmUp } from './warm-up/operate.ts';
 
-/** Registers `GET /sources` on the server of the control socket. */
-export function registerSources(server: FastifyInstance, app: Pick<App, 'config' | 'db'>): void {
+const named = Type.Object({ name: Type.String() });
+type Named = Static<typeof named>;
+const warmUpSchema = Type.Object({ curve: Type.Optional(Type.String()) }, { additionalProperties: false });
+
+type SourcesApp = Pick<App, 'clock' | 'config' | 'db' | 'wakeups'>;
+
+/** Registers `/sources` on the server of the control socket. */
+export function registerSources(server: FastifyInstance, app: SourcesApp): void {
   server.get('/sources', async () => ({ sources: await listSources(app) }));
+  server.put<{ Params: Named; Body: Static<typeof warmUpSchema> }>(
+    '/sources/:name/warm-up',
+    { schema: { params: named, body: warmUpSchema } },
+    async ({ params: { name }, body: { curve } }) => {
+      await beginWarmUp(app, name, curve);
+      return (await listSources(app)).find((source) => source.name === name);
+    },
+  );
+  server.delete<{ Params: Named }>(
+    '/sources/:name/warm-up',
+    { schema: { params: named } },
+    async ({ params: { name } }) => {
+      await endWarmUp(app, name);
+      return { name };
+    },
+  );
 }

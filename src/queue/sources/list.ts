@@ -4,6 +4,9 @@ import { configuredPools, configuredSources } from './configured.ts';
 import type { Source } from './source.ts';
 import { suspensionsOf } from './sources.ts';
 import { listSuspensions } from './store.ts';
+import { progressOf, type WarmUpProgress } from './warm-up/progress.ts';
+import { listFirstAttempts, listWarmUps } from './warm-up/store.ts';
+import { dayOf } from './warm-up/warm-up.ts';
 
 export type ShownSource = {
   name: string;
@@ -17,10 +20,23 @@ export type ShownSource = {
   pools: string[];
   /** Addresses from which no mail leaves at present. Times are in Unix milliseconds; `until` is that of the next probe. */
   suspended: { address: string; reason: string; since: number; until: number }[];
+  /** Null when the source is not warmed up. */
+  warmUp: WarmUpProgress | null;
 };
 
 /** Returns all sources in the order of the configuration. */
-export async function listSources({ config, db }: Pick<App, 'config' | 'db'>): Promise<ShownSource[]> {
+export async function listSources({
+  config,
+  db,
+  clock,
+}: Pick<App, 'config' | 'db' | 'clock'>): Promise<ShownSource[]> {
+  const now = clock.now();
+  const warmUps = await listWarmUps(db.read);
+  const counts = await listFirstAttempts(db.read, dayOf(now));
+  const warmUpOf = (name: string) => {
+    const warmUp = warmUps.find(({ source }) => source === name);
+    return warmUp ? progressOf(warmUp, counts, now) : null;
+  };
   const suspensions = await listSuspensions(db.read);
   const pools = configuredPools(config);
   return configuredSources(config).map((source) => ({
@@ -38,6 +54,7 @@ export async function listSources({ config, db }: Pick<App, 'config' | 'db'>): P
       since,
       until,
     })),
+    warmUp: warmUpOf(source.name),
   }));
 }
 

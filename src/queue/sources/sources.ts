@@ -10,6 +10,7 @@ import type { Dial } from '../../system/dial.ts';
 import { createLru } from '../../system/lru.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { type DeliveryQueueName, queueKeyOf } from '../queue-key.ts';
+import { providerOfSite } from '../shaping/limits-of.ts';
 import { type Choice, chooseSource, poolFor, type SourceState } from './choose.ts';
 import { configuredPools } from './configured.ts';
 import { dialSource } from './dial-source.ts';
@@ -17,6 +18,8 @@ import { SourceFailures } from './failures.ts';
 import { type Proof, proveAddress } from './proof.ts';
 import { fingerprintOf, type Hosts, type Pool, type Source, withoutIPv6 } from './source.ts';
 import { listSuspensions, type Suspension, suspendAddresses } from './store.ts';
+import { OTHER_PROVIDER } from './warm-up/curves.ts';
+import { WarmUps } from './warm-up/warm-up.ts';
 
 /** Time for which an address stays suspended until it is probed, in milliseconds. Our own limit. */
 export const SUSPENDED_MS = 60_000;
@@ -29,12 +32,14 @@ type SourcesApp = Pick<PartApp, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'lo
 export class Sources {
   readonly #app: SourcesApp;
   readonly #pools: readonly Pool[];
+  readonly #warmUps: WarmUps;
   readonly #failures = new SourceFailures();
   readonly #proofs = createLru<string, { proof: Proof; at: number }>(MAX_PROOFS);
 
   constructor(app: SourcesApp) {
     this.#app = app;
     this.#pools = configuredPools(app.config);
+    this.#warmUps = new WarmUps(app);
   }
 
   /** Chooses the source of a queue for mail to the hosts. The system chooses where no pool is for the mail. */
@@ -48,18 +53,27 @@ export class Sources {
     const pool = poolFor(this.#pools, queue);
     if (!pool) return { kind: 'hosts', hosts, source: null };
     const suspensions = await listSuspensions(this.#app.db.read);
+    const warmUps = await this.#warmUps.read();
+    const provider = providerOf(hosts.map(({ name }) => name));
     const states = new Map<Source, SourceState>();
-    for (const source of pool.sources) states.set(source, await this.#stateOf(source, suspensions));
+    for (const source of pool.sources) {
+      const place = { source: source.name, provider };
+      const warmUpUntil = this.#warmUps.fullUntil(warmUps, place, queue.kind);
+      states.set(source, { ...(await this.#stateOf(source, suspensions)), warmUpUntil });
+    }
     return chooseSource(pool, { queue: nameOf(queue), hosts }, (source) => states.get(source) ?? UNKNOWN);
   }
 
-  async #stateOf(source: Source, suspensions: readonly Suspension[]): Promise<SourceState> {
+  async #stateOf(
+    source: Source,
+    suspensions: readonly Suspension[],
+  ): Promise<Pick<SourceState, 'usable' | 'suspended'>> {
     const current = suspensionsOf(source, suspensions);
     const suspended = new Set(current.map(({ address }) => address));
     const usable: string[] = [];
     for (const address of source.addresses)
       if (!suspended.has(address) && (await this.#mayUse(source, address))) usable.push(address);
-    return { usable, suspended: current[0]?.reason, warmUpUntil: undefined };
+    return { usable, suspended: current[0]?.reason };
   }
 
   /** An IPv6 address is used once it is proven, unless the operator vouches for it. */
@@ -73,6 +87,12 @@ export class Sources {
     // Nothing is remembered of a lookup that failed, because it may succeed at once.
     if (proof.kind !== 'unknown') this.#proofs.set(key, { proof, at: clock.elapsed() });
     return proof.kind === 'proven';
+  }
+
+  /** Counts the first attempts among recipients whose mail leaves from the source to a host. */
+  countSent(source: Source, host: string, recipients: readonly { attempts: number }[]): void {
+    const first = recipients.filter(({ attempts }) => attempts === 1).length;
+    this.#warmUps.count({ source: source.name, provider: providerOf([host]) }, first);
   }
 
   /** Returns the dial that connects from the source. A failure of the source suspends it, and its queues are routed again. */
@@ -118,6 +138,11 @@ export class Sources {
     }
     wakeups.notify('outbound-routes');
   }
+}
+
+/** Returns the name of the provider of hosts, by which their mail is counted. */
+function providerOf(hosts: readonly string[]): string {
+  return providerOfSite({ hosts, relay: null })?.name ?? OTHER_PROVIDER;
 }
 
 /** Names a queue for the order of its sources. Mail that the operator has rerouted keeps its order. */

@@ -97,6 +97,7 @@ test('a suspended source is a finding, and the operator sees why and until when'
       proxy: { kind: 'socks5', address: '10.0.0.9', port: 1080 },
       pools: ['all'],
       suspended: [{ address, reason, since, until }],
+      warmUp: null,
     },
   ]);
   // A suspension of other settings means nothing.

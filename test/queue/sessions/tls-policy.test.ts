@@ -60,7 +60,8 @@ const statusOf = async (to: string, requireTls: 0 | 1 | 2 = 0) => (await send(to
 const siteOf = async (domain: string) => {
   const { tenantId } = spool;
   const queue = { mode: 'live', kind: 'transactional', tenantId, domain, target: undefined } as const;
-  return (await chooseRoute(deliveryAppOf(spool.app), queue)).site;
+  const route = await chooseRoute(deliveryAppOf(spool.app), queue);
+  return route.kind === 'wait' ? route.reason : route.site;
 };
 
 const digest = createHash('sha256').update(new X509Certificate(certificate).raw).digest('hex');

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import type { ConfiguredPool, ConfiguredSource } from '../../../src/config/sources.ts';
+import { listSources } from '../../../src/queue/sources/list.ts';
 import { probeSources } from '../../../src/queue/sources/recover.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { listSuspensions, resumeAddresses } from '../../../src/queue/sources/store.ts';
+import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
@@ -13,6 +15,7 @@ import { acceptEverything, startCommandServer } from '../../support/command-serv
 import { dialLoopback } from '../../support/loopback.ts';
 import { type SocksScript, startSocksServer } from '../../support/socks-server.ts';
 import { noReceiver, openSpool, type Spool } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 const closing = closeAfterTests();
 
@@ -109,6 +112,19 @@ test('mail leaves from the source of its pool, with the name of the source', asy
   );
 });
 
+test('first attempts that leave from a source that is warmed up are counted', async () => {
+  await world.accept('x@c.example');
+  const app = await world.deliverFrom([A]);
+  await beginWarmUp(app, 'a');
+  await world.accept('y@c.example');
+  await world.accept('z@c.example');
+  await world.deliverFrom([A]);
+  await world.clock.advance(1_000);
+  const sent = async () => (await listSources(app))[0]?.warmUp?.providers;
+  await waitUntil(async () => (await sent())?.at(-1)?.firstAttempts === 2);
+  await endWarmUp(app, 'a');
+});
+
 test('mail that no pool is for leaves from the address that the system chooses', async () => {
   await world.accept('x@a.example');
   await world.deliverFrom([A], [{ name: 'bulk', sources: ['a'], kind: 'broadcast' }]);
@@ -153,6 +169,26 @@ test('a SOCKS server that lies, hangs up or refuses counts against the source, a
     assert.equal(world.arrived.at(-1)?.from, '127.0.0.11');
     await world.app.db.commit(resumeAddresses, { resumed: [suspension] });
   }
+});
+
+test('mail without a source waits: it is not claimed, and is delivered once a source is there', async () => {
+  const script: SocksScript = { method: Buffer.from([5, 0xff]) };
+  const socks = await startSocks(script);
+  await world.accept('x@a.example');
+  const app = await world.deliverFrom([socksAt(socks.port)]);
+  const id = await world.accept('y@b.example');
+  const dispatcher = startDelivering(app, noReceiver);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const waiting = await world.recipient(id);
+  assert.deepEqual([waiting.status, waiting.attempts], ['queued', 0]);
+  delete script.method;
+  script.reply = 'forward';
+  await world.clock.advance(60_000);
+  await probeSources(app);
+  await waitUntil(() => world.arrived.some(({ to }) => to === 'y@b.example'));
+  const stopped = dispatcher.stop(0);
+  await world.clock.advance(0);
+  await stopped;
 });
 
 test('a proxy that refuses three hosts in succession is suspended, and one that connects meanwhile is not', async () => {
