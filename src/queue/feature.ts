@@ -16,6 +16,7 @@ import { CONVERSATION_DAYS, expireConversations } from './conversation/store.ts'
 import { registerDeliveryTest } from './delivery-test/admin-api.ts';
 import { createProbeWork } from './held/probe.ts';
 import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
+import { createOverdueWork } from './overdue/sweep.ts';
 import { registerSources } from './sources/admin-api.ts';
 import { createSourceProbes } from './sources/recover.ts';
 import { registerSuppressionReview } from './suppression-review/admin-api.ts';
@@ -37,6 +38,7 @@ export const queue = {
     (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
     createRecoveryWork,
     createProbeWork,
+    createOverdueWork,
     createSourceProbes,
     (app: Pick<App, 'clock'> & { censuses: Censuses }) => createCensusWork(app, app.censuses),
   ],

@@ -13,6 +13,8 @@ import './due-store.ts';
 import './feedback.ts';
 import './held/probe.ts';
 import './notifications-store.ts';
+import './overdue/overdue-store.ts';
+import './overdue/settle-overdue.ts';
 import './settle.ts';
 import './shaping/restrictions-store.ts';
 import './sources/store.ts';

@@ -33,6 +33,8 @@ export type Transition =
   | { cause: 'complained'; complaint: Complaint; meaning: Meaning }
   /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
   | { cause: 'deferred'; report: Report; meaning: Meaning; dueAt: number }
+  /** The mail is due and was not claimed for a while, since its site rests or is at a limit. */
+  | { cause: 'overdue'; diagnostic: string }
   | { cause: 'held'; reason: HoldReason; diagnostic: string }
   /** The daemon ended during the attempt, and the recipient is tried again. */
   | { cause: 'interrupted'; dueAt: number }
@@ -70,6 +72,7 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   'delayed-later': ['delivered'],
   complained: ['delivered'],
   deferred: ['in_flight'],
+  overdue: ['ready', 'deferred'],
   held: ['in_flight', 'ready', 'deferred'],
   interrupted: ['in_flight'],
   unsent: ['in_flight'],
@@ -117,6 +120,8 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return complain(transition);
     case 'deferred':
       return defer(transition, situation);
+    case 'overdue':
+      return delayUntried(transition, situation);
     case 'held':
       return hold(transition, recipient);
     case 'suppressed': {
@@ -256,9 +261,16 @@ function complain({ complaint: { arrivedAt, ...rest }, meaning }: ByCause<'compl
   };
 }
 
-function isNoticeDue({ delayNoticeAt }: RecipientRow, now: number): boolean {
+/** Returns true when a delay of the recipient is to be recorded again. */
+export function isNoticeDue({ delayNoticeAt }: Pick<RecipientRow, 'delayNoticeAt'>, now: number): boolean {
   return delayNoticeAt === null || now - delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
 }
+
+/** What it means that mail was not tried yet. */
+const UNTRIED = {
+  class: 'rate',
+  advice: 'Nothing needs to be done. The email leaves when its receiving servers take mail again.',
+} as const;
 
 /** The first notice counts the recipient as delayed. */
 function delayCounters({ delayNoticeAt }: RecipientRow): readonly Counter[] {
@@ -285,6 +297,17 @@ function defer(
   const delay = { diagnostic: report.text, ...explanation(meaning), attempt, ...times };
   const counters = delayCounters(recipient);
   return { patch, events: [{ type: 'email.delivery_delayed', details: { delay }, counters }] };
+}
+
+/** The recipient stays as it is, and nobody knows when it is tried. */
+function delayUntried({ diagnostic }: ByCause<'overdue'>, { recipient, expiresAt, now }: Situation): Effect {
+  if (!isNoticeDue(recipient, now)) return { patch: {}, events: [] };
+  const { attempts: attempt, class: known, advice } = recipient;
+  const meaning = known === null ? UNTRIED : { class: known, advice };
+  const delay = { diagnostic, ...meaning, attempt, nextAttemptAt: null, expiresAt: isoTime(expiresAt) };
+  const counters = delayCounters(recipient);
+  const event: RecipientEvent = { type: 'email.delivery_delayed', details: { delay }, counters };
+  return { patch: { delayNoticeAt: now }, events: [event] };
 }
 
 /** The recipient stays delivered: another server has the message and keeps trying, nobody knows when. */
