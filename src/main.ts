@@ -231,6 +231,7 @@ function createApiOf(
 ): Promise<FastifyInstance> {
   return createApiServer(app, {
     operator: () => control,
+    explainWaiting: delivery.explainWaiting,
     challenges: certificates.challenges,
     readDelivery: () => ({
       oldestDueMs: censuses.oldestDueMs,
@@ -319,6 +320,7 @@ function startWorkers(
     ...inbound,
     backups,
     replies,
+    explainWaiting: watched.delivery.explainWaiting,
     censuses,
     postThread: routes,
     mailboxes,

@@ -176,6 +176,15 @@ async function settleClaim(
     if (app.trace.isWatched) showOutcome(app, claim, result);
     logSettled(app, claim, { settlement, result });
   }
+  const refusals = settlement.results.flatMap((result) => refusalOf(claim, result));
+  if (refusals.length > 0) app.shaping.observe({ site: claim.site, tenantId: claim.scheduledFor, refusals });
+}
+
+/** Returns a refusal as back-off rules are compared with it; an empty list for another outcome. */
+function refusalOf({ recipients }: Claim, { recipientId, verdict: { outcome } }: Result) {
+  if (outcome.kind !== 'deferred' && outcome.kind !== 'bounced') return [];
+  const domain = recipients.find(({ id }) => id === recipientId)?.domain ?? '';
+  return [{ report: outcome.report, class: outcome.meaning.class, ownNames: [domain] }];
 }
 
 function showOutcome({ trace }: DeliveryApp, claim: Claim, { recipientId, verdict }: Result): void {

@@ -6,6 +6,7 @@ import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
 import type { PrepareMessage } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
+import type { Shaping } from './shaping/shaping.ts';
 import type { Sources } from './sources/sources.ts';
 
 export type DeliveryApp = SendingApp & {
@@ -14,6 +15,7 @@ export type DeliveryApp = SendingApp & {
   sources: Sources;
   replies: Replies;
   tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe'>;
+  shaping: Pick<Shaping, 'ready' | 'limitsOf' | 'restsOf' | 'observe' | 'listen'>;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;
 };

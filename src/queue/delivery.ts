@@ -7,12 +7,14 @@ import type { LocalReceiver } from './local-receiver.ts';
 import { receiveHanded } from './thread/local-mail.ts';
 import { DELIVERY_PART, type DeliveryCalls, type DeliveryHost, type DeliverySigns } from './thread/part.ts';
 import { RemoteTraces } from './thread/traces.ts';
+import type { ExplainWaiting } from './waiting.ts';
 
 export type Delivery = PartThread<DeliveryCalls> & {
   readonly signs: DeliverySigns;
   readonly traces: Traces;
   /** Starts to deliver. `receiveLocally` takes the mail for domains that are received here. */
   begin(receiveLocally: LocalReceiver): Promise<void>;
+  readonly explainWaiting: ExplainWaiting;
 };
 
 /** Returns the delivery of the daemon. */
@@ -46,5 +48,7 @@ export function createDelivery(app: App, { inThreads }: { inThreads: boolean }):
       receive = receiveHanded(receiveLocally);
       return part.calls.begin();
     },
+    // An email is shown without its reason while the thread starts or ends.
+    explainWaiting: (queues) => part.calls.explainWaiting(queues).catch(() => new Map()),
   };
 }

@@ -18,8 +18,11 @@ import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
+import { shapedSite } from './shaping/shaped-site.ts';
+import { waitingAt } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
 import { releaseUnsent } from './state/recover.ts';
+import type { QueueWaits, Waiting } from './waiting.ts';
 
 /** Maximum number of sites whose addresses are remembered. */
 const MAX_SITES = 10_000;
@@ -58,7 +61,7 @@ export class Dispatcher implements RunningWork {
   /** Events that have come while decisions were carried out. */
   readonly #events: ScheduleEvent[] = [];
   #isDeciding = false;
-  #unsubscribe: (() => void) | undefined;
+  readonly #unsubscribe: (() => void)[] = [];
   /** Number of changes of the operator's routes so far. A lookup during which it grows has to be repeated. */
   #routeChanges = 0;
   #lastClaimId = 0;
@@ -75,17 +78,21 @@ export class Dispatcher implements RunningWork {
   }
 
   start(): void {
-    this.#unsubscribe = this.#app.wakeups.listen('outbound-routes', () => {
-      this.#routeChanges++;
-      this.#tell({ kind: 'routes-changed' });
-    });
+    const { wakeups, shaping } = this.#app;
+    this.#unsubscribe.push(
+      wakeups.listen('outbound-routes', () => {
+        this.#routeChanges++;
+        this.#tell({ kind: 'routes-changed' });
+      }),
+      shaping.listen(() => this.#reshape()),
+    );
     this.#finder.start();
   }
 
   /** Sends what is claimed, for at most `graceMs`, and puts the rest back so that the next start sends it. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
-    this.#unsubscribe?.();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#tell({ kind: 'stopping' });
     const settled = this.#finder.stop().then(() => this.#settled());
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
@@ -198,6 +205,7 @@ export class Dispatcher implements RunningWork {
     if (this.#isStopped) return;
     const changes = this.#routeChanges;
     const route = await this.#routeOf(key);
+    await this.#app.shaping.ready;
     if (this.#isStopped) return;
     if (route.kind === 'wait') {
       const waitMs = changes === this.#routeChanges ? route.forMs : 0;
@@ -215,7 +223,7 @@ export class Dispatcher implements RunningWork {
       pool: route.kind === 'hosts' ? 'remote' : 'local',
       limits: this.#limitsOf(route),
       routedUntil,
-      rests: [],
+      rests: route.kind === 'hosts' ? this.#app.shaping.restsOf(shapedSite(route)) : [],
     };
     this.#tell({ kind: 'routed', queue: key, to });
   }
@@ -236,21 +244,48 @@ export class Dispatcher implements RunningWork {
     }
   }
 
+  /** Mail that needs no connection is limited by the number of local sessions alone. */
   #limitsOf(route: Route): SiteLimits {
-    const relay = route.kind === 'hosts' ? route.relay : null;
+    if (route.kind === 'hosts') return this.#app.shaping.limitsOf(shapedSite(route));
+    const messagesPerConnection = MESSAGES_PER_CONNECTION;
+    const connections = this.#app.config.delivery.connectionsPerSite;
     return {
-      connections: relay?.connections ?? this.#app.config.delivery.connectionsPerSite,
+      connections,
       connectionsPerMinute: null,
-      recipientsPerMinute: relay?.recipientsPerMinute ?? null,
-      messagesPerConnection: MESSAGES_PER_CONNECTION,
+      recipientsPerMinute: null,
+      messagesPerConnection,
       group: null,
     };
+  }
+
+  /** Tells the schedule the limits and the rests of all sites, after some of them have changed. */
+  #reshape(): void {
+    const { shaping } = this.#app;
+    for (const route of [...this.#routes.values()]) {
+      if (route.kind !== 'hosts') continue;
+      const shaped = shapedSite(route);
+      this.#tell({ kind: 'limits', site: route.site, limits: shaping.limitsOf(shaped) });
+      for (const rest of shaping.restsOf(shaped)) this.#tell({ kind: 'rest', site: route.site, rest });
+    }
   }
 
   #addressesOf(site: string): Addresses {
     const addresses = this.#addresses.get(site) ?? new Addresses();
     this.#addresses.set(site, addresses);
     return addresses;
+  }
+
+  /** Says what the due mail of queues waits for. */
+  async explainWaiting(queues: readonly string[]): Promise<QueueWaits> {
+    const { clock } = this.#app;
+    const toUnix = clock.now() - clock.elapsed();
+    const waits = new Map<string, Waiting>();
+    for (const key of queues) {
+      const explained = this.#schedule.explainQueue(key, clock.elapsed());
+      const waiting = explained && waitingAt(explained, parseQueueKey(key).tenantId, toUnix);
+      if (waiting) waits.set(key, waiting);
+    }
+    return waits;
   }
 
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {

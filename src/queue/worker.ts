@@ -13,6 +13,7 @@ import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
+import { Shaping } from './shaping/shaping.ts';
 import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
@@ -32,11 +33,13 @@ export function startDelivering(
     trace = new DeliveryTrace(),
   }: Watching = {},
 ): Dispatcher {
+  const shaping = new Shaping(app);
   const dispatcher = new Dispatcher({
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
     receiveLocally,
     sources: new Sources(app),
+    shaping,
     replies,
     tls: new DeliveryTls(app),
     monitor,

@@ -18,6 +18,7 @@ import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
 import type { Verdict } from '../../src/queue/outcome/outcome.ts';
 import { packagedReplies, type Replies } from '../../src/queue/outcome/replies/replies.ts';
 import { createPreparer } from '../../src/queue/prepare.ts';
+import { Shaping } from '../../src/queue/shaping/shaping.ts';
 import { Sources } from '../../src/queue/sources/sources.ts';
 import type { Attempt } from '../../src/queue/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
@@ -188,6 +189,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     ...app,
     receiveLocally: noReceiver,
     sources: new Sources(app),
+    shaping: new Shaping(app),
     replies: PACKAGED,
     monitor: new DeliveryMonitor(app),
     trace: new DeliveryTrace(),

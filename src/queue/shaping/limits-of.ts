@@ -21,6 +21,8 @@ export type ShapedSite = {
   hosts: readonly string[];
   /** Null when the hosts are those of the domains. */
   relay: Pick<Relay, 'route' | 'connections' | 'recipientsPerMinute'> | null;
+  /** Name of the source that its mail leaves from; null when the system chooses. */
+  source: string | null;
 };
 
 type LimitName = keyof ProviderLimits;

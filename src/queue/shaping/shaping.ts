@@ -6,6 +6,7 @@
 import type { App } from '../../app.ts';
 import { isoTime } from '../../system/clock.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
+import { createLru } from '../../system/lru.ts';
 import type { SiteLimits } from '../schedule/limits.ts';
 import {
   providerOfSite,
@@ -24,6 +25,8 @@ import { Windows } from './windows.ts';
 
 /** Share of its time by which a restriction has to grow before it is written again. */
 const WRITTEN_AFTER_PART = 1 / 10;
+/** Maximum number of sites whose replies are compared with the rules. The one that was routed longest ago goes first. */
+const MAX_SITES = 10_000;
 
 type ShapingApp = Pick<App, 'clock' | 'config' | 'db' | 'log'>;
 
@@ -32,10 +35,9 @@ type SiteRest = { tenantId: string | null; until: number; reason: string };
 
 /** The refusals of one transaction, by whatever step. */
 export type RefusedMail = {
-  site: ShapedSite;
+  /** The key of the site. */
+  site: string;
   tenantId: string;
-  /** Name of the source that was used; null when there is one alone. */
-  source: string | null;
   refusals: readonly Pick<Refusal, 'report' | 'class' | 'ownNames'>[];
 };
 
@@ -47,6 +49,9 @@ export class Shaping {
   /** End of each restriction as it is stored, in Unix milliseconds, by its id. */
   readonly #written = new Map<Restriction['id'], number>();
   readonly #listeners = new Set<() => void>();
+  readonly #sites = createLru<string, ShapedSite>(MAX_SITES);
+  /** Resolves when what was in force at the last stop is in force again. */
+  readonly ready: Promise<void>;
 
   constructor(app: ShapingApp, rules: { readonly table: RuleTable } = openRules(app)) {
     this.#app = app;
@@ -55,10 +60,12 @@ export class Shaping {
       for (const { id } of ended) this.#written.delete(id);
       this.#notify();
     });
+    this.ready = this.#load().catch((error) =>
+      app.log.error({ err: error }, 'restrictions of sites could not be read'),
+    );
   }
 
-  /** Restores what was in force when the daemon stopped. */
-  async load(): Promise<void> {
+  async #load(): Promise<void> {
     const { db, clock } = this.#app;
     for (const restriction of await listRestrictions(db.read, clock.now())) {
       const endsAt = this.#restrictions.restore(restriction);
@@ -79,8 +86,9 @@ export class Shaping {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Returns the limits of a site. */
+  /** Returns the limits of a site, whose refusals are counted from now on. */
   limitsOf(site: ShapedSite): SiteLimits {
+    this.#sites.set(site.key, site);
     return siteLimits(this.resolve(site), providerOfSite(site));
   }
 
@@ -99,10 +107,12 @@ export class Shaping {
     return this.#restrictions.all();
   }
 
-  /** Returns the rests in force at a site for mail that leaves from a source. */
-  restsOf(site: ShapedSite, source: string | null): SiteRest[] {
+  /** Returns the rests in force at a site. */
+  restsOf(site: ShapedSite): SiteRest[] {
     return this.restrictionsAt(site)
-      .filter((restriction) => restriction.lower === null && (restriction.source ?? source) === source)
+      .filter(
+        (restriction) => restriction.lower === null && (restriction.source ?? site.source) === site.source,
+      )
       .map(({ id, tenantId, rule, reason }) => ({
         tenantId,
         until: this.#restrictions.endOf(id),
@@ -112,12 +122,15 @@ export class Shaping {
 
   /** Counts the refusals of a transaction. Each rule counts it once, however many recipients met the rule. */
   observe(mail: RefusedMail): void {
-    const provider = providerOfSite(mail.site)?.name ?? null;
+    const site = this.#sites.get(mail.site);
+    if (!site) return;
+    const provider = providerOfSite(site)?.name ?? null;
     const met = new Map<Rule, string>();
     for (const refusal of mail.refusals)
       for (const rule of this.#rules.table.match({ ...refusal, provider }))
         met.set(rule, cleanForeignText(refusal.report.text));
-    for (const [rule, reason] of met) this.#meet(rule, mail, { provider, reason });
+    const { tenantId } = mail;
+    for (const [rule, reason] of met) this.#meet(rule, reason, targetOf(rule, { site, tenantId, provider }));
   }
 
   /** Ends a restriction before its time, because the operator says so. Returns false when it is not in force. */
@@ -129,13 +142,8 @@ export class Shaping {
     return true;
   }
 
-  #meet(
-    rule: Rule,
-    mail: RefusedMail,
-    { provider, reason }: { provider: string | null; reason: string },
-  ): void {
+  #meet(rule: Rule, reason: string, target: PlaceOf): void {
     const { clock, log } = this.#app;
-    const target = targetOf(rule, mail, provider);
     if (!this.#windows.count(rule, countedAt(target), clock.elapsed())) return;
     const { restriction, isNew } = this.#restrictions.impose(rule, { ...target, reason });
     this.#write(rule, restriction);
@@ -167,7 +175,10 @@ export class Shaping {
 type PlaceOf = Pick<Restriction, 'place' | 'tenantId' | 'source'>;
 
 /** Returns what a rule acts on. Where there is no provider, the site stands for it. */
-function targetOf(rule: Rule, { site, tenantId, source }: RefusedMail, provider: string | null): PlaceOf {
+function targetOf(
+  rule: Rule,
+  { site, tenantId, provider }: { site: ShapedSite; tenantId: string; provider: string | null },
+): PlaceOf {
   const wide = provider === null ? site.key : placeOfProvider(provider);
   switch (rule.on) {
     case 'site':
@@ -177,7 +188,7 @@ function targetOf(rule: Rule, { site, tenantId, source }: RefusedMail, provider:
     case 'tenant':
       return { place: site.key, tenantId, source: null };
     case 'source':
-      return { place: wide, tenantId: null, source };
+      return { place: wide, tenantId: null, source: site.source };
   }
 }
 

@@ -16,6 +16,7 @@ import { DeliveryTrace } from '../conversation/trace.ts';
 import { DeliveryMonitor } from '../delivery-monitor.ts';
 import { createRepliesWork, RepliesFile } from '../outcome/replies/replies.ts';
 import type { SendingApp } from '../sending-app.ts';
+import { type ExplainWaiting, nothingWaits } from '../waiting.ts';
 import { startDelivering } from '../worker.ts';
 import { createRemoteReceiver, type ReceiveCalls } from './local-mail.ts';
 import { serveTraces, type TellCalls, type WatchCalls } from './traces.ts';
@@ -23,6 +24,8 @@ import { serveTraces, type TellCalls, type WatchCalls } from './traces.ts';
 export type DeliveryCalls = WatchCalls & {
   /** Starts to deliver. Mail that was left in flight has been recovered by then. */
   begin(): Promise<void>;
+  /** Says what the due mail of queues waits for. */
+  explainWaiting: ExplainWaiting;
 };
 
 /** Signs of a fault that no single attempt shows (delivery-monitor.ts). */
@@ -48,9 +51,11 @@ const SIGNS_PERIOD_MS = 1_000;
 function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<DeliveryCalls> {
   const trace = new DeliveryTrace();
   const works: RunningWork[] = [];
+  let explainWaiting = nothingWaits;
   return {
     calls: {
       ...serveTraces(trace, host),
+      explainWaiting: (queues) => explainWaiting(queues),
       async begin() {
         const monitor = new DeliveryMonitor(app);
         const replies = new RepliesFile({ ...app, log: SILENT });
@@ -59,6 +64,7 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
           monitor,
           trace,
         });
+        explainWaiting = (queues) => delivering.explainWaiting(queues);
         works.push(
           delivering,
           startWork(app, createRepliesWork(app, replies)),

@@ -4,7 +4,7 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { NO_REPORT } from '../../../src/queue/outcome/outcome.ts';
 import type { ShapedSite } from '../../../src/queue/shaping/limits-of.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
-import { deleteRestriction } from '../../../src/queue/shaping/restrictions-store.ts';
+import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
 import { type RefusedMail, Shaping } from '../../../src/queue/shaping/shaping.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -25,13 +25,22 @@ const RULES = new RuleTable(
   - { id: source-rest, text: rest the source, matches: 1, within: 1h, on: source, rest: true, for: 1h, source: a test }`),
 );
 
-const GOOGLE: ShapedSite = { key: 'mx1.google.com', hosts: ['mx1.google.com'], relay: null };
-const OTHER_GOOGLE: ShapedSite = { key: 'mx2.google.com', hosts: ['mx2.google.com'], relay: null };
-const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], relay: null };
+const GOOGLE: ShapedSite = { key: 'mx1.google.com', hosts: ['mx1.google.com'], relay: null, source: null };
+const OTHER_GOOGLE: ShapedSite = {
+  key: 'mx2.google.com',
+  hosts: ['mx2.google.com'],
+  relay: null,
+  source: null,
+};
+const SECOND: ShapedSite = { ...GOOGLE, key: 'mx1.google.com from second 1', source: 'second' };
+const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], relay: null, source: null };
 
 /** Opens shaping over the database of the tests. `writes` counts the restrictions that are written. */
-function open(settings: Record<string, unknown> = {}) {
+async function open(settings: Record<string, unknown> = {}, { isRestart = false } = {}) {
   const { app } = testApp;
+  if (!isRestart)
+    for (const { id } of await listRestrictions(app.db.read, 0))
+      await app.db.commit(deleteRestriction, { id });
   const counted = { writes: 0 };
   const commitInBackground: typeof app.db.commitInBackground = (write, input) => {
     counted.writes++;
@@ -40,6 +49,8 @@ function open(settings: Record<string, unknown> = {}) {
   const config = { ...app.config, delivery: { ...app.config.delivery, ...settings } };
   const db = { ...app.db, read: app.db.read, commit: app.db.commit.bind(app.db), commitInBackground };
   const shaping = new Shaping({ ...app, config, db }, { table: RULES });
+  await shaping.ready;
+  for (const site of [GOOGLE, OTHER_GOOGLE, PLAIN, SECOND]) shaping.limitsOf(site);
   let changes = 0;
   shaping.listen(() => changes++);
   return { shaping, counted, changes: () => changes };
@@ -48,44 +59,43 @@ function open(settings: Record<string, unknown> = {}) {
 const refusedBy = (site: ShapedSite, text: string, part: Partial<RefusedMail> = {}): RefusedMail => {
   const report = { ...NO_REPORT, phase: 'rcpt', mx: site.hosts[0] ?? null, smtpCode: 421, text } as const;
   return {
-    site,
+    site: site.key,
     tenantId: 'ten_a',
-    source: null,
     refusals: [{ report, class: 'rate', ownNames: [] }],
     ...part,
   };
 };
 
 test('the second match within the window lets the site rest, and one outside of it does not', async () => {
-  const { shaping } = open();
+  const { shaping } = await open();
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
   await clock.advance(HOUR_MS + 1);
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
-  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  assert.deepEqual(shaping.restsOf(PLAIN), []);
   await clock.advance(MINUTE_MS);
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
   const until = clock.elapsed() + 2 * HOUR_MS;
-  assert.deepEqual(shaping.restsOf(PLAIN, null), [
+  assert.deepEqual(shaping.restsOf(PLAIN), [
     { tenantId: null, until, reason: 'site-rest: 421 rest the site' },
   ]);
-  assert.deepEqual(shaping.restsOf(GOOGLE, null), [], 'no other site rests');
+  assert.deepEqual(shaping.restsOf(GOOGLE), [], 'no other site rests');
   await clock.advance(2 * HOUR_MS);
-  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  assert.deepEqual(shaping.restsOf(PLAIN), []);
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
-  assert.equal(shaping.restsOf(PLAIN, null).length, 1, 'the message that tries renews the rest');
+  assert.equal(shaping.restsOf(PLAIN).length, 1, 'the message that tries renews the rest');
   shaping.stop();
 });
 
-test('a transaction counts once for a rule, however many recipients met it', () => {
-  const { shaping } = open();
+test('a transaction counts once for a rule, however many recipients met it', async () => {
+  const { shaping } = await open();
   const mail = refusedBy(PLAIN, '421 rest the site');
   shaping.observe({ ...mail, refusals: [...mail.refusals, ...mail.refusals, ...mail.refusals] });
-  assert.deepEqual(shaping.restsOf(PLAIN, null), []);
+  assert.deepEqual(shaping.restsOf(PLAIN), []);
   shaping.stop();
 });
 
 test('a rule about a provider lowers the limits of all its sites until its end', async () => {
-  const { shaping, changes } = open();
+  const { shaping, changes } = await open();
   for (let count = 0; count < 2; count++) shaping.observe(refusedBy(GOOGLE, '421 slow'));
   assert.equal(changes(), 1);
   const slowed = {
@@ -107,26 +117,26 @@ test('a rule about a provider lowers the limits of all its sites until its end',
   shaping.stop();
 });
 
-test('a tenant rests at the site alone, and a source at its provider alone', () => {
-  const { shaping } = open();
+test('a tenant rests at the site alone, and a source at its provider alone', async () => {
+  const { shaping } = await open();
   shaping.observe(refusedBy(GOOGLE, '421 rest the tenant', { tenantId: 'ten_b' }));
   assert.deepEqual(
-    shaping.restsOf(GOOGLE, null).map(({ tenantId }) => tenantId),
+    shaping.restsOf(GOOGLE).map(({ tenantId }) => tenantId),
     ['ten_b'],
   );
-  assert.deepEqual(shaping.restsOf(OTHER_GOOGLE, null), []);
-  shaping.observe(refusedBy(GOOGLE, '421 rest the source', { source: 'second' }));
+  assert.deepEqual(shaping.restsOf(OTHER_GOOGLE), []);
+  shaping.observe(refusedBy(SECOND, '421 rest the source'));
   assert.deepEqual(
-    shaping.restsOf(OTHER_GOOGLE, 'second').map(({ tenantId }) => tenantId),
+    shaping.restsOf({ ...OTHER_GOOGLE, source: 'second' }).map(({ tenantId }) => tenantId),
     [null],
   );
-  assert.deepEqual(shaping.restsOf(OTHER_GOOGLE, 'first'), []);
-  assert.deepEqual(shaping.restsOf(PLAIN, 'second'), []);
+  assert.deepEqual(shaping.restsOf({ ...OTHER_GOOGLE, source: 'first' }), []);
+  assert.deepEqual(shaping.restsOf({ ...PLAIN, source: 'second' }), []);
   shaping.stop();
 });
 
 test('what is in force survives a restart, and is written only when it begins or has grown', async () => {
-  const { shaping, counted } = open();
+  const { shaping, counted } = await open();
   for (let count = 0; count < 2; count++) shaping.observe(refusedBy(PLAIN, '421 rest the site'));
   for (let count = 0; count < 100; count++) {
     await clock.advance(1_000);
@@ -138,18 +148,17 @@ test('what is in force survives a restart, and is written only when it begins or
   const [rest] = shaping.restrictionsAt(PLAIN);
   shaping.stop();
   await clock.advance(HOUR_MS);
-  const { shaping: again } = open();
-  await again.load();
+  const { shaping: again } = await open({}, { isRestart: true });
   const [restored] = again.restrictionsAt(PLAIN);
   assert.equal(restored?.rule, 'site-rest');
   assert.ok((restored?.until ?? 0) <= (rest?.until ?? 0));
-  const [{ until } = { until: 0 }] = again.restsOf(PLAIN, null);
+  const [{ until } = { until: 0 }] = again.restsOf(PLAIN);
   assert.equal(until, clock.elapsed() + (restored?.until ?? 0) - clock.now());
   await clock.advance(until - clock.elapsed());
-  assert.deepEqual(again.restsOf(PLAIN, null), []);
+  assert.deepEqual(again.restsOf(PLAIN), []);
   again.observe(refusedBy(PLAIN, '421 rest the site'));
   assert.equal(
-    again.restsOf(PLAIN, null).length,
+    again.restsOf(PLAIN).length,
     1,
     'the first message after a restart that meets the rule renews the rest',
   );
@@ -157,15 +166,14 @@ test('what is in force survives a restart, and is written only when it begins or
 });
 
 test('the operator ends a restriction before its time, also for the next start', async () => {
-  const { shaping, changes } = open();
+  const { shaping, changes } = await open();
   shaping.observe(refusedBy(PLAIN, '421 rest the tenant'));
   const [{ id } = { id: '' }] = shaping.restrictionsAt(PLAIN);
   assert.equal(await shaping.lift(id), true);
   assert.equal(await shaping.lift(id), false);
   assert.equal(changes(), 2);
   shaping.stop();
-  const { shaping: again } = open();
-  await again.load();
+  const { shaping: again } = await open({}, { isRestart: true });
   assert.equal(
     again.restrictions.some((one) => one.id === id),
     false,
@@ -173,8 +181,8 @@ test('the operator ends a restriction before its time, also for the next start',
   again.stop();
 });
 
-test('the operator comes before the table of providers, and what was learned below both', () => {
-  const { shaping } = open({
+test('the operator comes before the table of providers, and what was learned below both', async () => {
+  const { shaping } = await open({
     connectionsPerSite: 4,
     limits: loadConfig({ env: {} }).delivery.limits.concat([
       { provider: 'google', providerConnections: 8, messagesPerConnection: 200 },

@@ -1,0 +1,27 @@
+/** Says in the words of the API what the mail of a queue waits for (queue/waiting.ts). */
+import type { Schedule } from '../schedule/schedule.ts';
+import type { Waiting } from '../waiting.ts';
+
+type Explained = NonNullable<ReturnType<Schedule['explainQueue']>>;
+
+/**
+ * Returns what the mail of a tenant waits for; undefined when it is only behind other mail. `toUnix` is added to times of the
+ * monotonic clock.
+ */
+export function waitingAt(explained: Explained, tenantId: string, toUnix: number): Waiting | undefined {
+  if (explained.kind === 'waiting') return { reason: 'warm_up', until: explained.until + toUnix };
+  const { binding, restingTenants } = explained;
+  const resting = restingTenants.find((one) => one.tenantId === tenantId);
+  if (resting) return { reason: 'rest', until: resting.until + toUnix };
+  const until = binding.until === null ? null : binding.until + toUnix;
+  switch (binding.limit) {
+    case 'rest':
+    case 'probe':
+      return { reason: 'rest', until };
+    case 'recipients_per_minute':
+    case 'connections_per_minute':
+      return { reason: 'rate', until };
+    default:
+      return undefined;
+  }
+}
