@@ -19,10 +19,10 @@ import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
 import { shapedSite } from './shaping/shaped-site.ts';
-import { waitingAt } from './shaping/waiting-at.ts';
+import { waitsOf } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
 import { releaseUnsent } from './state/recover.ts';
-import type { QueueWaits, Waiting } from './waiting.ts';
+import type { QueueWaits } from './waiting.ts';
 
 /** Maximum number of sites whose addresses are remembered. */
 const MAX_SITES = 10_000;
@@ -277,15 +277,7 @@ export class Dispatcher implements RunningWork {
 
   /** Says what the due mail of queues waits for. */
   async explainWaiting(queues: readonly string[]): Promise<QueueWaits> {
-    const { clock } = this.#app;
-    const toUnix = clock.now() - clock.elapsed();
-    const waits = new Map<string, Waiting>();
-    for (const key of queues) {
-      const explained = this.#schedule.explainQueue(key, clock.elapsed());
-      const waiting = explained && waitingAt(explained, parseQueueKey(key).tenantId, toUnix);
-      if (waiting) waits.set(key, waiting);
-    }
-    return waits;
+    return waitsOf(this.#schedule, queues, this.#app.clock);
   }
 
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {

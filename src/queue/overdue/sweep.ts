@@ -20,7 +20,7 @@ const MAX_MESSAGES = 25;
 /** Pause after a write, as a multiple of its duration, so that other writes have two thirds of the writer's time. */
 const PAUSE_PER_WRITE = 2;
 
-export type SweepApp = Pick<App, 'db' | 'clock' | 'egress' | 'wakeups'> & {
+type SweepApp = Pick<App, 'db' | 'clock' | 'egress' | 'wakeups'> & {
   replies: Replies;
   explainWaiting: ExplainWaiting;
 };

@@ -1,14 +1,32 @@
 /** Says in the words of the API what the mail of a queue waits for (queue/waiting.ts). */
+import type { Clock } from '../../system/clock.ts';
+import { parseQueueKey } from '../queue-key.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import type { Waiting } from '../waiting.ts';
+import type { QueueWaits, Waiting } from '../waiting.ts';
 
 type Explained = NonNullable<ReturnType<Schedule['explainQueue']>>;
+
+/** Returns what the due mail of queues waits for. */
+export function waitsOf(
+  schedule: Pick<Schedule, 'explainQueue'>,
+  queues: readonly string[],
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+): QueueWaits {
+  const waits = new Map<string, Waiting>();
+  for (const key of queues) {
+    const explained = schedule.explainQueue(key, clock.elapsed());
+    const waiting =
+      explained && waitingAt(explained, parseQueueKey(key).tenantId, clock.now() - clock.elapsed());
+    if (waiting) waits.set(key, waiting);
+  }
+  return waits;
+}
 
 /**
  * Returns what the mail of a tenant waits for; undefined when it is only behind other mail. `toUnix` is added to times of the
  * monotonic clock.
  */
-export function waitingAt(explained: Explained, tenantId: string, toUnix: number): Waiting | undefined {
+function waitingAt(explained: Explained, tenantId: string, toUnix: number): Waiting | undefined {
   if (explained.kind === 'waiting') return { reason: 'warm_up', until: explained.until + toUnix };
   const { binding, restingTenants } = explained;
   const resting = restingTenants.find((one) => one.tenantId === tenantId);
