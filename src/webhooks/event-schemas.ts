@@ -55,7 +55,10 @@ const delay = Type.Object(
   {
     diagnostic: text('The reply of the receiving server, or the reason why none was reached.'),
     ...explanation,
-    attempt: Type.Integer({ description: 'Number of the attempt, from 1; 0 when none was made yet, because the receiving servers get a pause.' }),
+    attempt: Type.Integer({
+      description:
+        'Number of the attempt, from 1; 0 when none was made yet, because the receiving servers get a pause.',
+    }),
     nextAttemptAt: nullable(
       time('Time of the next attempt; null when a later server reports the delay by mail, or nobody knows'),
     ),

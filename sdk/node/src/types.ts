@@ -2055,7 +2055,7 @@ export interface ContactUnsubscribedEvent extends Omit<ContactCreatedEvent, 'typ
 export interface EmailDeliveryDelayedEventDataDelay extends Pick<EmailBouncedEventDataBounce, 'class' | 'advice'> {
   /** The reply of the receiving server, or the reason why none was reached. */
   diagnostic: string;
-  /** Number of the attempt, from 1. */
+  /** Number of the attempt, from 1; 0 when none was made yet, because the receiving servers get a pause. */
   attempt: number;
   nextAttemptAt: string | null;
   expiresAt: string | null;

@@ -3305,7 +3305,7 @@ class EmailDeliveryDelayedEventDataDelay(Object):
     advice: str
     """What you can do, in a sentence."""
     attempt: int
-    """Number of the attempt, from 1."""
+    """Number of the attempt, from 1; 0 when none was made yet, because the receiving servers get a pause."""
     next_attempt_at: Optional[str]
     expires_at: Optional[str]
 
