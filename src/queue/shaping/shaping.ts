@@ -3,11 +3,12 @@
  * meet a back-off rule. Restrictions are kept in the database, so that they survive restarts, and are written when they begin or
  * have grown considerably, never for each message.
  */
-import type { App } from '../../app.ts';
+
 import { isoTime } from '../../system/clock.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import { createLru } from '../../system/lru.ts';
 import type { SiteLimits } from '../schedule/limits.ts';
+import type { SendingApp } from '../sending-app.ts';
 import {
   providerOfSite,
   type ResolvedLimits,
@@ -28,7 +29,7 @@ const WRITTEN_AFTER_PART = 1 / 10;
 /** Maximum number of sites whose replies are compared with the rules. The one that was routed longest ago goes first. */
 const MAX_SITES = 10_000;
 
-type ShapingApp = Pick<App, 'clock' | 'config' | 'db' | 'log'>;
+type ShapingApp = Pick<SendingApp, 'clock' | 'config' | 'db' | 'log'>;
 
 /** A rest that is in force; `until` is a time of the monotonic clock in milliseconds. */
 type SiteRest = { tenantId: string | null; until: number; reason: string };
