@@ -10,10 +10,10 @@ import { createLru } from '../system/lru.ts';
 import type { RunningWork } from '../system/worker.ts';
 import { type Claim, claimDeliveries, type Delivery, leaseFrom } from './claim.ts';
 import type { DeliveryApp } from './delivery-app.ts';
+import { destinationOf } from './destination.ts';
 import { DueFinder } from './due-finder.ts';
 import { bandOf, parseQueueKey } from './queue-key.ts';
-import type { Decision, Destination, QueueName, ScheduleEvent } from './schedule/events.ts';
-import { MESSAGES_PER_CONNECTION, type SiteLimits } from './schedule/limits.ts';
+import type { Decision, QueueName, ScheduleEvent } from './schedule/events.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
@@ -35,12 +35,6 @@ const QUESTIONS_PER_LOOKUP = 2;
  */
 const MAX_LOOKUPS = MAX_QUESTIONS / QUESTIONS_PER_LOOKUP;
 const LOOKUPS_PER_FREE = 3;
-/**
- * Minimum lifetime of a route to hosts, whatever the TTL of its DNS records. It is also the lifetime of a route
- * without hosts.
- */
-const MIN_ROUTE_MS = 30_000;
-
 export class Dispatcher implements RunningWork {
   readonly #app: DeliveryApp;
   readonly #schedule: Schedule;
@@ -207,25 +201,11 @@ export class Dispatcher implements RunningWork {
     const route = await this.#routeOf(key);
     await this.#app.shaping.ready;
     if (this.#isStopped) return;
-    if (route.kind === 'wait') {
-      const waitMs = changes === this.#routeChanges ? route.forMs : 0;
-      const until = this.#app.clock.elapsed() + waitMs;
-      return this.#tell({ kind: 'routed', queue: key, to: { kind: 'wait', until, reason: route.reason } });
-    }
-    const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
-    const routedUntil = changes === this.#routeChanges ? this.#app.clock.elapsed() + ttlMs : 0;
-    this.#routes.set(route.site, route);
+    const isCurrent = changes === this.#routeChanges;
+    if (route.kind !== 'wait') this.#routes.set(route.site, route);
     if (route.kind === 'hosts')
       this.#addressesOf(route.site).keepOnly(new Set(route.hosts.flatMap(({ addresses }) => addresses)));
-    const to: Destination = {
-      kind: 'site',
-      site: route.site,
-      pool: route.kind === 'hosts' ? 'remote' : 'local',
-      limits: this.#limitsOf(route),
-      routedUntil,
-      rests: route.kind === 'hosts' ? this.#app.shaping.restsOf(shapedSite(route)) : [],
-    };
-    this.#tell({ kind: 'routed', queue: key, to });
+    this.#tell({ kind: 'routed', queue: key, to: destinationOf(this.#app, route, { isCurrent }) });
   }
 
   async #routeOf(key: string): Promise<Route | Waiting> {
@@ -242,20 +222,6 @@ export class Dispatcher implements RunningWork {
       const plan = { kind: 'unresolved', reason: errorMessage(error) } as const;
       return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
     }
-  }
-
-  /** Mail that needs no connection is limited by the number of local sessions alone. */
-  #limitsOf(route: Route): SiteLimits {
-    if (route.kind === 'hosts') return this.#app.shaping.limitsOf(shapedSite(route));
-    const messagesPerConnection = MESSAGES_PER_CONNECTION;
-    const connections = this.#app.config.delivery.connectionsPerSite;
-    return {
-      connections,
-      connectionsPerMinute: null,
-      recipientsPerMinute: null,
-      messagesPerConnection,
-      group: null,
-    };
   }
 
   /** Tells the schedule the limits and the rests of all sites, after some of them have changed. */

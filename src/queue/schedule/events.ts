@@ -18,6 +18,9 @@ export type PoolName = 'remote' | 'local';
  */
 export type Rest = { tenantId: string | null; until: number; reason: string };
 
+/** The cause of a wait without a way. */
+export type WaitCause = 'sources' | 'warm_up';
+
 /** The way of a queue: to a site, or nowhere until a time. */
 export type Destination =
   | {
@@ -30,7 +33,8 @@ export type Destination =
       /** Rests that are known of the site, besides those that its own replies have caused. */
       rests: readonly Rest[];
     }
-  | { kind: 'wait'; until: number; reason: string };
+  /** `cause` says whether no source can be used at present, or those that can have sent enough today. */
+  | { kind: 'wait'; until: number; cause: WaitCause; reason: string };
 
 /** A message that is claimed for a site. `id` is unique among all claims of the schedule. */
 export type ClaimedMail = { id: number; tenantId: string; band: Band };

@@ -12,6 +12,7 @@ import type {
   Rest,
   ScheduleEvent,
   SessionSituation,
+  WaitCause,
 } from './events.ts';
 import { explainSite, type SiteExplanation } from './explain.ts';
 import { neighboursOf, pickQueues } from './pick.ts';
@@ -77,9 +78,12 @@ export class Schedule {
   explainQueue(
     key: string,
     now: number,
-  ): SiteExplanation | { kind: 'waiting'; until: number; reason: string } | undefined {
+  ): SiteExplanation | { kind: 'waiting'; until: number; cause: WaitCause; reason: string } | undefined {
     const waiting = this.#sites.waitOf(key);
-    if (waiting) return { kind: 'waiting', until: waiting.wakeAt ?? now, reason: waiting.reason };
+    if (waiting) {
+      const { cause, reason, wakeAt: until = now } = waiting;
+      return { kind: 'waiting', until, cause, reason };
+    }
     const site = this.#queues.get(key)?.site;
     return site && this.explain(site.key, now);
   }

@@ -1,14 +1,14 @@
 /** The sites of the schedule by their keys, and when each is looked at again. */
 import { IndexedHeap } from '../../system/indexed-heap.ts';
 import { createLru } from '../../system/lru.ts';
-import type { Destination } from './events.ts';
+import type { Destination, WaitCause } from './events.ts';
 import { type Queue, Site } from './site.ts';
 
 /** Maximum number of sites without mail whose pace is remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /** A queue without a way, until a time. */
-type WaitingQueue = { queue: Queue; reason: string; wakeAt: number | undefined };
+type WaitingQueue = { queue: Queue; cause: WaitCause; reason: string; wakeAt: number | undefined };
 
 export class SiteTable {
   /** Sites with mail or a session. */
@@ -66,8 +66,8 @@ export class SiteTable {
   }
 
   /** Lets a queue wait for a way. */
-  wait(queue: Queue, { until, reason }: { until: number; reason: string }): void {
-    const waiting = { queue, reason, wakeAt: until };
+  wait(queue: Queue, { until, cause, reason }: Extract<Destination, { kind: 'wait' }>): void {
+    const waiting = { queue, cause, reason, wakeAt: until };
     this.#waiting.set(queue.name.key, waiting);
     this.#alarms.add(waiting);
   }

@@ -2,14 +2,11 @@
  * Resolves the limits of a site, each with its origin. The operator comes first: the route of a relay, then the settings. The table of
  * providers and the defaults follow. Restrictions only lower what these say.
  */
+
 import type { Config } from '../../config/config.ts';
 import type { Relay } from '../../outbound-routes/route.ts';
-import {
-  findProvider,
-  type Provider,
-  type ProviderLimits,
-  packagedProviders,
-} from '../../providers/table.ts';
+import { providerOfSite } from '../../providers/provider-of-site.ts';
+import type { Provider, ProviderLimits } from '../../providers/table.ts';
 import { isWithin } from '../outcome/replies/words.ts';
 import { MESSAGES_PER_CONNECTION, type SiteLimits } from '../schedule/limits.ts';
 import type { Restriction } from './restriction.ts';
@@ -44,16 +41,6 @@ type Limit = { value: number | null; origin: Origin };
 export type ResolvedLimits = Record<LimitName, Limit>;
 
 type Settings = Pick<Config, 'delivery'>;
-
-/** Returns the provider of a site: that of its first host that has one. A relay has none, since the operator has a contract with it. */
-export function providerOfSite({ hosts, relay }: Pick<ShapedSite, 'hosts' | 'relay'>): Provider | undefined {
-  if (relay !== null) return undefined;
-  for (const host of hosts) {
-    const provider = findProvider(packagedProviders(), host);
-    if (provider) return provider;
-  }
-  return undefined;
-}
 
 /** Returns the limits of a site. `restrictions` are those in force there that lower limits. */
 export function resolveLimits(

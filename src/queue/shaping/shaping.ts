@@ -4,18 +4,13 @@
  * have grown considerably, never for each message.
  */
 
+import { providerOfSite } from '../../providers/provider-of-site.ts';
 import { isoTime } from '../../system/clock.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
 import { createLru } from '../../system/lru.ts';
 import type { SiteLimits } from '../schedule/limits.ts';
 import type { SendingApp } from '../sending-app.ts';
-import {
-  providerOfSite,
-  type ResolvedLimits,
-  resolveLimits,
-  type ShapedSite,
-  siteLimits,
-} from './limits-of.ts';
+import { type ResolvedLimits, resolveLimits, type ShapedSite, siteLimits } from './limits-of.ts';
 import { placeOfProvider, type Restriction } from './restriction.ts';
 import { Restrictions } from './restrictions.ts';
 import { deleteRestriction, listRestrictions, recordRestriction } from './restrictions-store.ts';

@@ -27,7 +27,9 @@ export function waitsOf(
  * monotonic clock.
  */
 function waitingAt(explained: Explained, tenantId: string, toUnix: number): Waiting | undefined {
-  if (explained.kind === 'waiting') return { reason: 'warm_up', until: explained.until + toUnix };
+  // A source that cannot be used rests.
+  if (explained.kind === 'waiting')
+    return { reason: explained.cause === 'warm_up' ? 'warm_up' : 'rest', until: explained.until + toUnix };
   const { binding, restingTenants } = explained;
   const resting = restingTenants.find((one) => one.tenantId === tenantId);
   if (resting) return { reason: 'rest', until: resting.until + toUnix };

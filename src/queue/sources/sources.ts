@@ -5,12 +5,12 @@
 
 import { isIPv6 } from 'node:net';
 import { bounceDomain } from '../../domains/records.ts';
+import { providerOfSite } from '../../providers/provider-of-site.ts';
 import { SourceError } from '../../system/dial/source.ts';
 import type { Dial } from '../../system/dial.ts';
 import { createLru } from '../../system/lru.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { type DeliveryQueueName, queueKeyOf } from '../queue-key.ts';
-import { providerOfSite } from '../shaping/limits-of.ts';
 import { type Choice, chooseSource, poolFor, type SourceState } from './choose.ts';
 import { configuredPools } from './configured.ts';
 import { dialSource } from './dial-source.ts';
