@@ -5,7 +5,9 @@ import { loadConfig } from '../../src/config/config.ts';
 import type { Write } from '../../src/db/operation.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { packagedReplies } from '../../src/queue/outcome/replies/replies.ts';
+import { createOverdueWork } from '../../src/queue/overdue/sweep.ts';
 import { moveQueue } from '../../src/queue/state/recover.ts';
+import type { ExplainWaiting } from '../../src/queue/waiting.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { ClockWatch } from '../../src/system/clock-watch.ts';
 import type { Log } from '../../src/system/log.ts';
@@ -79,10 +81,14 @@ export class Daemon {
     await recoverQueue(app);
     if (this.#isDead) return;
     const noReceiver = () => Promise.reject(new Error('no domain of the simulation is received here'));
+    const replies = { table: packagedReplies() };
+    const delivering = startDelivering(app, noReceiver, { replies });
+    const explainWaiting: ExplainWaiting = (queues) => delivering.explainWaiting(queues);
     this.#work = [
-      startDelivering(app, noReceiver, { replies: { table: packagedReplies() } }),
+      delivering,
       startWork(app, createRecoveryWork(app)),
       startWork(app, createProbeWork(app)),
+      startWork(app, createOverdueWork({ ...app, replies, explainWaiting })),
       startWork(
         app,
         periodic(app.clock, { name: 'clock', periodMs: CLOCK_CHECK_MS, run: () => followClock(app) }),

@@ -2,9 +2,13 @@
 import { recordsAt } from '../scripted-dns.ts';
 import type { MakeCheck } from './check.ts';
 
-const HOUR_MS = 3_600_000;
-/** Time after the expiry by which a recipient has ended while the daemon runs: the last delivery, the lease, and the pauses of a failing commit. */
-const LATE_MS = 2 * HOUR_MS;
+const MINUTE_MS = 60_000;
+/** Time after its expiry for which mail gets a last attempt, and the time between two sweeps for the rest (queue/overdue/). */
+const SWEPT_WITHIN_MS = 15 * MINUTE_MS;
+/** Time after a start of the daemon before the first sweep. */
+const FIRST_SWEEP_MS = 30 * MINUTE_MS;
+/** Longest time of the attempt or the failing commits that may be under way at the sweep. */
+const UNDER_WAY_MS = 20 * MINUTE_MS;
 const ENDED = new Set(['delivered', 'bounced', 'canceled', 'suppressed']);
 
 export const checkEndings: MakeCheck = (plan, fail) => {
@@ -15,9 +19,9 @@ export const checkEndings: MakeCheck = (plan, fail) => {
   const accepted = new Set<string>();
   const refused = new Set<string>();
   const setBackMs = plan.faults.clockSteps.reduce((sum, { byMs }) => sum + Math.max(0, -byMs), 0);
-  const downMs = plan.faults.ends.reduce((sum, one) => sum + one.downMs, 0);
   let setMs = 0;
   let refusesAll = false;
+  let firstSweepAt = 0;
 
   function hasReason(address: string, domain: string, at: number): boolean {
     if (refused.has(address) || refusesAll) return true;
@@ -33,6 +37,9 @@ export const checkEndings: MakeCheck = (plan, fail) => {
   return {
     observe(observation, at) {
       switch (observation.kind) {
+        case 'started':
+          firstSweepAt = at + FIRST_SWEEP_MS;
+          break;
         case 'clock-set':
           setMs += observation.byMs;
           break;
@@ -47,7 +54,8 @@ export const checkEndings: MakeCheck = (plan, fail) => {
           const { address, to } = observation;
           if (!ENDED.has(to)) break;
           const { mail, domain } = recipients.get(address)!;
-          const latest = mail.at + mail.maxAgeMs + setBackMs + downMs + LATE_MS;
+          const expiredAt = mail.at + mail.maxAgeMs + setBackMs;
+          const latest = Math.max(expiredAt, firstSweepAt) + SWEPT_WITHIN_MS + UNDER_WAY_MS;
           if (at > latest) fail(`${address} ended ${Math.round((at - latest) / 60_000)} minutes too late`);
           if (to === 'bounced' && !hasReason(address, domain, at))
             fail(`${address} bounced without a reason (${recordsAt(domains.get(domain)!, at).kind})`);

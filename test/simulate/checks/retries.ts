@@ -3,7 +3,7 @@ import { WALL_START_MS } from '../simulation.ts';
 import type { MakeCheck } from './check.ts';
 
 const MINUTE_MS = 60_000;
-/** The schedule of engine retries, less its jitter of a tenth (queue/schedule.ts). */
+/** The schedule of engine retries, less its jitter of a tenth (queue/retry-schedule.ts). */
 const LEAST_MINUTES = [1, 5, 10, 20, 40, 60, 120, 240].map((minutes) => minutes * 0.9);
 
 export const checkRetries: MakeCheck = (_plan, fail) => {
