@@ -212,6 +212,8 @@ export const auditActions: typeof english = {
   'command POST /suppressions/review/remove': 'Sperren entfernt, die die Prüfung genannt hat',
   'command PUT /outbound-routes/:name': 'Eine ausgehende Route angelegt oder ersetzt',
   'command DELETE /outbound-routes/:name': 'Eine ausgehende Route entfernt',
+  'command PUT /sources/:name/warm-up': 'Das Aufwärmen einer Absenderadresse begonnen',
+  'command DELETE /sources/:name/warm-up': 'Das Aufwärmen einer Absenderadresse beendet',
   'command POST /queue/actions': 'Mail in der Warteschlange geändert',
   'command POST /queue/actions/:id/continue': 'Eine Änderung der Warteschlange fortgesetzt',
   'command POST /emails': 'Eine E-Mail gesendet',

@@ -7,6 +7,10 @@ export const replyAdvice: readonly Translation[] = [
     'Das Postfach gibt es nicht. Nehmen Sie die Adresse aus Ihren Listen.',
   ],
   [
+    'The domain has no mail server with a public address. Its owner must correct the MX and address records.',
+    'Die Domain hat keinen Mailserver mit einer öffentlichen Adresse. Ihr Besitzer muss die MX- und Adresseinträge berichtigen.',
+  ],
+  [
     'The mailbox is closed. Remove the address from your lists.',
     'Das Postfach ist geschlossen. Nehmen Sie die Adresse aus Ihren Listen.',
   ],

@@ -210,6 +210,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'command POST /suppressions/review/remove': 'Removed suppressions after a review',
   'command PUT /outbound-routes/:name': 'Changed an outbound route',
   'command DELETE /outbound-routes/:name': 'Deleted an outbound route',
+  'command PUT /sources/:name/warm-up': 'Started the warm-up of a source',
+  'command DELETE /sources/:name/warm-up': 'Ended the warm-up of a source',
   'command POST /queue/actions': 'Changed mail in the queue',
   'command POST /queue/actions/:id/continue': 'Continued a change of the queue',
   'command POST /emails': 'Sent an email',
