@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { isHostName } from '../system/dns.ts';
 import { section } from './fields.ts';
+import { providerNames } from './provider-names.ts';
 
 /** Maximum number of limits in the configuration. They are compared with each site whose mail is routed. */
 const MAX_DELIVERY_LIMITS = 100;
@@ -37,6 +38,8 @@ type DeliveryLimit = Static<typeof deliveryLimit>;
 /** Returns what is wrong with a limit that has the right shape, as a sentence without its subject; undefined when nothing is. */
 export function findLimitFault({ provider, host, ...limits }: DeliveryLimit): string | undefined {
   if ((provider === undefined) === (host === undefined)) return 'needs either "provider" or "host"';
+  if (provider !== undefined && !providerNames().includes(provider))
+    return `is for no provider of config/providers.yaml, which has ${providerNames().join(', ')}`;
   if (host !== undefined && !isHostName(host)) return 'is not for a host name';
   if (Object.keys(limits).length === 0) return 'sets no limit';
   return undefined;

@@ -154,6 +154,10 @@ test('limits of sites name a provider or a host, once, and set something', () =>
       'limit 1 ("google") needs either "provider" or "host"',
     ],
     ['{ host: "a b", connections: 2 }', 'limit 1 ("a b") is not for a host name'],
+    [
+      '{ provider: gogle, connections: 2 }',
+      'limit 1 ("gogle") is for no provider of config/providers.yaml, which has google, outlook, ',
+    ],
     ['{ provider: google }', 'limit 1 ("google") sets no limit'],
     [
       '{ provider: google, connections: 1 }, { provider: google, connections: 2 }',
