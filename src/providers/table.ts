@@ -18,7 +18,6 @@ const providerSchema = Type.Object(
     name: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,39}$' }),
     mx: Type.Array(domain, { minItems: 1 }),
     limits: Type.Optional(limitsSchema),
-    tls: Type.Optional(Type.Enum(['required'])),
     secondSignature: Type.Optional(Type.Literal(true)),
     label: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,39}$' })),
     group: Type.Optional(Type.Enum(GROUPS.filter((group) => group !== 'other'))),
