@@ -23,6 +23,7 @@ import type { NameServer } from './nameserver/name-server.ts';
 import { Censuses } from './queue/control/census.ts';
 import type { Traces } from './queue/conversation/trace.ts';
 import { type Replies, RepliesFile } from './queue/outcome/replies/replies.ts';
+import type { ExplainSites } from './queue/shaping/site-report.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -50,6 +51,8 @@ type ControlParts = {
   censuses?: Censuses;
   /** Shows attempts to those who watch; nothing is delivered without a daemon. */
   trace?: Traces;
+  /** Says how sites are spoken to; none is without a daemon. */
+  explainSites?: ExplainSites;
   /** The meanings of the replies of servers. A command without a daemon reads them when they are asked for. */
   replies?: Replies;
   accounts?: RunningAccounts;
@@ -67,6 +70,7 @@ export async function createControlServer(
     certificates,
     censuses = new Censuses(app),
     trace,
+    explainSites,
     replies = new RepliesFile(app),
     accounts = noAccounts,
     mailboxContents,
@@ -93,6 +97,7 @@ export async function createControlServer(
     certificates,
     censuses,
     trace,
+    explainSites,
     replies,
     moreRecords: [certificates.records, mtaStsRecords(app.config)],
     resolvers: () => resolversInUse(app.config.dns.servers),

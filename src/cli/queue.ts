@@ -7,6 +7,7 @@ import type { Grouping, sumQueues } from '../queue/control/stats.ts';
 import { requestAction, withControl } from './context.ts';
 import { addQueueActions, describeSelection } from './queue-actions.ts';
 import { addCriteria } from './queue-criteria.ts';
+import { addQueueSite } from './queue-site.ts';
 import { addQueueTrace } from './queue-trace.ts';
 import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
@@ -19,6 +20,7 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   addStats(queue, terminal);
   addShow(queue, terminal);
   addQueueActions(queue, terminal);
+  addQueueSite(queue, terminal);
   addQueueTrace(queue, terminal);
   queue
     .command('feedback-address')

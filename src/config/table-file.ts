@@ -1,7 +1,12 @@
 /** Keeps a table of data in use, and reads its file again when that has changed. A file that cannot be used never replaces a table. */
 import { statSync } from 'node:fs';
+import type { Clock } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
+import { periodic, type Work } from '../system/worker.ts';
 import { readTable } from './data-table.ts';
+
+/** Time between two checks of a file, in milliseconds. */
+const CHECK_PERIOD_MS = 10_000;
 
 /** The two lines that a table writes into the log. */
 export type TableLog = Record<'info' | 'error', (fields: object, message: string) => void>;
@@ -27,6 +32,10 @@ export class TableFile<Table> {
 
   constructor(options: TableOptions<Table>) {
     this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.name;
   }
 
   /** The table in use. The file is read at the first use. */
@@ -56,6 +65,11 @@ export class TableFile<Table> {
       log.error({ reason: errorMessage(error) }, `${name} cannot be used: the one before it stays`);
     }
   }
+}
+
+/** Returns the work that reads a table again when its file has changed. */
+export function createTableWork({ clock }: { clock: Clock }, file: TableFile<unknown>): Work<'run'> {
+  return periodic(clock, { name: file.name, periodMs: CHECK_PERIOD_MS, run: async () => file.check() });
 }
 
 /** Returns a text that changes with the content of the file. */

@@ -15,7 +15,10 @@ export type DeliveryApp = SendingApp & {
   sources: Sources;
   replies: Replies;
   tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe'>;
-  shaping: Pick<Shaping, 'ready' | 'limitsOf' | 'restsOf' | 'observe' | 'listen'>;
+  shaping: Pick<
+    Shaping,
+    'ready' | 'limitsOf' | 'restsOf' | 'observe' | 'listen' | 'sitesWhere' | 'resolve' | 'restrictionsAt'
+  >;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;
 };

@@ -4,6 +4,7 @@ import type { PartThread } from '../system/thread.ts';
 import { createPart } from '../thread-app.ts';
 import type { Traces } from './conversation/trace.ts';
 import type { LocalReceiver } from './local-receiver.ts';
+import type { ExplainSites } from './shaping/site-report.ts';
 import { receiveHanded } from './thread/local-mail.ts';
 import { DELIVERY_PART, type DeliveryCalls, type DeliveryHost, type DeliverySigns } from './thread/part.ts';
 import { RemoteTraces } from './thread/traces.ts';
@@ -15,6 +16,7 @@ export type Delivery = PartThread<DeliveryCalls> & {
   /** Starts to deliver. `receiveLocally` takes the mail for domains that are received here. */
   begin(receiveLocally: LocalReceiver): Promise<void>;
   readonly explainWaiting: ExplainWaiting;
+  readonly explainSites: ExplainSites;
 };
 
 /** Returns the delivery of the daemon. */
@@ -50,5 +52,6 @@ export function createDelivery(app: App, { inThreads }: { inThreads: boolean }):
     },
     // An email is shown without its reason while the thread starts or ends.
     explainWaiting: (queues) => part.calls.explainWaiting(queues).catch(() => new Map()),
+    explainSites: (named) => part.calls.explainSites(named),
   };
 }

@@ -19,6 +19,7 @@ import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
 import { shapedSite } from './shaping/shaped-site.ts';
+import { type NamedSite, reportSites, type SiteReport } from './shaping/site-report.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
 import { releaseUnsent } from './state/recover.ts';
@@ -244,6 +245,11 @@ export class Dispatcher implements RunningWork {
   /** Says what the due mail of queues waits for. */
   async explainWaiting(queues: readonly string[]): Promise<QueueWaits> {
     return waitsOf(this.#schedule, queues, this.#app.clock);
+  }
+
+  /** Says how the sites that an operator names are spoken to. */
+  async explainSites(named: NamedSite): Promise<readonly SiteReport[]> {
+    return reportSites({ ...this.#app, schedule: this.#schedule }, named);
   }
 
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {

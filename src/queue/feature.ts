@@ -1,4 +1,5 @@
 import type { App } from '../app.ts';
+import { createTableWork } from '../config/table-file.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
 import { DAY_MS } from '../system/clock.ts';
@@ -8,6 +9,7 @@ import { expireAttempts } from './attempts-store.ts';
 import { registerQueueControl } from './control/admin-api.ts';
 import { type Censuses, createCensusWork } from './control/census.ts';
 import { registerMessageAdmin } from './control/message-api.ts';
+import { registerSiteReport } from './control/site-api.ts';
 import { expireSites } from './control/site-store.ts';
 import { expireActions } from './control/store.ts';
 import { createActionKind } from './control/sweep.ts';
@@ -15,7 +17,7 @@ import { registerTrace } from './control/trace-api.ts';
 import { CONVERSATION_DAYS, expireConversations } from './conversation/store.ts';
 import { registerDeliveryTest } from './delivery-test/admin-api.ts';
 import { createProbeWork } from './held/probe.ts';
-import { createRepliesWork, type RepliesFile } from './outcome/replies/replies.ts';
+import type { RepliesFile } from './outcome/replies/replies.ts';
 import { createOverdueWork } from './overdue/sweep.ts';
 import { registerSources } from './sources/admin-api.ts';
 import { createSourceProbes } from './sources/recover.ts';
@@ -29,13 +31,14 @@ export const queue = {
     registerQueueAdmin,
     registerQueueControl,
     registerTrace,
+    registerSiteReport,
     registerDeliveryTest,
     registerMessageAdmin,
     registerSources,
     registerSuppressionReview,
   ],
   works: [
-    (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createRepliesWork(app, app.replies),
+    (app: Pick<App, 'clock'> & { replies: RepliesFile }) => createTableWork(app, app.replies),
     createRecoveryWork,
     createProbeWork,
     createOverdueWork,

@@ -13,27 +13,29 @@ import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
 import { createPreparer } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
+import { openRules, type Rules } from './shaping/rules-file.ts';
 import { Shaping } from './shaping/shaping.ts';
 import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
-type Watching = { replies?: Replies; monitor?: DeliveryMonitor; trace?: DeliveryTrace };
+type Watching = { replies?: Replies; rules?: Rules; monitor?: DeliveryMonitor; trace?: DeliveryTrace };
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
- * `replies` says what the replies of servers mean, `monitor` sees the outcomes, and `trace` shows attempts to those who watch.
+ * `replies` says what the replies of servers mean, `rules` which of them slow mail down, `monitor` sees the outcomes, and `trace` shows attempts to those who watch.
  */
 export function startDelivering(
   app: SendingApp,
   receiveLocally: LocalReceiver,
   {
     replies = new RepliesFile(app),
+    rules = openRules(app),
     monitor = new DeliveryMonitor(app),
     trace = new DeliveryTrace(),
   }: Watching = {},
 ): Dispatcher {
-  const shaping = new Shaping(app);
+  const shaping = new Shaping(app, rules);
   const dispatcher = new Dispatcher({
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),

@@ -1,4 +1,5 @@
 /** Says which limit keeps the mail of a site from leaving faster. */
+import type { WaitCause } from './events.ts';
 import type { Groups } from './groups.ts';
 import type { SiteLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
@@ -44,6 +45,11 @@ export type SiteExplanation = {
   binding: Binding;
   restingTenants: readonly { tenantId: string; until: number; reason: string }[];
 };
+
+/** What the mail of a queue waits for: the site, or a way to one. */
+export type QueueExplanation =
+  | SiteExplanation
+  | { kind: 'waiting'; until: number; cause: WaitCause; reason: string };
 
 type Situation = { pool: Pool; groups: Groups; now: number };
 

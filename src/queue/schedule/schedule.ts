@@ -12,9 +12,8 @@ import type {
   Rest,
   ScheduleEvent,
   SessionSituation,
-  WaitCause,
 } from './events.ts';
-import { explainSite, type SiteExplanation } from './explain.ts';
+import { explainSite, type QueueExplanation, type SiteExplanation } from './explain.ts';
 import { neighboursOf, pickQueues } from './pick.ts';
 import type { NextConnection, Pool } from './pool.ts';
 import { SessionTable } from './session-table.ts';
@@ -75,10 +74,7 @@ export class Schedule {
   }
 
   /** Returns what the mail of a queue waits for; undefined when nothing keeps it, or nothing of it is due. */
-  explainQueue(
-    key: string,
-    now: number,
-  ): SiteExplanation | { kind: 'waiting'; until: number; cause: WaitCause; reason: string } | undefined {
+  explainQueue(key: string, now: number): QueueExplanation | undefined {
     const waiting = this.#sites.waitOf(key);
     if (waiting) {
       const { cause, reason, wakeAt: until = now } = waiting;
@@ -86,6 +82,11 @@ export class Schedule {
     }
     const site = this.#queues.get(key)?.site;
     return site && this.explain(site.key, now);
+  }
+
+  /** Returns the keys of the sites that have due mail of such queues. */
+  sitesOf(isWanted: (queue: string) => boolean): string[] {
+    return this.#sites.withQueue(isWanted);
   }
 
   #take(event: ScheduleEvent): void {

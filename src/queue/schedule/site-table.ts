@@ -39,6 +39,13 @@ export class SiteTable {
     return this.#sites.get(key) ?? this.#remembered.get(key);
   }
 
+  /** Returns the keys of the sites that have a queue for whose key `isWanted` is true. */
+  withQueue(isWanted: (queue: string) => boolean): string[] {
+    return this.all()
+      .filter(({ queues }) => [...queues.all()].some(({ name }) => isWanted(name.key)))
+      .map(({ key }) => key);
+  }
+
   /** Returns the site of a way, with its latest limits. */
   at({ site: key, pool, limits }: Extract<Destination, { kind: 'site' }>): Site {
     const site = this.find(key) ?? new Site(key, pool, limits);

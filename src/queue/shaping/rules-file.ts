@@ -8,6 +8,9 @@ import { RuleTable } from './rule-table.ts';
 
 const PACKAGED_FILE = dataFilePath('back-off.yaml');
 
+/** Gives the rules in use. */
+export type Rules = { readonly table: RuleTable };
+
 const parse = (yaml: string) => new RuleTable(parseRules(yaml));
 
 let packaged: RuleTable | undefined;

@@ -15,8 +15,8 @@ import { placeOfProvider, type Restriction } from './restriction.ts';
 import { Restrictions } from './restrictions.ts';
 import { deleteRestriction, listRestrictions, recordRestriction } from './restrictions-store.ts';
 import type { Rule } from './rule.ts';
-import type { Refusal, RuleTable } from './rule-table.ts';
-import { openRules } from './rules-file.ts';
+import type { Refusal } from './rule-table.ts';
+import { openRules, type Rules } from './rules-file.ts';
 import { Windows } from './windows.ts';
 
 /** Share of its time by which a restriction has to grow before it is written again. */
@@ -39,7 +39,7 @@ export type RefusedMail = {
 
 export class Shaping {
   readonly #app: ShapingApp;
-  readonly #rules: { readonly table: RuleTable };
+  readonly #rules: Rules;
   readonly #windows = new Windows();
   readonly #restrictions: Restrictions;
   /** End of each restriction as it is stored, in Unix milliseconds, by its id. */
@@ -49,7 +49,7 @@ export class Shaping {
   /** Resolves when what was in force at the last stop is in force again. */
   readonly ready: Promise<void>;
 
-  constructor(app: ShapingApp, rules: { readonly table: RuleTable } = openRules(app)) {
+  constructor(app: ShapingApp, rules: Rules = openRules(app)) {
     this.#app = app;
     this.#rules = rules;
     this.#restrictions = new Restrictions(app.clock, (ended) => {
@@ -96,6 +96,11 @@ export class Shaping {
   /** Returns the restrictions in force at a site, those of its provider included. */
   restrictionsAt(site: ShapedSite): Restriction[] {
     return placesOf(site).flatMap((place) => this.#restrictions.at(place));
+  }
+
+  /** Returns the sites that mail was routed to and for whose keys `isWanted` is true, those of the latest mail first. */
+  sitesWhere(isWanted: (key: string) => boolean): ShapedSite[] {
+    return [...this.#sites.values()].filter(({ key }) => isWanted(key));
   }
 
   /** Returns all restrictions in force. */

@@ -1,10 +1,9 @@
 /** Says in the words of the API what the mail of a queue waits for (queue/waiting.ts). */
 import type { Clock } from '../../system/clock.ts';
 import { parseQueueKey } from '../queue-key.ts';
+import type { QueueExplanation } from '../schedule/explain.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import type { QueueWaits, Waiting } from '../waiting.ts';
-
-type Explained = NonNullable<ReturnType<Schedule['explainQueue']>>;
 
 /** Returns what the due mail of queues waits for. */
 export function waitsOf(
@@ -26,7 +25,7 @@ export function waitsOf(
  * Returns what the mail of a tenant waits for; undefined when it is only behind other mail. `toUnix` is added to times of the
  * monotonic clock.
  */
-function waitingAt(explained: Explained, tenantId: string, toUnix: number): Waiting | undefined {
+function waitingAt(explained: QueueExplanation, tenantId: string, toUnix: number): Waiting | undefined {
   // A source that cannot be used rests.
   if (explained.kind === 'waiting')
     return { reason: explained.cause === 'warm_up' ? 'warm_up' : 'rest', until: explained.until + toUnix };

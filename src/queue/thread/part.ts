@@ -6,6 +6,7 @@
 import { openReadableBlobs } from '../../blobs/blobs.ts';
 import { blobFolder } from '../../blobs/owner.ts';
 import { findBlob } from '../../blobs/store.ts';
+import { createTableWork } from '../../config/table-file.ts';
 import type { HtmlText } from '../../mail/message/html-text.ts';
 import type { Log } from '../../system/log.ts';
 import type { Part } from '../../system/thread/part.ts';
@@ -14,8 +15,10 @@ import { periodic, type RunningWork, startWork } from '../../system/worker.ts';
 import type { QueryingApp } from '../../thread-app.ts';
 import { DeliveryTrace } from '../conversation/trace.ts';
 import { DeliveryMonitor } from '../delivery-monitor.ts';
-import { createRepliesWork, RepliesFile } from '../outcome/replies/replies.ts';
+import { RepliesFile } from '../outcome/replies/replies.ts';
 import type { SendingApp } from '../sending-app.ts';
+import { openRules } from '../shaping/rules-file.ts';
+import type { ExplainSites } from '../shaping/site-report.ts';
 import { type ExplainWaiting, nothingWaits } from '../waiting.ts';
 import { startDelivering } from '../worker.ts';
 import { createRemoteReceiver, type ReceiveCalls } from './local-mail.ts';
@@ -26,6 +29,8 @@ export type DeliveryCalls = WatchCalls & {
   begin(): Promise<void>;
   /** Says what the due mail of queues waits for. */
   explainWaiting: ExplainWaiting;
+  /** Says how the sites that an operator names are spoken to. */
+  explainSites: ExplainSites;
 };
 
 /** Signs of a fault that no single attempt shows (delivery-monitor.ts). */
@@ -52,22 +57,28 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
   const trace = new DeliveryTrace();
   const works: RunningWork[] = [];
   let explainWaiting = nothingWaits;
+  let explainSites: ExplainSites = async () => [];
   return {
     calls: {
       ...serveTraces(trace, host),
       explainWaiting: (queues) => explainWaiting(queues),
+      explainSites: (named) => explainSites(named),
       async begin() {
         const monitor = new DeliveryMonitor(app);
         const replies = new RepliesFile({ ...app, log: SILENT });
+        const rules = openRules(app);
         const delivering = startDelivering(sendingApp(app, host), createRemoteReceiver(host), {
           replies,
+          rules,
           monitor,
           trace,
         });
         explainWaiting = (queues) => delivering.explainWaiting(queues);
+        explainSites = (named) => delivering.explainSites(named);
         works.push(
           delivering,
-          startWork(app, createRepliesWork(app, replies)),
+          startWork(app, createTableWork(app, replies)),
+          startWork(app, createTableWork(app, rules)),
           startWork(app, createSignsWork(app, monitor, host)),
         );
       },

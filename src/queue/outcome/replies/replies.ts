@@ -3,14 +3,11 @@ import type { App } from '../../../app.ts';
 import { readTable, tablePath } from '../../../config/data-table.ts';
 import { TableFile, type TableLog } from '../../../config/table-file.ts';
 import { dataFilePath } from '../../../data-files.ts';
-import { periodic, type Work } from '../../../system/worker.ts';
 import { parseReplies } from './parse.ts';
 import { ReplyTable } from './table.ts';
 
 /** The table that comes with the program. */
 const PACKAGED_FILE = 'replies.yaml';
-/** Time between two checks of the file, in milliseconds. */
-const CHECK_PERIOD_MS = 10_000;
 
 /** Gives the table in use. */
 export type Replies = { readonly table: ReplyTable };
@@ -50,10 +47,4 @@ export class RepliesFile extends TableFile<ReplyTable> implements Replies {
       countRows: ({ rows }) => rows.length,
     });
   }
-}
-
-/** Returns the work that reads the table again. */
-export function createRepliesWork({ clock }: Pick<App, 'clock'>, replies: RepliesFile): Work<'run'> {
-  const run = async () => replies.check();
-  return periodic(clock, { name: 'reply table', periodMs: CHECK_PERIOD_MS, run });
 }

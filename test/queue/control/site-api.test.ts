@@ -1,0 +1,131 @@
+/** The operator sees how a site is spoken to: its limits with their origins, the one that binds, and the rules in force. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspectCertificates } from '../../../src/certificates/certificates.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { openControlSocket } from '../../../src/control-socket.ts';
+import { parseRules } from '../../../src/queue/shaping/parse.ts';
+import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
+import { startDelivering } from '../../../src/queue/worker.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
+import { fakeTerminal } from '../../support/fake-terminal.ts';
+import type { Hosts } from '../../support/loopback.ts';
+import { noReceiver, PACKAGED } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { openRoutedSpool } from '../routed-spool.ts';
+
+const closing = closeAfterTests();
+const hosts: Hosts = {};
+const spool = closing(await openRoutedSpool(hosts));
+const server = await startCommandServer((line) =>
+  line.startsWith('RCPT') ? '450 4.2.0 later please' : acceptEverything(line),
+);
+hosts['192.0.2.1'] = closing(server).port;
+spool.addZone(
+  'one.example MX 10 mx.one.example\ntwo.example MX 10 mx.one.example\nmx.one.example A 192.0.2.1',
+);
+const rules = {
+  table: new RuleTable(
+    parseRules(`rules:
+  - { id: site-rest, text: later please, matches: 1, within: 1h, on: site, rest: true, for: 2h, source: a test }
+  - { id: slower, text: later please, matches: 1, within: 1h, on: site, lower: { connections: 1 }, for: 30m, source: a test }
+  - { id: tenant-rest, text: later please, matches: 1, within: 1h, on: tenant, rest: true, for: 3h, source: a test }`),
+  ),
+};
+
+async function ask(...args: string[]) {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir });
+  const code = await runProgram(['queue', 'site', ...args], terminal);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+test('a site is shown with its limits, their origins, what binds, and the restrictions in force', async () => {
+  const dispatcher = startDelivering(spool.app, noReceiver, { replies: PACKAGED, rules });
+  const control = closing(
+    await openControlSocket(spool.app, {
+      certificates: inspectCertificates(spool.app),
+      explainSites: (named) => dispatcher.explainSites(named),
+    }),
+  );
+  await spool.accept('bob@one.example');
+  const isKnown = (name: string, restrictions: number) =>
+    waitUntil(async () => {
+      const [site] = await dispatcher.explainSites({ name, siteOfDomain: undefined });
+      return site?.restrictions.length === restrictions;
+    });
+  await spool.settled();
+  await isKnown('mx.one.example', 3);
+  await spool.accept('bob@two.example');
+  await isKnown('two.example', 3);
+
+  const { sites } = JSON.parse((await ask('MX.one.example', '--json')).output);
+  assert.equal(sites.length, 1);
+  const [{ limits, binding, restingTenants, restrictions, ...site }] = sites;
+  assert.deepEqual(site, {
+    site: 'mx.one.example',
+    sessions: 1,
+    idleSessions: 1,
+    allowedConnections: 1,
+    claimed: 0,
+    queues: 1,
+    provider: null,
+    source: null,
+  });
+  assert.deepEqual(limits[0], {
+    limit: 'connections',
+    value: 1,
+    origin: { kind: 'rule', name: 'slower', until: '2026-03-01T12:30:00.000Z' },
+  });
+  assert.deepEqual(limits[1], {
+    limit: 'providerConnections',
+    value: null,
+    origin: { kind: 'default', until: null },
+  });
+  assert.deepEqual([binding.limit, binding.until], ['rest', '2026-03-01T14:00:00.000Z']);
+  assert.match(binding.reason, /^site-rest: .*later please/);
+  assert.deepEqual(
+    restingTenants.map(({ until }: { until: string }) => until),
+    ['2026-03-01T15:00:00.000Z'],
+  );
+  assert.deepEqual(
+    restrictions.map(({ rule, lower, until }: Record<string, unknown>) => [rule, lower, until]),
+    [
+      ['site-rest', null, '2026-03-01T14:00:00.000Z'],
+      ['slower', { connections: 1 }, '2026-03-01T12:30:00.000Z'],
+      ['tenant-rest', null, '2026-03-01T15:00:00.000Z'],
+    ],
+  );
+
+  const byDomain = (await ask('one.example')).output;
+  assert.equal(
+    (await ask('two.example')).output,
+    byDomain,
+    'a domain whose mail waits and was never deferred',
+  );
+  assert.match(byDomain, /^Site mx\.one\.example\n/);
+  assert.match(byDomain, /^Binds now: the site rests until 2026-03-01T14:00:00\.000Z: site-rest: /m);
+  assert.match(byDomain, /^connections +1 +rule slower until 2026-03-01T12:30:00\.000Z$/m);
+  assert.match(byDomain, /^messagesPerConnection +\d+ +default$/m);
+  assert.match(
+    byDomain,
+    /^Rule slower at mx\.one\.example: connections 1 until 2026-03-01T12:30:00\.000Z: /m,
+  );
+
+  await spool.clock.advance(31 * 60_000);
+  assert.match((await ask('one.example')).output, /^connections +20 +setting delivery\.connectionsPerSite$/m);
+
+  const unknown = await ask('mx.other.example');
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.errors, /No site is known by mx\.other\.example/);
+  await dispatcher.stop(0);
+  await control.close();
+});
+
+test('without a daemon no site is spoken to', async () => {
+  const alone = closing(await openControlSocket(spool.app));
+  const { code, errors } = await ask('mx.one.example');
+  assert.equal(code, 1);
+  assert.match(errors, /No daemon runs/);
+  await alone.close();
+});
