@@ -1,6 +1,7 @@
 /**
  * A site that cannot be reached rests: after five sessions in a row that did not open, no connection is tried for a while, and then
- * one at a time until one opens. Sites with several hosts and with TLS dial several times for a session, and are left out.
+ * one at a time until one opens. Mail for it is not claimed meanwhile, so that it gets no attempt, but for the one that each probe sends.
+ * Sites with several hosts and with TLS dial several times for a session, and are left out.
  */
 import type { Observation } from '../observation.ts';
 import type { Plan } from '../plan.ts';
@@ -9,6 +10,8 @@ import type { MakeCheck } from './check.ts';
 const FAILURES_BEFORE_REST = 5;
 /** The shortest rest of the queue, less a margin. */
 const MIN_REST_MS = 40_000;
+/** Time for which a claim may be under way that was decided before the rest. It is released unsent. */
+const CLAIM_MS = 1_000;
 
 type Site = {
   failures: number;
@@ -17,19 +20,42 @@ type Site = {
   opening: Set<number>;
   /** Connections that were dialled while the site rested. */
   probes: Set<number>;
+  /** Messages that were claimed while the site rested. */
+  claimed: Set<string>;
 };
 
 export const checkRests: MakeCheck = (plan, fail) => {
   const simple = new Set(plan.sites.filter(isSimple).map(({ name }) => name));
+  const ways = waysOf(plan, simple);
   let sites = new Map<string, Site>();
+  /** Claims that could not be stored or released are in doubt until the next start. */
+  let failsCommits = false;
   const siteOf = (name: string): Site => {
-    const site = sites.get(name) ?? { failures: 0, restsSince: 0, opening: new Set(), probes: new Set() };
+    const site = sites.get(name) ?? newSite();
     sites.set(name, site);
     return site;
   };
+
+  function checkClaim({ address, from, to }: Extract<Observation, { kind: 'changed' }>, at: number): void {
+    const way = ways.get(address);
+    if (!way || failsCommits) return;
+    const site = siteOf(way.site);
+    if (from === 'in_flight') site.claimed.delete(way.mail);
+    if (to !== 'in_flight' || site.failures < FAILURES_BEFORE_REST || at <= site.restsSince + CLAIM_MS)
+      return;
+    if (at < site.restsSince + MIN_REST_MS) fail(`${address} is claimed while ${way.site} rests`);
+    site.claimed.add(way.mail);
+    if (site.claimed.size > 1) fail(`${address} is claimed while other mail probes ${way.site}`);
+  }
+
   return {
     observe(observation, at) {
-      if (observation.kind === 'started') sites = new Map();
+      if (observation.kind === 'started') {
+        sites = new Map();
+        failsCommits = false;
+      }
+      if (observation.kind === 'commit-failed') failsCommits = true;
+      if (observation.kind === 'changed') checkClaim(observation, at);
       if (!('connection' in observation)) return;
       const { id, host } = observation.connection;
       if (!simple.has(host.site)) return;
@@ -44,6 +70,7 @@ export const checkRests: MakeCheck = (plan, fail) => {
         site.opening.delete(id);
         site.failures = 0;
         site.probes.clear();
+        site.claimed.clear();
       } else if (observation.kind === 'left') {
         const wasProbe = site.probes.delete(id);
         if (!site.opening.delete(id)) return;
@@ -54,6 +81,30 @@ export const checkRests: MakeCheck = (plan, fail) => {
     },
   };
 };
+
+function newSite(): Site {
+  return { failures: 0, restsSince: 0, opening: new Set(), probes: new Set(), claimed: new Set() };
+}
+
+/** Returns the message and the site of each address whose domain has the same simple site for ever. */
+function waysOf(
+  { domains, mail }: Plan,
+  simple: ReadonlySet<string>,
+): Map<string, { mail: string; site: string }> {
+  const siteOfDomain = new Map<string, string>();
+  for (const { name, records } of domains) {
+    const [only, ...others] = records;
+    if (only?.answer.kind === 'site' && others.length === 0 && simple.has(only.answer.site))
+      siteOfDomain.set(name, only.answer.site);
+  }
+  const ways = new Map<string, { mail: string; site: string }>();
+  for (const { name, recipients } of mail)
+    for (const { address, domain } of recipients) {
+      const site = siteOfDomain.get(domain);
+      if (site !== undefined) ways.set(address, { mail: name, site });
+    }
+  return ways;
+}
 
 /** Returns true when the host has opened a session, or goes on with one. */
 function isSignOfLife(observation: Observation): boolean {
