@@ -178,11 +178,15 @@ export class Site {
     return this.hasWork(now) && !this.hasFreeSession && this.connectableAt(now) <= now;
   }
 
-  /** Returns true when a session without a connection may open one: the site takes more than the others have. */
+  /**
+   * Returns true when a session without a connection may open one: the site takes more than the others have. One that ends has its
+   * connection until then.
+   */
   mayConnect(session: Session, now: number): boolean {
     if (this.learned.restAt(now)) return false;
     let others = 0;
-    for (const other of this.sessions) if (other !== session && !other.isEnding) others++;
+    for (const other of this.sessions)
+      if (other !== session && (!other.isEnding || other.isConnected)) others++;
     return others < this.allowedConnections(now);
   }
 
