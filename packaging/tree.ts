@@ -19,6 +19,7 @@ export const CONFIG_FILES = [
   'nginx.conf',
   'postrider.example.yaml',
   'prometheus-alerts.yaml',
+  'mailbox-groups.json',
   'providers.yaml',
   'replies.yaml',
   'scanner-networks.json',

@@ -5,8 +5,8 @@
 
 import type { MessageRow } from '../db/tables.ts';
 import type { CountRow } from '../db/tracking-tables.ts';
-import { groupOf } from '../providers/table.ts';
 import { DAY_MS } from '../system/clock.ts';
+import { groupOf } from './mailbox-groups.ts';
 
 export const COUNTERS = [
   ...(['accepted', 'delivered', 'bouncedPermanent', 'bouncedTransient', 'bouncedUndetermined'] as const),

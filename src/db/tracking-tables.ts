@@ -99,7 +99,7 @@ export const counts = clusteredTable({
   domainId: key(text<Id<'dom'> | ''>()),
   /** The broadcast that the mail is a copy of; empty for other mail. */
   broadcastId: key(text<Id<'brd'> | ''>()),
-  /** Group of the recipient's domain (counts/providers.ts). */
+  /** Group of the recipient's domain (counts/mailbox-groups.ts). */
   provider: key(text()),
   /** Recipients that mail was accepted for, without those that were suppressed at once. */
   accepted: count(),

@@ -1,8 +1,8 @@
 /** Schemas of `GET /v1/metrics`. */
 import { type Static, Type } from 'typebox';
+import { GROUPS } from '../counts/mailbox-groups.ts';
 import { MAX_COUNTED_DAYS } from '../counts/store.ts';
 import { nullableText } from '../jobs/schemas.ts';
-import { GROUPS } from '../providers/table.ts';
 
 /** Maximum length of a report by hour, in days. */
 export const MAX_HOURLY_DAYS = 31;

@@ -1,4 +1,5 @@
 /** Makes the plan of a seed. Most plans are small, so that thousands of them end in reasonable time. */
+import { TRUSTED_HOST } from '../support/trusted-certificate.ts';
 import { makeHosts } from './make-hosts.ts';
 import type { DomainPlan, DomainRecords, FaultPlan, MailPlan, Plan, SitePlan, Size } from './plan.ts';
 import { type Choices, choicesOf } from './random.ts';
@@ -23,7 +24,7 @@ const MAX_AGES_MS = [3 * HOUR_MS, 4 * HOUR_MS] as const;
 /** Maximum age of mail that expires while its host is still in trouble. */
 const SHORT_AGE_MS = 30 * MINUTE_MS;
 /** The name that the valid certificate is for: a domain that is its own host, as REQUIRETLS needs it (queue/sessions/requirements.ts). */
-export const VERIFIED_HOST = 'verified.example';
+export const VERIFIED_HOST = TRUSTED_HOST;
 
 export function makePlan(seed: number, wanted?: Size): Plan {
   const choices = choicesOf(seed, 'plan');

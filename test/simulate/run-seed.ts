@@ -1,6 +1,6 @@
 /** Runs one seed, and tells whether a rule was broken. */
 import { SimulatedDatabase } from './database.ts';
-import { makePlan, VERIFIED_HOST } from './make-plan.ts';
+import { makePlan } from './make-plan.ts';
 import type { Size } from './plan.ts';
 import { simulate, type Tamper, type Workshop } from './simulation.ts';
 import { makeCertificates } from './tls-end.ts';
@@ -18,7 +18,7 @@ export type SeedResult = {
 type SeedOptions = { size?: Size | undefined; tamper?: Tamper | undefined; isTraced?: boolean };
 
 export async function openWorkshop(): Promise<Workshop & { close(): void }> {
-  const certificates = await makeCertificates(VERIFIED_HOST);
+  const certificates = await makeCertificates();
   return { database: new SimulatedDatabase(), certificates, close: certificates.restore };
 }
 

@@ -1,13 +1,9 @@
 /** The end of a connection at which a host speaks TLS, and the certificates of hosts. Handshakes are real; only their bytes travel in virtual time. */
 import { generateKeyPairSync } from 'node:crypto';
 import { Duplex } from 'node:stream';
-import {
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  setDefaultCACertificates,
-} from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { issueSelfSigned } from '../../src/certificates/issue.ts';
+import { TRUSTED_HOST, trustCertificate } from '../support/trusted-certificate.ts';
 
 type Send = (bytes: Buffer, onArrival?: () => void) => void;
 
@@ -39,15 +35,13 @@ export type Certificates = { valid: SecureContext; invalid: SecureContext; resto
 
 const DAY_MS = 86_400_000;
 
-/** Makes a certificate that this process trusts for the host, until `restore` is called, and one that it does not trust. */
-export async function makeCertificates(host: string): Promise<Certificates> {
-  const [valid, invalid] = await Promise.all([issue(host), issue(host)]);
-  const before = getCACertificates();
-  setDefaultCACertificates([valid.cert]);
+/** Returns a certificate that this process trusts for its host, until `restore` is called, and one that it does not trust. */
+export async function makeCertificates(): Promise<Certificates> {
+  const [trusted, invalid] = await Promise.all([trustCertificate(), issue(TRUSTED_HOST)]);
   return {
-    valid: createSecureContext(valid),
+    valid: createSecureContext({ cert: trusted.certificate, key: trusted.key }),
     invalid: createSecureContext(invalid),
-    restore: () => setDefaultCACertificates(before),
+    restore: trusted.restore,
   };
 }
 

@@ -166,7 +166,11 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const now = clock.now();
   const leasedUntil = leaseFrom(clock.elapsed());
   const queues = await db.query(listDueQueues, { after: -1, until: now });
-  const take = queues.map((queue) => ({ queue, limit: MAX_CLAIMED }));
+  // Queues with a target come first, since their mail leaves for another site than that of their domain.
+  const take = queues
+    .toSorted()
+    .reverse()
+    .map((queue) => ({ queue, limit: MAX_CLAIMED }));
   const { deliveries } = await db.commit(claimDeliveries, {
     now,
     runId,

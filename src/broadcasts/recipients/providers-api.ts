@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
+import { GROUPS } from '../../counts/mailbox-groups.ts';
 import { pageSchema } from '../../http/json/page.ts';
 import { paramsOf } from '../../http/json/resource.ts';
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
-import { GROUPS } from '../../providers/table.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { getBroadcast } from '../store.ts';
 import { createProviderReports } from './providers.ts';

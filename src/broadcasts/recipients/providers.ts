@@ -3,9 +3,9 @@
  * a million contacts block nobody. This module writes nothing.
  */
 import type { App } from '../../app.ts';
+import { GROUPS, type Group, groupOf } from '../../counts/mailbox-groups.ts';
 import type { BroadcastRecipientRow, LedgerState } from '../../db/broadcast-tables.ts';
 import { defineRead } from '../../db/operation.ts';
-import { GROUPS, type Group, groupOf } from '../../providers/table.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError } from '../../system/errors.ts';
 import { listRecipients } from './store.ts';

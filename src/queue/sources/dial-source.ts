@@ -1,7 +1,8 @@
 /** Returns a source in the form in which connections are made from it. */
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { type DialSource, SourceError } from '../../system/dial/source.ts';
+import type { DialSource } from '../../system/dial/source.ts';
+import { SourceError } from '../../system/dial/source-failure.ts';
 import { errorCode } from '../../system/errors.ts';
 import type { Source } from './source.ts';
 

@@ -4,7 +4,7 @@
  * has connected to none meanwhile.
  */
 
-import type { SourceError } from '../../system/dial/source.ts';
+import type { SourceError } from '../../system/dial/source-failure.ts';
 import { createLru } from '../../system/lru.ts';
 
 /** Number of hosts that a proxy refuses in succession until it has failed. Our own limit. */

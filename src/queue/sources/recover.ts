@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { App } from '../../app.ts';
 import { probeSource } from '../../system/dial/probe-source.ts';
-import { SourceError } from '../../system/dial/source.ts';
+import { SourceError } from '../../system/dial/source-failure.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { configuredSources } from './configured.ts';
 import { dialSource } from './dial-source.ts';

@@ -6,7 +6,7 @@
 import { isIPv6 } from 'node:net';
 import { bounceDomain } from '../../domains/records.ts';
 import { providerOfSite } from '../../providers/provider-of-site.ts';
-import { SourceError } from '../../system/dial/source.ts';
+import { SourceError } from '../../system/dial/source-failure.ts';
 import type { Dial } from '../../system/dial.ts';
 import { createLru } from '../../system/lru.ts';
 import type { PartApp } from '../../thread-app.ts';

@@ -6,7 +6,8 @@ import { errorCode, errorMessage } from '../errors.ts';
 import { type Opening, openSocket } from './open-socket.ts';
 import { proxyHeader } from './proxy-header.ts';
 import { connectBySocks } from './socks.ts';
-import { addressOctets, type DialSource, type ProxyEndpoint, SourceError } from './source.ts';
+import { addressOctets, type DialSource, type ProxyEndpoint } from './source.ts';
+import { SourceError } from './source-failure.ts';
 
 type Host = Omit<Opening, 'localAddress'>;
 

@@ -4,7 +4,8 @@ import { isIPv4 } from 'node:net';
 import { type Clock, TimeoutError } from '../clock.ts';
 import { openProxy } from './open-from.ts';
 import { agreeOnMethod } from './socks.ts';
-import { type DialSource, SourceError } from './source.ts';
+import type { DialSource } from './source.ts';
+import { SourceError } from './source-failure.ts';
 
 /** @throws SourceError when no connection can leave from the source */
 export async function probeSource(clock: Clock, source: DialSource, timeoutMs: number): Promise<void> {

@@ -2,7 +2,8 @@
  * Builds the header by which a connection asks a proxy for an address (PROXY protocol, version 2, section 2.2): the source is the
  * address from which the proxy connects, and the destination is the host.
  */
-import { addressOctets, SourceError } from './source.ts';
+import { addressOctets } from './source.ts';
+import { SourceError } from './source-failure.ts';
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 /** Version 2 with the command PROXY. */

@@ -4,7 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { readExactly } from './read-exactly.ts';
-import { addressOctets, type SocksLogin, SourceError } from './source.ts';
+import { addressOctets, type SocksLogin } from './source.ts';
+import { SourceError } from './source-failure.ts';
 
 const VERSION = 5;
 const LOGIN_VERSION = 1;

@@ -17,20 +17,6 @@ export type DialSource =
   /** A proxy that reads from the header of the PROXY protocol from which of its addresses it connects, and to which host. */
   | { kind: 'proxy-protocol'; proxy: ProxyEndpoint; address: string };
 
-/**
- * Reports that a connection failed because of its source, which says nothing about the host. `unusable`: no connection can
- * leave through the source at present. `refused`: it did not make this connection, and may make others.
- */
-export class SourceError extends Error {
-  override readonly name = 'SourceError';
-  readonly fault: 'unusable' | 'refused';
-
-  constructor(fault: 'unusable' | 'refused', message: string, cause?: unknown) {
-    super(message, { cause });
-    this.fault = fault;
-  }
-}
-
 /** Returns the octets of an IP literal in network order: 4 of IPv4, also when it is mapped into IPv6, and 16 of IPv6. */
 export function addressOctets(address: string): Buffer {
   return Buffer.from(ipaddr.process(address).toByteArray());

@@ -5,6 +5,7 @@ import { closeAfterTests } from '../../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../../support/command-server.ts';
 import type { Hosts } from '../../support/loopback.ts';
 import { noReceiver, PACKAGED } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
 const HOUR_MS = 3_600_000;
@@ -32,8 +33,7 @@ test('mail of a site that rests by a rule is not claimed, also after a restart, 
     .select('queue')
     .where('messageId', '=', id)
     .executeTakeFirstOrThrow()) as { queue: string };
-  const waits = await delivering.explainWaiting([queue]);
-  assert.equal(waits.get(queue)?.reason, 'rest');
+  await waitUntil(async () => (await delivering.explainWaiting([queue])).get(queue)?.reason === 'rest');
   const { status, attempts } = await spool.recipient(id);
   assert.deepEqual([status, attempts], ['queued', 0]);
   const { events } = await spool.email(id);

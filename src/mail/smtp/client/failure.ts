@@ -1,6 +1,6 @@
 /** Describes how an SMTP session fails, as a value. Inside this folder the value is thrown as an `SmtpError`. */
 import { TimeoutError } from '../../../system/clock.ts';
-import { SourceError } from '../../../system/dial/source.ts';
+import { SourceError } from '../../../system/dial/source-failure.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
 
