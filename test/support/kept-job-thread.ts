@@ -6,6 +6,7 @@
  */
 import { EventEmitter } from 'node:events';
 import { Worker as NodeWorker, parentPort as portOfThread, type WorkerOptions } from 'node:worker_threads';
+import type { FromJobThread, ToJobThread } from '../../src/system/killable-threads/serve.ts';
 
 export const parentPort = portOfThread;
 
@@ -18,8 +19,9 @@ const idle = new Map<string, NodeWorker[]>();
 export class Worker extends EventEmitter {
   readonly #thread: NodeWorker;
   readonly #module: string;
-  /** True while the thread is starting or runs a job. */
-  #isBusy = true;
+  #isStarting: boolean;
+  /** Number of jobs without an outcome. A job may be posted before the thread says that it is ready. */
+  #jobs = 0;
   #hasEnded = false;
   readonly #forwarded: [event: string, listener: (value: unknown) => void][];
 
@@ -28,6 +30,7 @@ export class Worker extends EventEmitter {
     this.#module = module.href;
     const kept = idle.get(module.href)?.pop();
     this.#thread = kept ?? new NodeWorker(module, options);
+    this.#isStarting = kept === undefined;
     this.#forwarded = ['message', 'error', 'exit'].map((event) => [
       event,
       (value) => this.#tell(event, value),
@@ -52,13 +55,13 @@ export class Worker extends EventEmitter {
     this.#thread.unref();
   }
 
-  postMessage(job: unknown, transfer: readonly ArrayBuffer[] = []): void {
-    this.#isBusy = true;
-    this.#thread.postMessage(job, transfer);
+  postMessage(message: ToJobThread<unknown>, transfer: readonly ArrayBuffer[] = []): void {
+    if (message.kind === 'run') this.#jobs += message.jobs.length;
+    this.#thread.postMessage(message, transfer);
   }
 
   async terminate(): Promise<void> {
-    if (this.#isBusy || this.#hasEnded || !KEPT.test(this.#module)) {
+    if (this.#isStarting || this.#jobs > 0 || this.#hasEnded || !KEPT.test(this.#module)) {
       await this.#thread.terminate();
       return;
     }
@@ -71,8 +74,13 @@ export class Worker extends EventEmitter {
   }
 
   #tell(event: string, value: unknown): void {
-    if (event === 'message') this.#isBusy = false;
+    if (event === 'message') this.#take(value as FromJobThread<unknown>);
     if (event === 'exit') this.#hasEnded = true;
     this.emit(event, value);
+  }
+
+  #take(message: FromJobThread<unknown>): void {
+    if (message.kind === 'ready') this.#isStarting = false;
+    if (message.kind === 'outcomes') this.#jobs -= message.outcomes.length;
   }
 }
