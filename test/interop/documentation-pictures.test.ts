@@ -32,11 +32,11 @@ const SENDER = 'Acme <orders@acme.example>';
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const mailServer = await startCommandServer((line) =>
-  line.startsWith('RCPT TO:<grace')
-    ? '550 5.1.1 <grace@customer.example>: Recipient address rejected: User unknown'
-    : acceptEverything(line),
-);
+const mailServer = await startCommandServer((line) => {
+  if (line.startsWith('RCPT TO:<grace'))
+    return '550 5.1.1 <grace@customer.example>: Recipient address rejected: User unknown';
+  return line.startsWith('RCPT TO:<user') ? '451 4.2.1 The mailbox is busy' : acceptEverything(line);
+});
 after(() => mailServer.close());
 
 let spool: Spool;
@@ -44,7 +44,9 @@ let browser: Browser;
 let page: Page;
 
 before(async () => {
-  spool = await openSpool({ system: { dial: dialHosts({ '192.0.2.25': mailServer.port }) } });
+  spool = await openSpool({
+    system: { dial: dialHosts({ '192.0.2.25': mailServer.port, '192.0.2.99': mailServer.port }) },
+  });
   after(() => spool.close());
   await spool.addDomain(spool.liveKey, 'acme.example');
   spool.addZone('customer.example MX 10 mx.customer.example\nmx.customer.example A 192.0.2.25');
