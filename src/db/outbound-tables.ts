@@ -57,7 +57,7 @@ export const sourceSuspensions = clusteredTable({
   address: key(text()),
   /** Settings of the source at that time, shortened. */
   fingerprint: text(),
-  /** What is wrong, as a sentence. */
+  /** A sentence that says what is wrong. */
   reason: text(),
   since: integer(),
   /** Time at which the address is tried again. */

@@ -256,7 +256,7 @@ export function showEmail(
     now,
   }: {
     recipients: readonly RecipientRow[];
-    /** What the due mail of the recipients' queues waits for. */
+    /** The reasons for which the due mail of the recipients' queues waits. */
     waits: QueueWaits;
     events: readonly EventRow[];
     /** Undefined for an email that has never asked for approval. */

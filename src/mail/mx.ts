@@ -242,7 +242,7 @@ type Found = {
   ttlMs: number;
   /** True when DNS has answered about all addresses of the host. */
   isKnown: boolean;
-  /** What DNSSEC proves of the addresses. */
+  /** The facts about the addresses that DNSSEC proves. */
   host: Omit<NamedHost, 'name'>;
 };
 

@@ -10,7 +10,7 @@ export type ReportedSession = {
   domain: string;
   host: string;
   address: string;
-  /** What the session had to prove. */
+  /** The proof that the session had to give. */
   tls: HostTls;
   opened: Pick<OpenedSmtp & { ok: true }, 'ok' | 'session'> | Extract<OpenedSmtp, { ok: false }>;
 };

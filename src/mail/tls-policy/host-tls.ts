@@ -1,5 +1,5 @@
 /**
- * What a session with a mail server must prove before mail is sent in it, and how that follows from the policies of the domain
+ * Defines what a session with a mail server must prove before mail is sent in it, and how that follows from the policies of the domain
  * (RFC 7672, RFC 8461). DANE of a host comes before MTA-STS of the domain, and the operator's word before both.
  */
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ export type HostTls =
 /** The operator's word for the mail of a route. */
 export type TlsWord = 'required-verified' | 'required' | 'opportunistic' | 'none';
 
-/** What holds for all hosts of a domain. */
+/** The facts that hold for all hosts of a domain. */
 export type DomainTls = {
   /** Domain of the recipients, in A-labels. */
   domain: string;

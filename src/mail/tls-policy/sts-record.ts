@@ -16,7 +16,7 @@ export function readStsId(records: readonly string[]): string | undefined {
     .split(/[ \t]*;[ \t]*/)
     .slice(1);
   if (!fields.every((field) => EXTENSION.test(field))) return undefined;
-  // Of a field that stands there twice the first counts (RFC 8461 section 3.2).
+  // The first of two equal fields counts (RFC 8461 section 3.2).
   const id = fields.find((field) => field.startsWith('id='));
   return ID.exec(id ?? '')?.[1];
 }

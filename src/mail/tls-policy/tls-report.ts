@@ -12,7 +12,7 @@ export type ReportedPolicy = {
   mx: readonly string[];
 };
 
-/** What failed in sessions that did not meet the policy (RFC 8460 section 4.4). */
+/** The failures of sessions that did not meet the policy (RFC 8460 section 4.4). */
 export type ReportedFailure = {
   /** A result type of RFC 8460 section 4.3. */
   type: string;

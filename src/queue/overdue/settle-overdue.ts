@@ -15,7 +15,7 @@ const NOT_TRIED = 'Not tried yet: the receiving servers get a pause, or all the 
 type Settling = {
   /** Messages with the recipients of which something is due. */
   mail: readonly { messageId: string; recipientIds: readonly RecipientRow['id'][] }[];
-  /** What the end of mail means that has expired. */
+  /** The meaning of a bounce of expired mail. */
   expired: Meaning;
   now: number;
 };

@@ -46,7 +46,7 @@ export type SiteExplanation = {
   restingTenants: readonly { tenantId: string; until: number; reason: string }[];
 };
 
-/** What the mail of a queue waits for: the site, or a way to one. */
+/** Says what the mail of a queue waits for: the site, or a way to one. */
 export type QueueExplanation =
   | SiteExplanation
   | { kind: 'waiting'; until: number; cause: WaitCause; reason: string };

@@ -1,5 +1,5 @@
 /**
- * What deliveries to a site have taught: how many connections it takes, whether it accepts mail, and until when it rests
+ * Learns from deliveries to a site: how many connections it takes, whether it accepts mail, and until when it rests
  * because it does not. Times are milliseconds of the monotonic clock.
  */
 import type { Refusal } from './events.ts';

@@ -45,7 +45,7 @@ export type OpenSession = {
   smtp: SmtpSession;
   peer: Peer & { address: string };
   taker: Taker;
-  /** What the session had to prove when it was opened. */
+  /** The proof that the session had to give when it was opened. */
   proven: HostTls['kind'];
   /** Null when the session is one with a host of the recipients' domain. */
   relay: Relay | null;

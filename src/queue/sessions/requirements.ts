@@ -54,7 +54,7 @@ export function isAuthenticName(
 type OpenTo = {
   smtp: Pick<SmtpSession, 'tls' | 'extensions'>;
   taker: Taker;
-  /** What the session had to prove when it was opened. */
+  /** The proof that the session had to give when it was opened. */
   proven: HostTls['kind'];
   relay: object | null;
 };

@@ -18,7 +18,7 @@ export type SmtpPhase =
   | 'dot'
   | 'quit';
 
-/** What is wrong with a certificate, by the names of reports about TLS (RFC 8460 section 4.3.1). */
+/** The faults of a certificate, by the names of reports about TLS (RFC 8460 section 4.3.1). */
 export type CertificateProblem =
   | 'certificate-host-mismatch'
   | 'certificate-expired'

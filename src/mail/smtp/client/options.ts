@@ -24,7 +24,7 @@ export type SmtpOptions = {
    * names.
    */
   tls: 'opportunistic' | 'reduced' | 'none' | 'encrypted' | 'required' | 'starttls' | 'implicit' | 'dane';
-  /** What the certificate is compared with, and the name of the host in SNI (RFC 7672 section 8.1). `tls: 'dane'` needs it. */
+  /** The data that the certificate is compared with, and the name of the host in SNI (RFC 7672 section 8.1). `tls: 'dane'` needs it. */
   dane?: (DaneIdentity & { base: string }) | undefined;
   /** Sessions of TLS that are resumed. Without it each handshake is a full one. */
   tickets?: SmtpTickets | undefined;

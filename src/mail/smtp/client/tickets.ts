@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../system/clock.ts';
 import type { SmtpTls } from './events.ts';
 
-/** What the full handshake of the session found out about the certificate. */
+/** The facts about the certificate that the full handshake of the session has shown. */
 export type CertificateVerdict = Pick<SmtpTls, 'authorized' | 'fault' | 'problem'>;
 type Ticket = { session: Buffer; verdict: CertificateVerdict; keptUntil: number };
 

@@ -1,4 +1,4 @@
-/** What a session asks of TLS, against real servers: any certificate, a valid one, or one that TLSA records name; and how it is resumed. */
+/** Tests what a session demands of TLS, against real servers: any certificate, a valid one, or one that TLSA records name; and how it is resumed. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
