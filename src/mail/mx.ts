@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { NO_PUBLIC_ADDRESS } from '../system/blocklist.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
+import type { Proof } from '../system/dns/answer.ts';
 import { type DnsAnswer, isHostName, type MxRecord } from '../system/dns.ts';
 import { type Random, shuffle } from '../system/random.ts';
 import type { System } from '../system/system.ts';
@@ -16,8 +17,11 @@ import type { HostTls, QualifiedHost } from './tls-policy/host-tls.ts';
 /** One host. `name` is in lower case and without a final dot. `tls` is what the caller's `qualify` says; absent without one. */
 type MxHost = { name: string; addresses: string[]; tls?: HostTls; isNameProven?: true };
 
-/** Decides what a session with a host must prove. `isMxSecure` is true when DNSSEC proves which hosts the domain has. */
-type Qualify = (host: NamedHost & { isMxSecure: boolean }) => Promise<QualifiedHost>;
+/** DNSSEC proves which hosts a domain has. `aliasTarget` is the name that has the MX records, when the domain is an alias of it. */
+export type MxProof = { aliasTarget?: string };
+
+/** Decides what a session with a host must prove. `mxProof` is undefined when nothing proves which hosts the domain has. */
+type Qualify = (host: NamedHost & { mxProof: MxProof | undefined }) => Promise<QualifiedHost>;
 
 export type MxPlan =
   | {
@@ -31,8 +35,8 @@ export type MxPlan =
       site: string;
       /** Time for which the plan remains valid, in milliseconds. */
       ttlMs: number;
-      /** True when DNSSEC proves which hosts the domain has. */
-      isMxSecure?: true;
+      /** Absent when nothing proves which hosts the domain has. */
+      mxProof?: MxProof;
     }
   /** The domain declares that it accepts no mail (RFC 7505 section 3). */
   | { kind: 'null-mx' }
@@ -128,19 +132,23 @@ async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
       return planFound(world, domain, {
         records: [{ exchange: domain, preference: 0 }],
         ttlMs: answer.ttlMs,
-        ...(answer.isSecure && { isSecure: answer.isSecure }),
+        mxProof: mxProofOf(answer),
       });
     case 'found':
-      return planFound(world, domain, answer);
+      return planFound(world, domain, { ...answer, mxProof: mxProofOf(answer) });
   }
 }
 
-type MxRecords = { records: readonly MxRecord[]; ttlMs: number; isSecure?: true };
+function mxProofOf({ isSecure, aliasTarget }: Proof): MxProof | undefined {
+  return isSecure && { ...(aliasTarget !== undefined && { aliasTarget }) };
+}
+
+type MxRecords = { records: readonly MxRecord[]; ttlMs: number; mxProof?: MxProof | undefined };
 
 function planFound(
   world: BoundedWorld,
   domain: string,
-  { records, ttlMs, isSecure }: MxRecords,
+  { records, ttlMs, mxProof }: MxRecords,
 ): Promise<MxPlan> | MxPlan {
   const named = records.map(({ exchange, preference }) => ({ exchange: canonical(exchange), preference }));
   if (named.every(({ exchange }) => exchange === '')) return { kind: 'null-mx' };
@@ -150,7 +158,7 @@ function planFound(
   // records (RFC 7505 section 3).
   const hosts = relays.filter(({ exchange }) => isHostName(exchange) && isIP(exchange) === 0);
   if (hosts.length === 0) return { kind: 'no-address', reason: namesNoHost(domain, relays) };
-  return planHosts(world, groupsOf(hosts), { ttlMs, ...(isSecure && { isSecure }) });
+  return planHosts(world, groupsOf(hosts), { ttlMs, mxProof });
 }
 
 /** Returns the name in the form in which names are compared (RFC 1035 section 2.3.3). */
@@ -193,7 +201,7 @@ function groupsOf(records: readonly MxRecord[]): string[][] {
 async function planHosts(
   world: BoundedWorld,
   groups: readonly (readonly string[])[],
-  { ttlMs: mxTtlMs, isSecure }: Omit<MxRecords, 'records'>,
+  { ttlMs: mxTtlMs, mxProof }: Omit<MxRecords, 'records'>,
 ): Promise<MxPlan> {
   const names = groups.flatMap((group) => shuffle(world.random, group));
   const perHost = names.length > 1 ? MAX_ADDRESSES_PER_HOST : MAX_ADDRESSES;
@@ -215,7 +223,7 @@ async function planHosts(
       reasons.push(found.reason);
       continue;
     }
-    const qualified = await world.qualify?.({ ...found.host, name, isMxSecure: isSecure === true });
+    const qualified = await world.qualify?.({ ...found.host, name, mxProof });
     hosts.push({ name, addresses, ...(qualified && requirementOf(qualified)) });
     ttlMs = Math.min(ttlMs, qualified?.ttlMs ?? ttlMs);
     // A host that is refused takes no address away from those that are used.
@@ -224,7 +232,7 @@ async function planHosts(
   }
   if (hosts.length === 0) return { kind: isKnown ? 'no-address' : 'unresolved', reason: reasons.join('; ') };
   const plan = { kind: 'hosts', hosts, site: siteOf(groups), ttlMs: Math.max(ttlMs, MIN_TTL_MS) } as const;
-  return isSecure ? { ...plan, isMxSecure: true } : plan;
+  return mxProof ? { ...plan, mxProof } : plan;
 }
 
 function requirementOf({ tls, isNameProven }: QualifiedHost): Pick<MxHost, 'tls' | 'isNameProven'> {

@@ -10,6 +10,7 @@ import { readTags, type Tag } from '../emails/request/tags.ts';
 import { addressKey } from '../mail/address.ts';
 import { readAddressList } from '../mail/message/address-list.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
+import { TLS_REQUIRED_FIELD, tlsWishOf } from '../mail/tls-policy/tls-wish.ts';
 import { newMessage } from '../queue/new-message.ts';
 import { invalid } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
@@ -136,11 +137,6 @@ function namesIn(header: SubmittedHeader, name: string): Map<string, string> {
   return names;
 }
 
-/** Returns true for a message whose sender asks that policies about TLS do not hold it up (RFC 8689 section 3). */
-function isTlsOptional(header: SubmittedHeader): boolean {
-  return findText(header, 'tls-required')?.trim().toLowerCase() === 'no';
-}
-
 /**
  * Returns the tags of the fields X-Service-Tag: a key and a value, such as `campaign: spring`.
  * @throws AppError validation_error
@@ -178,7 +174,7 @@ export function buildMessage(
     now,
     datedAt: Math.max(envelope.releaseAt ?? now, now),
     maxAgeMs: maxAgeMs(config, 'transactional'),
-    requireTls: envelope.requireTls ? 1 : isTlsOptional(header) ? 2 : 0,
+    requireTls: tlsWishOf(envelope.requireTls, findText(header, TLS_REQUIRED_FIELD)),
     utf8: needsUtf8(submission),
   });
 }

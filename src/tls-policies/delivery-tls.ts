@@ -1,5 +1,6 @@
 /** What delivery knows of TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
 import { domainToASCII } from 'node:url';
+import type { MxProof } from '../mail/mx.ts';
 import { SmtpTickets } from '../mail/smtp/client/tickets.ts';
 import type { NamedHost } from '../mail/tls-policy/dane-lookup.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import type { StsPolicy } from '../mail/tls-policy/sts-policy.ts';
 import { createLru } from '../system/lru.ts';
 import type { PartApp } from '../thread-app.ts';
-import { DnssecTest } from './dnssec-test.ts';
+import { type DnssecState, DnssecTest } from './dnssec-test.ts';
 import { TlsSessionCounts } from './session-counts.ts';
 import { type ReportedSession, reportedFailure, reportedPolicy } from './session-result.ts';
 import { type FoundSts, StsPolicies } from './sts-policies.ts';
@@ -21,18 +22,19 @@ type TlsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' 
 
 /** Maximum number of domains whose policy is remembered for reports. */
 const MAX_DOMAINS = 10_000;
+const NOT_USED: DnssecState = { kind: 'does-not-validate' };
 const NO_STS: FoundSts = { policy: undefined, retryMs: Number.POSITIVE_INFINITY };
 
 /** The TLS of one domain, while its hosts are looked up. */
 type DomainPolicies = {
   /** Returns what a session with a host of the domain must prove. */
-  qualify(host: NamedHost & { isMxSecure: boolean }): Promise<QualifiedHost>;
+  qualify(host: NamedHost & { mxProof: MxProof | undefined }): Promise<QualifiedHost>;
   /** Returns the part of the site's key that keeps domains with different policies apart. */
-  posture(isMxSecure: boolean): Promise<string>;
+  posture(mxProof: MxProof | undefined): Promise<string>;
   /** Returns the time for which the policies hold, in milliseconds. */
   ttlMs(): Promise<number>;
   /** Why it is not known whether DNSSEC can be believed; undefined when it is known, or does not matter. */
-  findDoubt(isMxSecure: boolean): Promise<string | undefined>;
+  findDoubt(mxProof: MxProof | undefined): Promise<string | undefined>;
 };
 
 export class DeliveryTls {
@@ -67,25 +69,29 @@ export class DeliveryTls {
       found ??= usesSts ? this.#sts.find(domain) : Promise.resolve(NO_STS);
       return found;
     };
-    const tlsOf = async (isMxSecure: boolean): Promise<DomainTls> => {
+    // The state is one for the whole lookup: were it known only at its end, hosts would count as checked that were not.
+    let tested: Promise<DnssecState> | undefined;
+    const findState = (): Promise<DnssecState> => {
+      tested ??= this.#app.config.outbound.dane ? this.#dnssec.state() : Promise.resolve(NOT_USED);
+      return tested;
+    };
+    const tlsOf = async (mxProof: MxProof | undefined): Promise<DomainTls> => {
       const { policy: sts } = await findSts();
       if (word === undefined) this.#applied.set(domain, { sts });
-      return { domain, word, sts, isSecure: isMxSecure && (await this.#isBelieved()) };
+      else this.#applied.delete(domain);
+      const isSecure = mxProof !== undefined && (await findState()).kind === 'validates';
+      return { domain, word, sts, isSecure, aliasTarget: mxProof?.aliasTarget };
     };
     return {
-      qualify: async ({ isMxSecure, ...host }) => qualifyHost(this.#app.dns, await tlsOf(isMxSecure), host),
-      posture: async (isMxSecure) => postureOf(await tlsOf(isMxSecure)),
+      qualify: async ({ mxProof, ...host }) => qualifyHost(this.#app.dns, await tlsOf(mxProof), host),
+      posture: async (mxProof) => postureOf(await tlsOf(mxProof)),
       ttlMs: async () => (await findSts()).retryMs,
-      findDoubt: async (isMxSecure) => {
-        if (!isMxSecure || word !== undefined || !this.#app.config.outbound.dane) return undefined;
-        const state = await this.#dnssec.state();
+      findDoubt: async (mxProof) => {
+        if (!mxProof || word !== undefined) return undefined;
+        const state = await findState();
         return state.kind === 'unknown' ? state.reason : undefined;
       },
     };
-  }
-
-  async #isBelieved(): Promise<boolean> {
-    return this.#app.config.outbound.dane && (await this.#dnssec.state()).kind === 'validates';
   }
 
   /** Counts a session with a host for the report of its domain. Mail to which the operator's word applies is not reported. */

@@ -5,7 +5,7 @@
  */
 import type { System } from '../system/system.ts';
 
-type DnssecState =
+export type DnssecState =
   | { kind: 'validates' }
   | { kind: 'does-not-validate' }
   | { kind: 'unknown'; reason: string };

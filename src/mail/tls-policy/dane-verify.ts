@@ -10,10 +10,11 @@ export type DaneIdentity = {
 
 /** Names of reports for what is wrong with the certificate (RFC 8460 section 4.3.1). */
 type DaneFault = 'certificate-host-mismatch' | 'certificate-expired' | 'certificate-not-trusted';
-type DaneVerdict = { ok: true } | { ok: false; fault: DaneFault; reason: string };
+/** `name` is the one by which the certificate passes; undefined when the records ask for no name. */
+type DaneVerdict = { ok: true; name: string | undefined } | { ok: false; fault: DaneFault; reason: string };
 
-/** Maximum number of certificates of a chain that are looked at. Chains in use have at most five. Our own limit. */
-const MAX_CHAIN = 10;
+/** Maximum number of signatures that are checked, since a server may send many issuers of the same name. Our own limit. */
+const MAX_SIGNATURES = 20;
 
 /**
  * Verifies a chain, whose first certificate is that of the server and each other one that of the issuer of the one before it. `now` is
@@ -27,35 +28,48 @@ export function verifyDane(
   const [leaf] = chain;
   if (!leaf) return failed('certificate-not-trusted', 'the server sent no certificate');
   // Neither the name nor the dates of a certificate that is named itself count (RFC 7672 section 3.1.1).
-  if (records.some((record) => record.usage === 3 && matches(record, leaf))) return { ok: true };
+  if (records.some((record) => record.usage === 3 && matches(record, leaf)))
+    return { ok: true, name: undefined };
   const authorities = records.filter(({ usage }) => usage === 2);
-  const trusted = issuedChain(chain.slice(0, MAX_CHAIN), authorities);
+  const trusted = findPath(chain, authorities);
   if (!trusted)
     return failed('certificate-not-trusted', 'no TLSA record of the host matches its certificates');
   if (trusted.some((certificate) => !isCurrent(certificate, now)))
     return failed('certificate-expired', 'a certificate is expired or not valid yet');
-  if (!names.some((name) => leaf.checkHost(name) !== undefined))
-    return failed(
-      'certificate-host-mismatch',
-      `the certificate is for another name than ${names.join(', ')}`,
-    );
-  return { ok: true };
+  const name = names.find((one) => leaf.checkHost(one, WHOLE_LABELS) !== undefined);
+  if (name !== undefined) return { ok: true, name };
+  return failed('certificate-host-mismatch', `the certificate is for another name than ${names.join(', ')}`);
 }
 
-/** Returns the certificates from the server's up to the one that an authority record names; undefined when none does. */
-function issuedChain(
-  chain: readonly X509Certificate[],
+/** A wildcard stands for a whole label (RFC 7672 section 3.2.3). */
+const WHOLE_LABELS = { partialWildcards: false } as const;
+
+/**
+ * Returns the certificates from the server's up to the one that an authority record names; undefined when none does. Servers send the
+ * issuers in any order, and others among them.
+ */
+function findPath(
+  [leaf, ...others]: readonly X509Certificate[],
   authorities: readonly TlsaRecord[],
 ): readonly X509Certificate[] | undefined {
-  for (const [index, certificate] of chain.entries()) {
-    const issuer = chain[index + 1];
+  const unseen = new Set(others);
+  let checksLeft = MAX_SIGNATURES;
+  function climb(path: readonly X509Certificate[]): readonly X509Certificate[] | undefined {
+    const [top] = path.slice(-1);
     // The record may hold the authority itself, which the server then need not send (RFC 7672 section 3.1.2).
-    if (authorities.some((record) => hasIssued(record, certificate))) return chain.slice(0, index + 1);
-    if (!issuer?.ca || !certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey))
-      return undefined;
-    if (authorities.some((record) => matches(record, issuer))) return chain.slice(0, index + 2);
+    if (!top || authorities.some((record) => hasIssued(record, top))) return top && path;
+    for (const issuer of unseen) {
+      if (!issuer.ca || !top.checkIssued(issuer) || checksLeft-- <= 0) continue;
+      if (!isSignedBy(top, issuer.publicKey)) continue;
+      unseen.delete(issuer);
+      const longer = [...path, issuer];
+      if (authorities.some((record) => matches(record, issuer))) return longer;
+      const found = climb(longer);
+      if (found) return found;
+    }
+    return undefined;
   }
-  return undefined;
+  return leaf && climb([leaf]);
 }
 
 function hasIssued({ selector, matchingType, data }: TlsaRecord, certificate: X509Certificate): boolean {

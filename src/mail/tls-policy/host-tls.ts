@@ -18,7 +18,10 @@ export type HostTls =
   | { kind: 'required' }
   /** TLS is required, with a certificate that is valid for the name of the host. */
   | { kind: 'verified' }
-  /** TLS is required, with a certificate that TLSA records name. `base` is the name of the host in SNI (RFC 7672 section 8.1). */
+  /**
+   * TLS is required, with a certificate that TLSA records name. `base` is the name of the host in SNI (RFC 7672 section 8.1). `names` hold
+   * for all domains with the host; that of the recipients' own domain is added for their mail alone.
+   */
   | ({ kind: 'dane'; base: string } & DaneIdentity)
   /** The host is not used, except for mail that asks that policies are not enforced (RFC 8689 section 4.2.2). */
   | { kind: 'refused'; by: 'dnssec' | 'mta-sts'; reason: string };
@@ -36,6 +39,8 @@ export type DomainTls = {
   sts?: StsPolicy | undefined;
   /** True when the MX records of the domain are proven by DNSSEC, and DANE is in use. */
   isSecure: boolean;
+  /** Name that has the MX records, when the domain is an alias of it. */
+  aliasTarget?: string | undefined;
 };
 
 export const OPPORTUNISTIC: HostTls = { kind: 'opportunistic' };
@@ -82,7 +87,7 @@ async function requirementOfPolicies(
       };
     case 'usable': {
       const { base, records, ttlMs } = tlsa;
-      const names = [...new Set([base, host.name, domain.domain])];
+      const names = [...new Set([base, host.name, domain.aliasTarget ?? base])];
       return { tls: { kind: 'dane', base, records, names }, ttlMs };
     }
     case 'unusable': {
@@ -108,10 +113,12 @@ function requirementOfSts({ domain, sts }: DomainTls, { name }: NamedHost): Host
  * policies. It depends on the domain alone and not on what was found about its hosts, so that no lookup that fails for a moment
  * has a domain share the sessions of others.
  */
-export function postureOf({ word, sts, isSecure }: Omit<DomainTls, 'domain'>): string {
+export function postureOf({ word, sts, isSecure, aliasTarget }: Omit<DomainTls, 'domain'>): string {
   if (word !== undefined) return ` tls=${word}`;
   const ofSts = sts?.mode === 'enforce' ? ` mta-sts=${fingerprintOf(sts.mx)}` : '';
-  return `${isSecure ? ' dnssec' : ''}${ofSts}`;
+  // Hosts of an alias may have a certificate for its target (RFC 7672 section 3.2.2), which proves nothing to other domains.
+  const ofAlias = isSecure && aliasTarget !== undefined ? ` alias=${aliasTarget}` : '';
+  return `${isSecure ? ' dnssec' : ''}${ofAlias}${ofSts}`;
 }
 
 /** Number of characters that tell policies apart. */

@@ -16,6 +16,7 @@ import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
+import { TLS_REQUIRED_FIELD, tlsWishOf } from '../../mail/tls-policy/tls-wish.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import { newMessage } from '../../queue/new-message.ts';
 import { forwardedLocalPart, returnAddressKeyOf } from '../../queue/return-path.ts';
@@ -82,7 +83,7 @@ export async function buildForward(
     now,
     maxAgeMs: maxAgeMs(app.config, 'transactional'),
     returnPath: returnPathFor(app, { id, sender: received.sender, now }),
-    requireTls: received.requireTls,
+    requireTls: tlsWishOf(received.requireTls === 1, tlsFieldOf(fields)),
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
     utf8: needsUtf8(received, { own, header, addresses }) ? 1 : 0,
   });
@@ -98,6 +99,11 @@ type Outgoing = { own: string; header: Buffer; addresses: readonly string[] };
 function needsUtf8({ utf8 }: ReceivedMessageRow, { own, header, addresses }: Outgoing): boolean {
   const hasUtf8Header = utf8 === 1 && !(isAscii(header) && isAscii(Buffer.from(own)));
   return hasUtf8Header || !addresses.every(isAsciiAddress);
+}
+
+function tlsFieldOf(fields: readonly HeaderField[]): string | undefined {
+  const field = fields.find(({ name }) => name === TLS_REQUIRED_FIELD);
+  return field && fieldValue(field);
 }
 
 /** Bytes of a message as far as forwarding reads them. */

@@ -109,9 +109,10 @@ async function testSession(app: TestApp, route: HostsRoute, tested: Tested): Pro
       tenantId: tested.tenantId,
       datedAt: app.clock.now(),
       requireTls: 0,
+      returnPath: null,
       utf8: isAsciiAddress(to.address) ? 0 : 1,
     },
-    recipients: [{ attempts: 1, domain: to.domain }],
+    recipients: [{ attempts: 1, domain: to.domain, queue: '' }],
   } as const;
   const trace = {
     isWatched: true,

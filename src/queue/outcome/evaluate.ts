@@ -41,6 +41,16 @@ export function evaluateFailure(replies: Replies, peer: Peer, failure: SmtpFailu
   return { kind: 'deferred', report: reportFailure(peer, failure) };
 }
 
+/**
+ * Returns the outcome of a session that failed with a host that must prove who it is. Its reply is no verdict on the mail, because whoever
+ * is in the way could have the mail returned by it (RFC 7672 section 2.2).
+ */
+export function evaluateUnprovenFailure(replies: Replies, peer: Peer, failure: SmtpFailure): Outcome {
+  const outcome = evaluateFailure(replies, peer, failure);
+  if (outcome.kind !== 'bounced' || failure.kind !== 'reply') return outcome;
+  return { kind: 'deferred', report: outcome.report };
+}
+
 /** Phases before a message. A refusal there is about the client or that host, and another host or a later attempt may succeed. */
 const BEFORE_MAIL: ReadonlySet<SmtpPhase> = new Set(['connect', 'banner', 'ehlo', 'starttls']);
 

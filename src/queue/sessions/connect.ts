@@ -24,7 +24,7 @@ import { errorMessage } from '../../system/errors.ts';
 import type { Claim } from '../claim.ts';
 import { type Conversation, lastOpening, type Recorded, recordIn } from '../conversation/record.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
-import { evaluateFailure } from '../outcome/evaluate.ts';
+import { evaluateFailure, evaluateUnprovenFailure } from '../outcome/evaluate.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import { evaluateRelayFailure } from '../outcome/relay.ts';
 import type { Route } from '../site/route.ts';
@@ -32,9 +32,15 @@ import type { Hosts, Source } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
 import type { Addresses } from './addresses.ts';
 import {
+  daneIdentityFor,
+  demandsProof,
   ignoresPolicies,
   isAuthenticName,
   mayCarry,
+  NAME_UNPROVEN,
+  NO_REQUIRETLS,
+  NO_SMTPUTF8,
+  nextHopOf,
   requirementOf,
   requiresTls,
   type Taker,
@@ -73,8 +79,8 @@ const NO_HOST_REACHED: Outcome = {
 /** The part of a claim that a session is opened for. */
 type Sendable = Recorded &
   Pick<Claim, 'brokenOff'> & {
-    message: Pick<Claim['message'], 'datedAt' | 'requireTls' | 'utf8'>;
-    recipients: readonly Pick<Claim['recipients'][number], 'attempts' | 'domain'>[];
+    message: Pick<Claim['message'], 'datedAt' | 'requireTls' | 'returnPath' | 'utf8'>;
+    recipients: readonly Pick<Claim['recipients'][number], 'attempts' | 'domain' | 'queue'>[];
   };
 
 /** The part of the app that opens sessions. */
@@ -130,9 +136,8 @@ export async function connect(
       const session = { smtp: opened.session, peer: { ...peer, tls }, taker, proven, relay, source, opening };
       return { kind: 'open', session };
     }
-    const evaluated = relay
-      ? evaluateRelayFailure(app.replies, peer, opened.failure)
-      : evaluateFailure(app.replies, peer, opened.failure);
+    const evaluateHost = demandsProof(taker, claim) ? evaluateUnprovenFailure : evaluateFailure;
+    const evaluated = (relay ? evaluateRelayFailure : evaluateHost)(app.replies, peer, opened.failure);
     if (opened.failure.kind === 'requirement') {
       unmet ??= evaluated;
       continue;
@@ -207,32 +212,13 @@ async function connectToTaker(
   const opened = await openRequired(app, { address, taker, tls }, opening);
   // Mail that asks for the opposite of a policy says nothing about the policy, and reports are such mail (RFC 8460 section 3).
   if (!requiresTls(claim) && !ignoresPolicies(claim)) {
-    const domain = claim.recipients[0]?.domain.toLowerCase() ?? '';
+    const [domain = ''] = claim.recipients.map(nextHopOf);
     app.tls.observe({ domain, host: taker.name, address, tls, opened });
   }
   if (!opened.ok || understands(opened.session, claim)) return opened;
   void opened.session.quit();
   return { ok: false, failure: NO_SMTPUTF8 };
 }
-
-const NO_SMTPUTF8: SmtpFailure = {
-  phase: 'ehlo',
-  kind: 'requirement',
-  status: '5.6.7',
-  message: 'the server does not take addresses or header fields in UTF-8 (SMTPUTF8)',
-};
-const NO_REQUIRETLS: SmtpFailure = {
-  phase: 'ehlo',
-  kind: 'requirement',
-  status: '5.7.30',
-  message: 'the server does not offer REQUIRETLS, which the message requires',
-};
-const NAME_UNPROVEN: SmtpFailure = {
-  phase: 'connect',
-  kind: 'requirement',
-  status: '5.7.30',
-  message: 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires',
-};
 
 function timeoutsOf({ recipients }: Sendable): SmtpOptions['timeouts'] {
   return attemptsOf(recipients) === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS;
@@ -298,7 +284,7 @@ function openRequired(
     case 'verified':
       return openSmtp(app, { ...options, tls: 'starttls' });
     case 'dane':
-      return openSmtp(app, { ...options, tls: 'dane', dane: tls });
+      return openSmtp(app, { ...options, tls: 'dane', dane: daneIdentityFor(tls, claim) });
     case 'refused':
       return Promise.resolve({ ok: false, failure: { phase: 'connect', kind: 'tls', message: tls.reason } });
   }
@@ -332,7 +318,7 @@ async function openRequiringTls(
 ): Promise<OpenedSmtp> {
   if (!isAuthenticName(taker, claim)) return { ok: false, failure: NAME_UNPROVEN };
   if (tls.kind !== 'dane') return openSmtp(app, { ...options, tls: 'required' });
-  const opened = await openSmtp(app, { ...options, tls: 'dane', dane: tls });
+  const opened = await openSmtp(app, { ...options, tls: 'dane', dane: daneIdentityFor(tls, claim) });
   if (!opened.ok || opened.session.extensions.has('REQUIRETLS')) return opened;
   void opened.session.quit();
   return { ok: false, failure: NO_REQUIRETLS };

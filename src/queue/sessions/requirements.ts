@@ -5,31 +5,53 @@
  * addresses or header fields in UTF-8 needs a server that offers SMTPUTF8 (RFC 6531 section 3.2). The name of a relay is proven,
  * because the operator gave it.
  */
+import type { SmtpFailure } from '../../mail/smtp/client/failure.ts';
 import type { SmtpSession } from '../../mail/smtp/client/open.ts';
 import { type HostTls, OPPORTUNISTIC } from '../../mail/tls-policy/host-tls.ts';
+import { TLS_WISH } from '../../mail/tls-policy/tls-wish.ts';
 import type { Claim } from '../claim.ts';
+import { parseQueueKey } from '../queue-key.ts';
 import type { Hosts } from '../sources/source.ts';
 
 type Requiring = {
-  message: Pick<Claim['message'], 'requireTls' | 'utf8'>;
-  recipients: readonly Pick<Claim['recipients'][number], 'domain'>[];
+  message: Pick<Claim['message'], 'requireTls' | 'returnPath' | 'utf8'>;
+  recipients: readonly Pick<Claim['recipients'][number], 'domain' | 'queue'>[];
 };
 
 /** A host that mail may go to. */
 export type Taker = Pick<Hosts[number], 'name' | 'tls' | 'isNameProven'>;
 
-/** Values of `requireTls`: the message has neither wish, has REQUIRETLS, or has the header field `TLS-Required: No`. */
-const REQUIRED = 1;
-const NOT_REQUIRED = 2;
+/** Failures of hosts that cannot take the mail, although others may. */
+export const NO_SMTPUTF8: SmtpFailure = {
+  phase: 'ehlo',
+  kind: 'requirement',
+  status: '5.6.7',
+  message: 'the server does not take addresses or header fields in UTF-8 (SMTPUTF8)',
+};
+export const NO_REQUIRETLS: SmtpFailure = {
+  phase: 'ehlo',
+  kind: 'requirement',
+  status: '5.7.30',
+  message: 'the server does not offer REQUIRETLS, which the message requires',
+};
+export const NAME_UNPROVEN: SmtpFailure = {
+  phase: 'connect',
+  kind: 'requirement',
+  status: '5.7.30',
+  message: 'neither DNSSEC nor MTA-STS proves the name of the host, as the message requires',
+};
 
-/** Returns true for mail with REQUIRETLS. */
+/**
+ * Returns true for mail that goes nowhere without REQUIRETLS. Notifications, whose sender is null, ask for it where it is offered, and are
+ * not lost elsewhere (RFC 8689 section 5).
+ */
 export function requiresTls({ message }: Pick<Requiring, 'message'>): boolean {
-  return message.requireTls === REQUIRED;
+  return message.requireTls === TLS_WISH.required && message.returnPath !== '';
 }
 
 /** Returns true for mail that the policies of its recipients' domains do not hold up. */
 export function ignoresPolicies({ message }: Pick<Requiring, 'message'>): boolean {
-  return message.requireTls === NOT_REQUIRED;
+  return message.requireTls === TLS_WISH.optional;
 }
 
 /** Returns what a session with a host must prove before it carries the mail. */
@@ -37,6 +59,12 @@ export function requirementOf({ tls = OPPORTUNISTIC }: Pick<Taker, 'tls'>, mail:
   if (ignoresPolicies(mail)) return tls.kind === 'none' ? tls : OPPORTUNISTIC;
   if (!requiresTls(mail) || tls.kind === 'dane' || tls.kind === 'refused') return tls;
   return { kind: 'verified' };
+}
+
+/** Returns true when a host must prove who it is, or use TLS at least, before it is believed about the mail. */
+export function demandsProof(taker: Pick<Taker, 'tls'>, mail: Requiring): boolean {
+  const { kind } = requirementOf(taker, mail);
+  return kind !== 'none' && kind !== 'opportunistic';
 }
 
 /**
@@ -47,7 +75,31 @@ export function isAuthenticName(
   { name, isNameProven }: Taker,
   { recipients }: Pick<Requiring, 'recipients'>,
 ): boolean {
-  return isNameProven === true || recipients.every(({ domain }) => domain.toLowerCase() === name);
+  return isNameProven === true || areAllFor(recipients, name);
+}
+
+/** Returns true when the recipients are those of one domain alone, or are rerouted to it. */
+function areAllFor(recipients: Requiring['recipients'], domain: string): boolean {
+  return recipients.every((recipient) => nextHopOf(recipient) === domain);
+}
+
+/** Returns the domain, or the host, that the mail of a recipient goes to. */
+export function nextHopOf({ domain, queue }: Requiring['recipients'][number]): string {
+  return (parseQueueKey(queue).target ?? domain).toLowerCase();
+}
+
+/**
+ * Returns the identity that a host with TLSA records must prove for the mail. The name of the recipients' own domain is one more name that
+ * its certificate may have (RFC 7672 section 3.2.2).
+ */
+export function daneIdentityFor(
+  tls: Extract<HostTls, { kind: 'dane' }>,
+  { recipients }: Pick<Requiring, 'recipients'>,
+): Extract<HostTls, { kind: 'dane' }> {
+  const [domain, ...others] = new Set(recipients.map(nextHopOf));
+  return domain === undefined || others.length > 0 || tls.names.includes(domain)
+    ? tls
+    : { ...tls, names: [...tls.names, domain] };
 }
 
 /** A session with a host, which is one of a relay unless `relay` is null. */
@@ -63,15 +115,24 @@ type OpenTo = {
 export function mayCarry(session: OpenTo, mail: Requiring): boolean {
   const { smtp, taker, relay } = session;
   if (!understands(smtp, mail)) return false;
-  if (relay === null && !isProven(session, requirementOf(taker, mail).kind)) return false;
-  if (!requiresTls(mail)) return true;
+  if (relay === null && !isProven(session, requirementOf(taker, mail), mail)) return false;
+  return !requiresTls(mail) || mayRequireTls(session, mail);
+}
+
+/** Returns true when mail may be sent with REQUIRETLS in the session (RFC 8689 section 2). */
+function mayRequireTls({ smtp, taker, relay }: OpenTo, mail: Requiring): boolean {
   if (smtp.tls?.authorized !== true || !smtp.extensions.has('REQUIRETLS')) return false;
   return relay !== null || isAuthenticName(taker, mail);
 }
 
+/** Returns true when the mail is sent with REQUIRETLS in a session that may carry it. */
+export function passesRequireTls(session: OpenTo, mail: Requiring): boolean {
+  return mail.message.requireTls === TLS_WISH.required && mayRequireTls(session, mail);
+}
+
 /** Returns true when the session has proven what the mail needs, whatever it was opened for. */
-function isProven({ smtp, proven }: OpenTo, required: HostTls['kind']): boolean {
-  switch (required) {
+function isProven({ smtp, proven }: OpenTo, required: HostTls, { recipients }: Requiring): boolean {
+  switch (required.kind) {
     case 'none':
     case 'opportunistic':
       return true;
@@ -80,8 +141,12 @@ function isProven({ smtp, proven }: OpenTo, required: HostTls['kind']): boolean 
     case 'verified':
       // A certificate that TLSA records name need not be valid otherwise.
       return smtp.tls?.authorized === true && proven !== 'dane';
-    case 'dane':
-      return proven === 'dane';
+    case 'dane': {
+      // A certificate for the domain of other mail says nothing about this mail: whoever has that domain may have it.
+      const name = smtp.tls?.provenName;
+      const isNamed = name === undefined || required.names.includes(name) || areAllFor(recipients, name);
+      return proven === 'dane' && isNamed;
+    }
     case 'refused':
       return false;
   }

@@ -15,7 +15,7 @@ import type { Replies } from '../outcome/replies/replies.ts';
 import { type Evaluated, MAX_TRIES, type MayEnd } from '../transport.ts';
 import type { OpenSession } from './connect.ts';
 import { crashOn } from './connect.ts';
-import { mayCarry } from './requirements.ts';
+import { mayCarry, passesRequireTls } from './requirements.ts';
 
 export type Transacted = Omit<Evaluated, 'kind' | 'durationMs'> & {
   /**
@@ -58,7 +58,7 @@ export async function transact(
     recipients: claim.recipients.map((recipient) => recipient.address),
     prefix: Buffer.from(secondSignature + signature, 'latin1'),
     message: content,
-    requireTls: claim.message.requireTls === 1,
+    requireTls: passesRequireTls(session, claim),
     utf8: claim.message.utf8 === 1,
     dsn: { message: claim.message.dsn, recipients: claim.recipients.map(({ dsn }) => dsn) },
     onPhase: crashOn(app),

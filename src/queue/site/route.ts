@@ -62,12 +62,11 @@ export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Pr
   if (plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
   if (relay) return routeByRelay(app, relay, domain);
   if (plan.kind !== 'hosts') return deadEnd(domain, plan);
-  const { isMxSecure = false } = plan;
-  const doubt = await policies.findDoubt(isMxSecure);
+  const doubt = await policies.findDoubt(plan.mxProof);
   if (doubt !== undefined)
     return deadEnd(domain, { kind: 'unresolved', reason: `DNSSEC cannot be tested (${doubt})` });
   // What a domain requires of TLS is part of the key, so that no session is shared by domains that require different things.
-  const site = `${plan.site}${await policies.posture(isMxSecure)}`;
+  const site = `${plan.site}${await policies.posture(plan.mxProof)}`;
   const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
   return routeFromSource(app, queue, { ...plan, site, ttlMs });
 }

@@ -79,6 +79,37 @@ test('an authority that is named must have signed the certificate, and be one', 
   assert.equal(verdict([tlsa(3, 1, 1, server.certificate)], { certificates: [] }), 'certificate-not-trusted');
 });
 
+test('issuers come in any order and among others, and their number is no reason to work for long', async () => {
+  const between = await issueCertificate({ name: 'between', issuer: authority, isAuthority: true });
+  const issued = (await issueCertificate({ name: HOST, issuer: between })).certificate;
+  const [top, middle] = [authority.certificate, between.certificate];
+  const record = tlsa(2, 0, 1, top);
+  for (const certificates of [
+    [issued, middle, top],
+    [issued, top, middle],
+    [issued, other.certificate, issued, top, middle],
+  ])
+    assert.equal(verdict([record], { certificates }), 'ok');
+  const same = await Promise.all(
+    Array.from({ length: 30 }, () => issueCertificate({ name: 'between', isAuthority: true })),
+  );
+  const certificates = [issued, ...same.map(({ certificate }) => certificate), middle, top];
+  assert.equal(verdict([record], { certificates }), 'certificate-not-trusted');
+});
+
+test('a wildcard stands for a whole label', async () => {
+  const record = tlsa(2, 0, 1, authority.certificate);
+  for (const [name, expected] of [
+    ['*.mail.example', 'ok'],
+    ['m*.mail.example', 'certificate-host-mismatch'],
+    ['*.example', 'certificate-host-mismatch'],
+  ] as const) {
+    const wild = await issueCertificate({ name, issuer: authority });
+    const certificates = [wild.certificate, authority.certificate];
+    assert.equal(verdict([record], { certificates, names: ['mx.mail.example'] }), expected, name);
+  }
+});
+
 test('records that no client can use are left out, and the weaker of two digests', () => {
   const digest = 'a'.repeat(64);
   const unusable = [

@@ -35,7 +35,10 @@ const workers = [startDelivering(app, createLocalReceiver(app)), startTasks(app,
 after(() => Promise.all(workers.map((worker) => worker.stop(STOP_MS))));
 
 /** Sends a message over TLS to the postmaster, whose mail goes to this host, and returns what became of it. */
-async function forward(address: string, { from = 'ann@sender.example', option = ' REQUIRETLS' } = {}) {
+async function forward(
+  address: string,
+  { from = 'ann@sender.example', option = ' REQUIRETLS', fields = '' } = {},
+) {
   await clock.advance(HOUR_MS);
   dns.setZone(`${GOOD_HOST} A ${address}`);
   const { length } = await sent();
@@ -47,7 +50,7 @@ async function forward(address: string, { from = 'ann@sender.example', option = 
   for (const [command, reply] of [
     [`RCPT TO:<${TO}>`, /^250 /],
     ['DATA', /^354 /],
-    ['From: ann@sender.example\r\nSubject: Help\r\n\r\nHi\r\n.', /^250 /],
+    [`${fields}From: ann@sender.example\r\nSubject: Help\r\n\r\nHi\r\n.`, /^250 /],
   ] as const)
     assert.match(await client.ask(`${command}\r\n`), reply);
   client.socket.destroy();
@@ -110,11 +113,16 @@ async function notify() {
   return (await sent()).slice(length).map(({ address, state }) => [address, state]);
 }
 
-test('the sender is told of the failure, by a notification that does not leave without it either', async () => {
+test('the sender is told of the failure, and the notification has the requirement only where it can be met', async () => {
   dns.setZone(`sender.example MX 10 ${GOOD_HOST}\n${GOOD_HOST} A ${GOOD}`);
+  const told = ['ann@sender.example', 'delivered'];
+  assert.deepEqual(await notify(), [told, told], 'nobody vouches for the name of the server');
+  const unproven = good.sessions.messages.slice(-2).map(({ sender }) => [sender.address, sender.requireTls]);
+  assert.deepEqual(unproven, [
+    ['', false],
+    ['', false],
+  ]);
   const { length } = good.sessions.messages;
-  const lost = ['ann@sender.example', 'bounced'];
-  assert.deepEqual(await notify(), [lost, lost], 'nobody vouches for the name of the server');
   const from = `ann@${GOOD_HOST}`;
   world.knobs.result = { ...PASS, spf: { ...PASS.spf, domain: GOOD_HOST } };
   assert.equal(await forward(PLAIN, { from }), 'bounced 5.7.10');
@@ -125,14 +133,27 @@ test('the sender is told of the failure, by a notification that does not leave w
   assert.deepEqual([sender.address, sender.requireTls, more], ['', true, []]);
 });
 
-test('a bounce does not leave without it either', async () => {
-  assert.equal(await forward(PLAIN, { from: '' }), 'bounced 5.7.10');
-  assert.equal(plain.messages.length, 0);
+test('a bounce goes on without the requirement where it is not offered', async () => {
+  const { length } = plain.messages;
+  assert.match(await forward(PLAIN, { from: '' }), /^delivered /);
+  assert.equal(plain.messages.length, length + 1);
+});
+
+test('a message with TLS-Required: No keeps this wish, unless it has the requirement too', async () => {
+  const fields = 'TLS-Required: No\r\n';
+  assert.match(await forward(PLAIN, { fields, option: '' }), /^delivered /);
+  assert.equal(await forward(PLAIN, { fields }), 'bounced 5.7.10');
+  const rows = await app.db.read.selectFrom('messages').select('requireTls').orderBy('id').execute();
+  assert.deepEqual(
+    rows.slice(-2).map(({ requireTls }) => requireTls),
+    [2, 1],
+  );
 });
 
 test('mail that does not ask for it goes to every server', async () => {
+  const { length } = plain.messages;
   assert.match(await forward(PLAIN, { option: '' }), /^delivered /);
-  assert.equal(plain.messages.length, 1);
+  assert.equal(plain.messages.length, length + 1);
   assert.match(await forward(GOOD, { option: '' }), /^delivered /);
   assert.equal(good.sessions.messages.at(-1)?.sender.requireTls, false);
 });

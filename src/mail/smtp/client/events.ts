@@ -16,6 +16,8 @@ export type SmtpTls = {
   fault: string | undefined;
   /** The name of the fault in reports about TLS; absent when the certificate passes. */
   problem?: CertificateProblem;
+  /** Name of the recipients' domain or of the host that the certificate passes by; absent when TLSA records ask for no name. */
+  provenName?: string;
 };
 
 export type SmtpEvent =

@@ -96,7 +96,10 @@ function ticketKeyOf({ tls, dane, authorities, address, port, serverName }: Smtp
 function judge(secure: TLSSocket, { dane }: SmtpOptions, now: number): CertificateVerdict {
   if (dane) {
     const verdict = verifyDane(chainOf(secure), dane, now);
-    if (verdict.ok) return { authorized: true, fault: undefined };
+    if (verdict.ok) {
+      const { name } = verdict;
+      return { authorized: true, fault: undefined, ...(name !== undefined && { provenName: name }) };
+    }
     return { authorized: false, fault: verdict.reason, problem: verdict.fault };
   }
   if (secure.authorized) return { authorized: true, fault: undefined };
@@ -104,11 +107,14 @@ function judge(secure: TLSSocket, { dane }: SmtpOptions, now: number): Certifica
   return { authorized: false, fault: errorMessage(error), problem: problemOf(error) };
 }
 
-/** Returns the certificate of the server, followed by each issuer that the server has sent. */
+/** Maximum number of certificates of a server that are read. Chains in use have at most five. Our own limit. */
+const MAX_CHAIN = 10;
+
+/** Returns the certificate of the server, followed by the others that it has sent, in their order. */
 function chainOf(secure: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = [];
   let next = secure.getPeerX509Certificate();
-  while (next && !chain.some(({ fingerprint256 }) => fingerprint256 === next?.fingerprint256)) {
+  while (next && chain.length < MAX_CHAIN) {
     chain.push(next);
     next = next.issuerCertificate;
   }

@@ -9,7 +9,7 @@ import type { Clock } from '../../../system/clock.ts';
 import type { SmtpTls } from './events.ts';
 
 /** The facts about the certificate that the full handshake of the session has shown. */
-export type CertificateVerdict = Pick<SmtpTls, 'authorized' | 'fault' | 'problem'>;
+export type CertificateVerdict = Pick<SmtpTls, 'authorized' | 'fault' | 'problem' | 'provenName'>;
 type Ticket = { session: Buffer; verdict: CertificateVerdict; keptUntil: number };
 
 /** Identifies the sessions that may resume each other. `requirement` names the kind of TLS, and what the certificate must be. */
