@@ -6,6 +6,7 @@ import type { MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey, isAsciiAddress } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
+import { TLS_REQUIRED_FIELD, tlsWishOf } from '../mail/tls-policy/tls-wish.ts';
 import { newMessage } from '../queue/new-message.ts';
 import { findAsker } from '../tenants/approval-need.ts';
 import type { Caller, CallerScope } from '../tenants/authenticate.ts';
@@ -14,6 +15,7 @@ import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
 import type { Content } from './render.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
+import { findHeader } from './request/headers.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
 
@@ -98,6 +100,7 @@ function messageRow(
     now,
     datedAt: Math.max(request.schedule.datedAt, now),
     maxAgeMs: maxAgeMs(config, request.type),
+    requireTls: tlsWishOf(false, findHeader(request.headers, TLS_REQUIRED_FIELD)),
     utf8: namesUtf8(request.addresses) ? 1 : 0,
   });
 }

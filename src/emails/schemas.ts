@@ -146,7 +146,8 @@ const sendFields = {
     record<string>(Type.String(), {
       maxProperties: MAX_HEADERS,
       description:
-        'Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused.',
+        'Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused. ' +
+        'With `TLS-Required: No` (RFC 8689), policies about TLS of the recipients’ domains do not hold the email up.',
     }),
   ),
   attachments: Type.Optional(

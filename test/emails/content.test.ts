@@ -171,6 +171,9 @@ test('custom headers are part of the message, and are shown', async () => {
   for (const bad of [[], 'x', null]) await refused('headers', { headers: bad });
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, 'v']));
+  const { id } = await accepted({ headers: { 'TLS-Required': 'No' } });
+  const message = await spool.app.db.read.selectFrom('messages').select('requireTls').where('id', '=', id);
+  assert.equal((await message.executeTakeFirstOrThrow()).requireTls, 2);
   await accepted({ headers: many(50) });
   await refused('headers', { headers: many(51) });
 });

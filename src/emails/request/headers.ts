@@ -5,6 +5,7 @@
 
 import { readEach } from '../../http/json/read-fields.ts';
 import { findFieldProblem } from '../../mail/message/repair/custom-field.ts';
+import { isTlsOptional, TLS_REQUIRED_FIELD } from '../../mail/tls-policy/tls-wish.ts';
 import { invalid } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
@@ -21,7 +22,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   // The receiver writes `BIMI-Indicator` once it has verified the logo. `BIMI-Selector` is free: it belongs to the author
   // of the message, who chooses one of the logos that the sending domain publishes.
   'bimi-indicator',
-  ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
+  ...['feedback-id', 'x-mailer', 'x-originating-ip'],
 ]);
 const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-'] as const;
 /** Names that are reserved only on broadcasts, where this service writes them so that readers can unsubscribe. */
@@ -53,10 +54,17 @@ export function readHeaders(
     seen.add(key);
     bytes += name.length + Buffer.byteLength(value);
     if (bytes > MAX_HEADERS_BYTES) throw invalid('headers', '`headers` must be at most 16 KiB in total');
+    if (key === TLS_REQUIRED_FIELD && !isTlsOptional(value))
+      throw invalid(path, `\`${path}\` must be \`No\`, the only value that RFC 8689 gives it`);
     const problem = findFieldProblem(name, value);
     if (problem) throw invalid(path, `\`${path}\` ${problem}`);
     return { name, value };
   });
+}
+
+/** Returns the value of a header field; undefined when the request has none of this name, which is in lower case. */
+export function findHeader(headers: readonly HeaderField[], key: string): string | undefined {
+  return headers.find(({ name }) => name.toLowerCase() === key)?.value;
 }
 
 function isReserved(key: string, type: EmailType): boolean {

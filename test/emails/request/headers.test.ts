@@ -27,7 +27,7 @@ function refuses(param: string, headers: Record<string, string>, type: Type = 't
 const RESERVED =
   `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
   Content-Type Content-Transfer-Encoding Content-Disposition Content-ID Content-Location Content-Language DKIM-Signature Authentication-Results ARC-Seal
-  ARC-Message-Signature ARC-Authentication-Results Received-SPF Feedback-ID CFBL-Address CFBL-Feedback-ID TLS-Required
+  ARC-Message-Signature ARC-Authentication-Results Received-SPF Feedback-ID CFBL-Address CFBL-Feedback-ID
   X-Mailer X-Originating-IP Resent-From Resent-Bcc X-Service-Signature X-Service-Idempotency-Key DomainKey-Signature
   BIMI-Indicator X-Authentication-Results Apparently-To Envelope-To X-Original-To`.split(/\s+/);
 const LIST_HEADERS = ['List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Id', 'List-Help', 'Precedence'];
@@ -64,6 +64,12 @@ test('headers for threading and auto-replies and other custom names are allowed'
   };
   accepts(headers);
   accepts(headers, 'broadcast');
+});
+
+test('TLS-Required has one value, with which policies about TLS do not hold an email up', () => {
+  accepts({ 'TLS-Required': 'No' });
+  accepts({ 'tls-required': ' no' }, 'broadcast');
+  for (const value of ['Yes', 'No way', '']) refuses('headers.TLS-Required', { 'TLS-Required': value });
 });
 
 test('a name is 1 to 126 printable ASCII characters without a colon', () => {

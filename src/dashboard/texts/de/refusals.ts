@@ -175,6 +175,10 @@ export const refusals: readonly Translation[] = [
     'The header `{1}` is reserved: this service or the receiver writes it',
     'Das Kopffeld {1} ist vorgesehen: Es wird von hier oder vom Empfänger geschrieben.',
   ],
+  [
+    '`{1}` must be `No`, the only value that RFC 8689 gives it',
+    '{1} muss „No“ sein, der einzige Wert, den RFC 8689 dafür kennt.',
+  ],
   ['A text may contain at most {1} placeholders', 'Ein Text darf höchstens {1} Platzhalter haben.'],
   [
     '`{1}` has tags that are not known: {2}. There are {3}, with each {{#if}} closed and at most 8 of them nested',
