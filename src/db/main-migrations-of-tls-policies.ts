@@ -1,4 +1,4 @@
-/** The migration of the main database that adds TLS policies of other domains, reports about TLS, and the operator's word on TLS. */
+/** The migrations of the main database that add TLS policies of other domains, reports about TLS, and the operator's word on TLS. */
 import type { Migration } from './migrate.ts';
 
 export const TLS_POLICIES: Migration = {
@@ -32,4 +32,9 @@ CREATE TABLE tlsSessions (
 ) STRICT, WITHOUT ROWID;
 ALTER TABLE outboundRoutes ADD COLUMN tlsPolicy TEXT;
 `,
+};
+
+export const TLS_REPORT_DESTINATIONS: Migration = {
+  id: '0123-tls-report-destinations',
+  sql: "ALTER TABLE tlsReports ADD COLUMN sent TEXT NOT NULL DEFAULT '[]';",
 };

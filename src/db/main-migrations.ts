@@ -13,7 +13,7 @@ import { SITE_RESTRICTIONS } from './main-migrations-of-restrictions.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { SOURCES } from './main-migrations-of-sources.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
-import { TLS_POLICIES } from './main-migrations-of-tls-policies.ts';
+import { TLS_POLICIES, TLS_REPORT_DESTINATIONS } from './main-migrations-of-tls-policies.ts';
 import { WEBHOOK_FORMATS } from './main-migrations-of-webhook-formats.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
 import type { Migration } from './migrate.ts';
@@ -338,4 +338,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   SOURCES,
   NARROW_INDEXES,
   TLS_POLICIES,
+  TLS_REPORT_DESTINATIONS,
 ];

@@ -1,5 +1,5 @@
 /** The data dictionary: TLS policies of other domains, and what sessions with their hosts came to. */
-import { clusteredTable, integer, key, type Row, text } from './table.ts';
+import { clusteredTable, initially, integer, key, type Row, text } from './table.ts';
 
 /** Written by tls-policies/store.ts: the policy of MTA-STS that a domain has published, until it expires. */
 export const stsPolicies = clusteredTable({
@@ -29,6 +29,8 @@ export const tlsReports = clusteredTable({
   /** Number of failed attempts to send it. */
   attempts: integer(),
   dueAt: integer(),
+  /** JSON list of the destinations that have the report: URLs, and `mail` once it is queued. */
+  sent: initially('[]', text()),
 }).indexedBy({
   tlsReportsDue: '(dueAt)',
 });

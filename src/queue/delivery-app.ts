@@ -14,10 +14,18 @@ export type DeliveryApp = SendingApp & {
   receiveLocally: LocalReceiver;
   sources: Sources;
   replies: Replies;
-  tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe'>;
+  tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe' | 'stop'>;
   shaping: Pick<
     Shaping,
-    'ready' | 'limitsOf' | 'restsOf' | 'observe' | 'listen' | 'sitesWhere' | 'resolve' | 'restrictionsAt'
+    | 'ready'
+    | 'limitsOf'
+    | 'restsOf'
+    | 'observe'
+    | 'listen'
+    | 'sitesWhere'
+    | 'resolve'
+    | 'restrictionsAt'
+    | 'stop'
   >;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;
   trace: Pick<DeliveryTrace, 'isWatched' | 'show' | 'showOutcome'>;

@@ -93,6 +93,8 @@ export class Dispatcher implements RunningWork {
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
     this.#timer?.cancel();
     if (this.#running.size > 0) await this.#abandon();
+    this.#app.shaping.stop();
+    await this.#app.tls.stop();
   }
 
   async #settled(): Promise<void> {

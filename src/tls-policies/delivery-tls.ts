@@ -11,11 +11,12 @@ import {
   type TlsWord,
 } from '../mail/tls-policy/host-tls.ts';
 import type { StsPolicy } from '../mail/tls-policy/sts-policy.ts';
+import { withTimeout } from '../system/clock.ts';
 import { createLru } from '../system/lru.ts';
 import type { PartApp } from '../thread-app.ts';
 import { type DnssecState, DnssecTest } from './dnssec-test.ts';
 import { TlsSessionCounts } from './session-counts.ts';
-import { type ReportedSession, reportedFailure, reportedPolicy } from './session-result.ts';
+import { fetchFailure, type ReportedSession, reportedFailure, reportedPolicy } from './session-result.ts';
 import { type FoundSts, StsPolicies } from './sts-policies.ts';
 
 type TlsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' | 'config'>;
@@ -23,6 +24,8 @@ type TlsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' 
 /** Maximum number of domains whose policy is remembered for reports. */
 const MAX_DOMAINS = 10_000;
 const NOT_USED: DnssecState = { kind: 'does-not-validate' };
+/** Maximum time of the last write of counts, in milliseconds. It may need DNS, which may be why the daemon stops. */
+const MAX_STOP_MS = 1_000;
 const NO_STS: FoundSts = { policy: undefined, retryMs: Number.POSITIVE_INFINITY };
 
 /** The TLS of one domain, while its hosts are looked up. */
@@ -55,7 +58,7 @@ export class DeliveryTls {
       this.#counts.count({
         domain,
         policy: { type: 'sts', lines: [], mx: [] },
-        failure: { type: kind, host: null, address: null, reason },
+        failure: fetchFailure(kind, reason),
       }),
     );
   }
@@ -106,5 +109,11 @@ export class DeliveryTls {
   /** Writes the counts for reports. */
   flush(): Promise<void> {
     return this.#counts.flush();
+  }
+
+  /** Writes the counts for reports, as far as that takes no longer than a moment. It never rejects. */
+  async stop(): Promise<void> {
+    const limit = { timeoutMs: MAX_STOP_MS, what: 'counting sessions for reports about TLS' };
+    await withTimeout(this.#app.clock, this.flush(), limit).catch(() => {});
   }
 }

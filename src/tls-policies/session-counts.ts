@@ -8,6 +8,7 @@ import {
   readReportDestinations,
 } from '../mail/tls-policy/tls-report.ts';
 import { DAY_MS, type Timer } from '../system/clock.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { createLru } from '../system/lru.ts';
 import type { PartApp } from '../thread-app.ts';
 import { addTlsSessions, type CountedSessions } from './store.ts';
@@ -24,6 +25,10 @@ const MAX_PENDING = 10_000;
 const MAX_KNOWN = 10_000;
 /** Time for which it is known whether a domain asks for reports. */
 const WISH_MS = 6 * 3_600_000;
+/** Maximum number of domains that are asked at the same time whether they want reports. */
+const MAX_QUESTIONS = 16;
+/** Maximum length of a policy as a report has it. A longer one is reported without its text, since each of its results would repeat it. */
+const MAX_POLICY = 8_192;
 /** Maximum length of a failure's reason. */
 const MAX_REASON = 200;
 const HOUR_MS = 3_600_000;
@@ -35,6 +40,7 @@ export class TlsSessionCounts {
   readonly #app: CountingApp;
   readonly #pending = new Map<string, CountedSessions>();
   readonly #wishes = createLru<string, { isWanted: boolean; until: number }>(MAX_KNOWN);
+  readonly #questions = new ConcurrencyLimiter({ maxRunning: MAX_QUESTIONS });
   #timer: Timer | undefined;
 
   constructor(app: CountingApp) {
@@ -46,7 +52,7 @@ export class TlsSessionCounts {
     const { clock, config } = this.#app;
     if (!config.outbound.tlsReports || this.#wish(domain)?.isWanted === false) return;
     const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
-    const row = { day, domain, policy: JSON.stringify(policy), failure: textOf(failure) };
+    const row = { day, domain, policy: textOfPolicy(policy), failure: textOf(failure) };
     const key = JSON.stringify(row);
     const known = this.#pending.get(key);
     if (known) known.sessions++;
@@ -64,7 +70,10 @@ export class TlsSessionCounts {
     try {
       const domains = [...new Set(counted.map(({ domain }) => domain))];
       const wanted = new Set<string>();
-      for (const domain of domains) if (await this.#asksForReports(domain)) wanted.add(domain);
+      const ask = async (domain: string) => {
+        if (await this.#asksForReports(domain)) wanted.add(domain);
+      };
+      await Promise.all(domains.map((domain) => this.#questions.run(() => ask(domain))));
       const rows = counted.filter(({ domain }) => wanted.has(domain));
       if (rows.length > 0) await this.#app.db.commit(addTlsSessions, { counted: rows });
     } catch (error) {
@@ -91,6 +100,11 @@ export class TlsSessionCounts {
     this.#wishes.set(domain, { isWanted, until: clock.elapsed() + WISH_MS });
     return isWanted;
   }
+}
+
+function textOfPolicy(policy: ReportedPolicy): string {
+  const text = JSON.stringify(policy);
+  return text.length <= MAX_POLICY ? text : JSON.stringify({ ...policy, lines: [], mx: [] });
 }
 
 function textOf(failure: ReportedFailure | null): string {

@@ -1,6 +1,7 @@
 /** Says for a report about TLS what a session with a host came to (RFC 8460 section 4.3), and by which policy it was opened. */
 import type { OpenedSmtp } from '../mail/smtp/client/open.ts';
 import type { HostTls } from '../mail/tls-policy/host-tls.ts';
+import type { FetchedPolicy } from '../mail/tls-policy/sts-fetch.ts';
 import { allowsHost, type StsPolicy, stsPolicyLines } from '../mail/tls-policy/sts-policy.ts';
 import type { ReportedFailure, ReportedPolicy } from '../mail/tls-policy/tls-report.ts';
 
@@ -24,8 +25,16 @@ export function reportedPolicy(tls: HostTls, sts: StsPolicy | undefined): Report
   return { type: 'no-policy-found', lines: [], mx: [] };
 }
 
+/** Returns the failure to fetch a policy, with which no host has to do. */
+export function fetchFailure(
+  type: Exclude<FetchedPolicy['kind'], 'policy'>,
+  reason: string,
+): ReportedFailure {
+  return { type, host: null, address: null, reason };
+}
+
 /** Returns a policy of MTA-STS as a report has it. */
-function reportedSts(sts: StsPolicy): ReportedPolicy {
+export function reportedSts(sts: StsPolicy): ReportedPolicy {
   return { type: 'sts', lines: stsPolicyLines(sts), mx: sts.mx };
 }
 

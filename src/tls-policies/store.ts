@@ -94,7 +94,7 @@ async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<v
   if (again) return;
   if (!(await findRow(tx, 'tlsReports', { day, domain }))) {
     if ((await countRows(tx, 'tlsReports')) >= MAX_REPORTED_DOMAINS) return;
-    await putRow(tx, 'tlsReports', { day, domain, attempts: 0, dueAt });
+    await putRow(tx, 'tlsReports', { day, domain, attempts: 0, dueAt, sent: '[]' });
   }
   const { count } = await tx
     .selectFrom('tlsSessions')
@@ -131,18 +131,24 @@ export function listTlsSessions(tx: Tx, { day, domain }: Day): Promise<TlsSessio
     .execute();
 }
 
-/** Makes a report due later that could not be sent. */
-export const postponeTlsReport = defineWrite(
-  'tlsPolicies.postponeReport',
-  async (tx, { day, domain, dueAt }: Day & Pick<TlsReportRow, 'dueAt'>): Promise<void> => {
-    await tx
-      .updateTable('tlsReports')
-      .set({ dueAt, attempts: sql`attempts + 1` })
-      .where('day', '=', day)
-      .where('domain', '=', domain)
-      .execute();
-  },
-);
+/** Time of the next attempt to send a report, and what has it until then. */
+export type Postponement = Pick<TlsReportRow, 'dueAt' | 'sent'>;
+
+/** Makes a report due later that could not be sent everywhere, within a write. Returns false when it was deleted before. */
+export async function postponeTlsReport(
+  tx: Tx,
+  { day, domain }: Day,
+  { dueAt, sent }: Postponement,
+): Promise<boolean> {
+  const postponed = await tx
+    .updateTable('tlsReports')
+    .set({ dueAt, sent, attempts: sql`attempts + 1` })
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .returning('domain')
+    .executeTakeFirst();
+  return postponed !== undefined;
+}
 
 /** Deletes a report and what it is made of, within a write. Returns false when it was deleted before. */
 export async function deleteTlsReport(tx: Tx, { day, domain }: Day): Promise<boolean> {

@@ -12,6 +12,8 @@ import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { createLru } from '../system/lru.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
+import { TlsSessionCounts } from './session-counts.ts';
+import { fetchFailure, reportedSts } from './session-result.ts';
 import {
   expireStsPolicies,
   findStsPolicy,
@@ -32,7 +34,7 @@ export type FoundSts = {
 /** Told of a policy that a domain has announced and that cannot be fetched. */
 type OnFailure = (domain: string, failure: Exclude<FetchedPolicy, { kind: 'policy' }>) => void;
 
-/** Time until a fetch that failed is tried again: the least that RFC 8461 section 3.3 allows. */
+/** Minimum time between two fetches of a policy. RFC 8461 section 3.3 asks for it after a fetch that failed. */
 const RETRY_MS = 5 * 60_000;
 /** Maximum number of fetches at the same time. */
 const MAX_FETCHES = 32;
@@ -64,14 +66,17 @@ export class StsPolicies {
     const policy = known && policyOf(known);
     const id = answer.kind === 'found' ? readStsId(answer.records) : undefined;
     // The absence of a record ends no policy (RFC 8461 section 3.1).
-    if (id === undefined || id === known?.policyId)
-      return { policy, retryMs: known ? known.expiresAt - clock.now() : Number.POSITIVE_INFINITY };
+    if (id === undefined || id === known?.policyId) {
+      if (!known) return { policy: undefined, retryMs: Number.POSITIVE_INFINITY };
+      // A new policy is announced by a new record, which is seen once the old one has expired (RFC 8461 section 8.1).
+      const recordMs = Math.max(answer.kind === 'found' ? answer.ttlMs : 0, RETRY_MS);
+      return { policy, retryMs: Math.min(known.expiresAt - clock.now(), recordMs) };
+    }
     const version = `${domain} ${id}`;
     const waitMs = (this.#retryAt.get(version) ?? 0) - clock.elapsed();
     if (waitMs > 0) return { policy, retryMs: waitMs };
     const fetched = await this.#fetchOnce(domain, id);
-    if (fetched.kind === 'policy')
-      return { policy: fetched.policy, retryMs: fetched.policy.maxAgeSeconds * 1_000 };
+    if (fetched.kind === 'policy') return { policy: fetched.policy, retryMs: lifetimeMs(fetched.policy) };
     return { policy, retryMs: RETRY_MS };
   }
 
@@ -99,6 +104,11 @@ export class StsPolicies {
   }
 }
 
+/** Returns the time for which a policy is used. One that asks for less than the least time is not fetched for each message. */
+function lifetimeMs({ maxAgeSeconds }: StsPolicy): number {
+  return Math.max(maxAgeSeconds * 1_000, RETRY_MS);
+}
+
 type Announced = { domain: string; id: string; policy: StsPolicy };
 
 async function storePolicy({ db, clock }: StsApp, { domain, id, policy }: Announced): Promise<void> {
@@ -110,7 +120,7 @@ async function storePolicy({ db, clock }: StsApp, { domain, id, policy }: Announ
     mode,
     mx: JSON.stringify(mx),
     maxAgeSeconds,
-    expiresAt: now + maxAgeSeconds * 1_000,
+    expiresAt: now + lifetimeMs(policy),
     refreshAt: now + DAY_MS,
   });
 }
@@ -125,8 +135,12 @@ const MAX_REFRESHED = 500;
 /** Time until a policy that could not be fetched again is tried once more. */
 const REFRESH_RETRY_MS = 3_600_000;
 
-/** Returns the work that fetches stored policies again each day, so that nobody who prevents one fetch can outlast them, and deletes expired ones. */
+/**
+ * Returns the work that fetches stored policies again each day, so that nobody who prevents one fetch can outlast them, and deletes expired
+ * ones. A fetch that fails is counted for the report to the domain (RFC 8461 section 6).
+ */
 export function createStsRefreshWork(app: App): Work<'run'> {
+  const counts = new TlsSessionCounts(app);
   return periodic(app.clock, {
     name: 'mta-sts refresh',
     periodMs: REFRESH_PERIOD_MS,
@@ -135,12 +149,14 @@ export function createStsRefreshWork(app: App): Work<'run'> {
       await app.db.commit(expireStsPolicies, { now });
       const due = await listRefreshable(app.db.read, { now, limit: MAX_REFRESHED });
       const limiter = new ConcurrencyLimiter({ maxRunning: MAX_FETCHES });
-      await Promise.all(due.map((row) => limiter.run(() => refresh(app, row))));
+      await Promise.all(due.map((row) => limiter.run(() => refresh(app, row, counts))));
+      await counts.flush();
     },
   });
 }
 
-async function refresh(app: StsApp, { domain, policyId, mode }: StsPolicyRow): Promise<void> {
+async function refresh(app: StsApp, row: StsPolicyRow, counts: TlsSessionCounts): Promise<void> {
+  const { domain, policyId, mode } = row;
   const answer = await app.dns.fresh.txt(`_mta-sts.${domain}`);
   const id = answer.kind === 'found' ? readStsId(answer.records) : undefined;
   const fetched = await fetchStsPolicy(app, domain);
@@ -148,10 +164,10 @@ async function refresh(app: StsApp, { domain, policyId, mode }: StsPolicyRow): P
     await storePolicy(app, { domain, id: id ?? policyId, policy: fetched.policy });
     return;
   }
-  if (mode !== 'none')
-    app.log.warn(
-      { domain, reason: fetched.reason },
-      'the MTA-STS policy of a domain cannot be fetched again',
-    );
+  const { kind, reason } = fetched;
+  if (mode !== 'none') {
+    app.log.warn({ domain, reason }, 'the MTA-STS policy of a domain cannot be fetched again');
+    counts.count({ domain, policy: reportedSts(policyOf(row)), failure: fetchFailure(kind, reason) });
+  }
   await app.db.commit(postponeStsRefresh, { domain, refreshAt: app.clock.now() + REFRESH_RETRY_MS });
 }

@@ -29,11 +29,9 @@ const MODES = ['enforce', 'testing', 'none'] as const;
  */
 export function parseStsPolicy(bytes: Buffer): StsPolicy {
   if (!isUtf8(bytes)) throw new InvalidStsPolicyError('it is not UTF-8');
-  const fields = bytes
-    .toString()
-    .replace(/(?:\r?\n)+$/, '')
-    .split(/\r?\n/)
-    .map(readField);
+  const lines = bytes.toString().split(/\r?\n/);
+  while (lines.at(-1) === '') lines.pop();
+  const fields = lines.map(readField);
   const first = (name: string) => fields.find((field) => field.name === name)?.value;
   if (first('version') !== 'STSv1') throw new InvalidStsPolicyError('its version is not STSv1');
   const mode = MODES.find((one) => one === first('mode'));

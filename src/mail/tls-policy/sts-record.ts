@@ -11,10 +11,8 @@ const EXTENSION = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}=[!-:<-~]+$/;
 export function readStsId(records: readonly string[]): string | undefined {
   const [record, another] = records.filter((text) => RECORD.test(text));
   if (record === undefined || another !== undefined) return undefined;
-  const fields = record
-    .replace(/[ \t]*;[ \t]*$/, '')
-    .split(/[ \t]*;[ \t]*/)
-    .slice(1);
+  const [, ...fields] = record.split(';').map((field) => field.trim());
+  if (fields.at(-1) === '') fields.pop();
   if (!fields.every((field) => EXTENSION.test(field))) return undefined;
   // The first of two equal fields counts (RFC 8461 section 3.2).
   const id = fields.find((field) => field.startsWith('id='));

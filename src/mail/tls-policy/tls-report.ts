@@ -53,7 +53,7 @@ const ADDRESS = /^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@([0-9A-Za-z.-]{1,253})$/
 export function readReportDestinations(records: readonly string[]): ReportDestinations | undefined {
   const [record, another] = records.filter((text) => RECORD.test(text));
   if (record === undefined || another !== undefined) return undefined;
-  const fields = record.split(/[ \t]*;[ \t]*/);
+  const fields = record.split(';').map((field) => field.trim());
   const rua = fields.find((field) => field.startsWith('rua='))?.slice('rua='.length) ?? '';
   const uris = rua
     .split(',')

@@ -7,6 +7,8 @@ import { createTlsReportWork } from '../../../src/mail-reports/tls-reports/work.
 import { DAY_MS } from '../../../src/system/clock.ts';
 import type { Fetch } from '../../../src/system/fetch.ts';
 import { DeliveryTls } from '../../../src/tls-policies/delivery-tls.ts';
+import { saveStsPolicy } from '../../../src/tls-policies/store.ts';
+import { createStsRefreshWork } from '../../../src/tls-policies/sts-policies.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { deliveryAppOf, openSpool } from '../../support/spool.ts';
 
@@ -21,7 +23,8 @@ const closing = closeAfterTests();
 const spool = closing(await openSpool({ system: { fetch } }));
 const { app } = spool;
 spool.addZone(`_smtp._tls.mail.test TXT "v=TLSRPTv1; rua=mailto:tls@mail.test"
-_smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"`);
+_smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
+_smtp._tls.both.test TXT "v=TLSRPTv1;rua=https://reports.test/tls,mailto:tls@both.test"`);
 const HOST = { host: 'mx.mail.test', address: '192.0.2.1' };
 
 const session = (tls: object | undefined) => ({ ok: true, session: { tls } }) as never;
@@ -41,14 +44,17 @@ async function observe(
   ...sessions: Pick<Parameters<DeliveryTls['observe']>[0], 'tls' | 'opened'>[]
 ) {
   const tls = new DeliveryTls(app);
-  await tls.policiesOf(domain, undefined).posture(false);
+  await tls.policiesOf(domain, undefined).posture(undefined);
   for (const one of sessions) tls.observe({ domain, ...HOST, ...one });
   await tls.flush();
 }
 
 async function runNextDay(): Promise<void> {
   await spool.clock.advance(DAY_MS + 8 * 3_600_000);
-  const work = createTlsReportWork(app);
+  await runOnce(createTlsReportWork(app));
+}
+
+async function runOnce(work: ReturnType<typeof createTlsReportWork>): Promise<void> {
   const { items } = await work.lease(1);
   for (const item of items) await work.run(item);
 }
@@ -141,9 +147,54 @@ test('a report goes by HTTPS, and is tried again for a day when the server does 
   assert.deepEqual(await counted(), []);
 });
 
+test('a report that goes by mail is posted once more where that has failed, and is mailed once', async () => {
+  const { length } = await mails();
+  posts.length = 0;
+  status = 500;
+  await observe('both.test', { tls: opportunistic, opened: session(GOOD) });
+  await runNextDay();
+  status = 201;
+  await runNextDay();
+  await runNextDay();
+  assert.equal((await mails()).length, length + 1);
+  assert.equal(posts.length, 2);
+  const [first, second] = posts.map(({ body }) => JSON.parse(gunzipSync(body).toString()));
+  assert.equal(first['report-id'], second['report-id'], 'its receiver can tell that it has it');
+  assert.deepEqual(await counted(), []);
+});
+
 test('a policy that is announced and cannot be fetched is reported', async () => {
   spool.addZone('_mta-sts.post.test TXT "v=STSv1; id=1"');
   await observe('post.test');
   const [row] = await counted();
   assert.match(row?.failure ?? '', /"type":"sts-policy-fetch-error"/);
+});
+
+test('a stored policy that cannot be fetched again is reported, unless it asks for nothing', async () => {
+  await runNextDay();
+  const now = spool.clock.now();
+  for (const [domain, mode] of [
+    ['post.test', 'enforce'],
+    ['mail.test', 'none'],
+  ] as const) {
+    const row = { domain, mode, policyId: '1', mx: '["mx.post.test"]', maxAgeSeconds: 604_800 };
+    await app.db.commit(saveStsPolicy, { ...row, expiresAt: now + DAY_MS, refreshAt: now });
+  }
+  await runOnce(createStsRefreshWork(app));
+  const [row, another] = await counted();
+  assert.equal(another, undefined);
+  assert.match(row?.policy ?? '', /"type":"sts".*"mx: mx\.post\.test"/);
+  assert.match(row?.failure ?? '', /"type":"sts-policy-fetch-error"/);
+});
+
+test('the text of a policy that is far too long is left out', async () => {
+  await runNextDay();
+  const records = usableRecords(
+    Array.from({ length: 20 }, (_, index) => `3 1 1 ${index + 10}${'a'.repeat(62)}`),
+  );
+  await observe('mail.test', { tls: { ...dane, records }, opened: session(GOOD) });
+  const long = Array(20).fill({ ...records[0], matchingType: 0, data: 'a'.repeat(4_000) });
+  await observe('mail.test', { tls: { ...dane, records: long }, opened: session(GOOD) });
+  const lines = (await counted()).map(({ policy }) => JSON.parse(policy).lines.length);
+  assert.deepEqual(lines.toSorted(), [0, 20]);
 });

@@ -7,6 +7,7 @@ import {
   parseStsPolicy,
 } from '../../../src/mail/tls-policy/sts-policy.ts';
 import { readStsId } from '../../../src/mail/tls-policy/sts-record.ts';
+import { readReportDestinations } from '../../../src/mail/tls-policy/tls-report.ts';
 import type { Fetch, HttpRequest } from '../../../src/system/fetch.ts';
 
 test('the record names the id of the policy, and is ignored when it is malformed or not the only one', () => {
@@ -25,6 +26,16 @@ test('the record names the id of the policy, and is ignored when it is malformed
     [['V=STSv1; id=1'], undefined],
   ] as const)
     assert.equal(readStsId(records), id, records.join(' | '));
+});
+
+test('the time to read a record or a policy grows with its length, whatever it has', () => {
+  // An expression that backtracks takes an hour for so many characters.
+  const length = 1_000_000;
+  const blanks = ' '.repeat(length);
+  assert.equal(readStsId([`v=STSv1; id=1;${blanks}x`]), undefined);
+  assert.equal(readReportDestinations([`v=TLSRPTv1; rua=${blanks}x`]), undefined);
+  assert.throws(() => read(`version: STSv1\n${'\n'.repeat(length)}x`), InvalidStsPolicyError);
+  assert.throws(() => read(`version:${blanks}\u0001`), InvalidStsPolicyError);
 });
 
 const read = (text: string) => parseStsPolicy(Buffer.from(text));

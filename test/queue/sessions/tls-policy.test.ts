@@ -73,8 +73,17 @@ test('a policy in mode enforce lets mail go to a host that it names and that pro
   spool.addZone(
     `enforce.example MX 10 good.example\n${publish('enforce.example', policy('enforce', '*.example'))}`,
   );
+  spool.addZone('_smtp._tls.enforce.example TXT "v=TLSRPTv1; rua=mailto:tls@enforce.example"');
   assert.equal(await statusOf('bob@enforce.example'), 'delivered');
   assert.equal(good.sessions.messages.at(-1)?.client.tls !== undefined, true);
+});
+
+test('sessions are counted for reports until delivery stops', async () => {
+  const counted = await spool.app.db.read.selectFrom('tlsSessions').selectAll().execute();
+  assert.deepEqual(
+    counted.map(({ domain, failure, sessions }) => [domain, failure, sessions]),
+    [['enforce.example', '', 1]],
+  );
 });
 
 test('a host without TLS, or without a valid certificate, gets no mail of a domain with such a policy', async () => {
