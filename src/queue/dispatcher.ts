@@ -233,8 +233,8 @@ export class Dispatcher implements RunningWork {
     for (const route of [...this.#routes.values()]) {
       if (route.kind !== 'hosts') continue;
       const shaped = shapedSite(route);
-      this.#tell({ kind: 'limits', site: route.site, limits: shaping.limitsOf(shaped) });
-      for (const rest of shaping.restsOf(shaped)) this.#tell({ kind: 'rest', site: route.site, rest });
+      const [limits, rests] = [shaping.limitsOf(shaped), shaping.restsOf(shaped)];
+      this.#tell({ kind: 'shaped', site: route.site, limits, rests });
     }
   }
 

@@ -30,7 +30,7 @@ export type Destination =
       limits: SiteLimits;
       /** Time at which the way has to be looked up again. */
       routedUntil: number;
-      /** Rests that are known of the site, besides those that its own replies have caused. */
+      /** All rests that rules have imposed on the site. */
       rests: readonly Rest[];
     }
   /** `cause` says whether no source can be used at present, or those that can have sent enough today. */
@@ -56,7 +56,7 @@ export type Refusal = { kind: 'unreachable' | 'goodbye'; text: string };
 export type Experience =
   | { kind: 'accepted'; session: number }
   | { kind: 'refused'; session: number; refusal: Refusal }
-  | { kind: 'broke-off'; session: number };
+  | { kind: 'broke-off'; session: number; text: string };
 
 export type ScheduleEvent =
   | Experience
@@ -81,8 +81,8 @@ export type ScheduleEvent =
   | { kind: 'settled'; claim: number }
   /** A session gives recipients of a message back, as the claim `mail`, which comes next. */
   | { kind: 'put-back'; session: number; mail: ClaimedMail }
-  | { kind: 'limits'; site: string; limits: SiteLimits }
-  | { kind: 'rest'; site: string; rest: Rest }
+  /** The limits of the site, and all rests that rules have imposed on it, instead of those before. */
+  | { kind: 'shaped'; site: string; limits: SiteLimits; rests: readonly Rest[] }
   /** From now on nothing is claimed. What is claimed is still sent. */
   | { kind: 'stopping' }
   /** Time has passed. */

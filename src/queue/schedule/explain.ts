@@ -70,8 +70,8 @@ export function explainSite(site: Site, situation: Situation): SiteExplanation {
 }
 
 function bindingOf(site: Site, { pool, groups, now }: Situation): Binding {
-  const rest = site.learned.restAt(now);
-  if (rest) return { limit: 'rest', ...rest };
+  const rest = site.restAt(now);
+  if (rest) return { limit: 'rest', until: rest.until, reason: rest.reason };
   if (site.pausedUntil > now) return binding('pause', site.pausedUntil);
   if (site.queues.size === 0 && site.ahead.length === 0) return binding('none');
   if (site.learned.isProbed) return binding('probe');

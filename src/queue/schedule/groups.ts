@@ -1,29 +1,57 @@
 /** Counts the open connections of each group of sites, such as those of one provider. */
 import type { SiteLimits } from './limits.ts';
 
-type Group = SiteLimits['group'];
+type Limit = SiteLimits['group'];
+/** `leaving` counts those of the open connections that are about to end. */
+type Count = { open: number; leaving: number };
 
 export class Groups {
-  readonly #open = new Map<string, number>();
+  readonly #counts = new Map<string, Count>();
 
   /** Returns true when a site of the group may have another connection. */
-  mayOpen(group: Group): boolean {
-    return group === null || this.openIn(group) < group.connections;
+  mayOpen(limit: Limit): boolean {
+    return limit === null || this.openIn(limit.name) < limit.connections;
+  }
+
+  /** Returns true when more connections stay open than the limit allows, because it has become lower. */
+  isOver(limit: Limit): boolean {
+    const count = limit && this.#counts.get(limit.name);
+    return count ? count.open - count.leaving > limit.connections : false;
   }
 
   /** Returns the number of open connections. */
-  openIn(group: NonNullable<Group>): number {
-    return this.#open.get(group.name) ?? 0;
+  openIn(group: string): number {
+    return this.#counts.get(group)?.open ?? 0;
   }
 
-  opened(group: Group): void {
-    if (group) this.#open.set(group.name, this.openIn(group) + 1);
+  /** Returns the result of `ask` as if one connection of the group did not exist. */
+  without<Answer>(group: string | undefined, ask: () => Answer): Answer {
+    const count = group === undefined ? undefined : this.#counts.get(group);
+    if (!count) return ask();
+    count.open--;
+    const answer = ask();
+    count.open++;
+    return answer;
   }
 
-  closed(group: Group): void {
-    if (!group) return;
-    const left = this.openIn(group) - 1;
-    if (left > 0) this.#open.set(group.name, left);
-    else this.#open.delete(group.name);
+  opened(group: string | undefined): void {
+    if (group === undefined) return;
+    const { open, leaving } = this.#counts.get(group) ?? { open: 0, leaving: 0 };
+    this.#counts.set(group, { open: open + 1, leaving });
+  }
+
+  /** Notes that an open connection is about to end. */
+  leaves(group: string | undefined): void {
+    const count = group === undefined ? undefined : this.#counts.get(group);
+    if (count) count.leaving++;
+  }
+
+  /** Notes the end of a connection. */
+  closed(group: string | undefined, wasLeaving: boolean): void {
+    const count = group === undefined ? undefined : this.#counts.get(group);
+    if (group === undefined || !count) return;
+    count.open--;
+    if (wasLeaving) count.leaving--;
+    if (count.open === 0) this.#counts.delete(group);
   }
 }

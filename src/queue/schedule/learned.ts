@@ -6,8 +6,8 @@ import type { Refusal } from './events.ts';
 
 /** Number of connections to a new site. One more is allowed after each round of deliveries. */
 const FIRST_CONNECTIONS = 2;
-/** Refusals in a row, without an accepted message between them, after which a site rests. */
-const REFUSALS_BEFORE_REST = 5;
+/** Failures in a row, without an accepted message between them, after which a site rests. */
+const FAILURES_BEFORE_REST = 5;
 const MINUTE_MS = 60_000;
 /**
  * Rest of a site that cannot be reached. It is short, so that mail leaves within a minute once the site is back; one message
@@ -34,7 +34,7 @@ export class Learned {
   /** Maximum number of connections that the site has shown to take, until a time. */
   #ceiling: { connections: number; until: number } | undefined;
   #acceptedInRound = 0;
-  #refusals = 0;
+  #failures = 0;
   #rests = 0;
   #rest: Rest | undefined;
   #isProbed = false;
@@ -62,10 +62,10 @@ export class Learned {
     return now < this.#provenUntil;
   }
 
-  /** Records an accepted message. Nothing else clears the refusals: a site may greet every connection and take no mail. */
+  /** Records an accepted message. Nothing else clears the failures: a site may greet every connection and take no mail. */
   accepted(maximum: number, now: number): void {
     this.#provenUntil = now + PROVEN_FOR_MS;
-    this.#refusals = 0;
+    this.#failures = 0;
     this.#rests = 0;
     this.#rest = undefined;
     this.#isProbed = false;
@@ -74,14 +74,15 @@ export class Learned {
     this.#connections = Math.min(this.#connections + 1, maximum);
   }
 
-  /** Records that a peer broke off in the middle of a message. The next one may still succeed. */
-  brokeOff(): void {
+  /** Records that a peer broke off in the middle of a message. Five failures in a row let the site rest. */
+  brokeOff(text: string, now: number): void {
     this.#provenUntil = 0;
+    this.#failed('unreachable', text, now);
   }
 
   /**
    * Records that the site could not be reached, or asked for fewer connections. `others` is the number of its other
-   * connections that work: then the site takes so many and no more. Five refusals in a row let it rest.
+   * connections that work: then the site takes so many and no more. Five failures in a row let it rest.
    */
   refused({ kind, text }: Refusal, { others, now }: { others: number; now: number }): void {
     this.#acceptedInRound = 0;
@@ -92,19 +93,22 @@ export class Learned {
       this.#provenUntil = 0;
       this.#connections = Math.max(1, Math.floor(this.#connections / 2));
     }
-    this.#refusals++;
-    // A delivery that was under way when the rest began says nothing new.
-    if (this.#refusals < REFUSALS_BEFORE_REST || this.restAt(now)) return;
-    const reason = `${this.#refusals} failures in a row. Last: ${text}`;
-    this.restUntil(now + restMs(kind, this.#rests), reason);
-    this.#rests++;
+    this.#failed(kind, text, now);
   }
 
-  /** Lets the site rest. A rest never ends earlier because of another one. */
-  restUntil(until: number, reason: string): void {
-    if (this.#rest && this.#rest.until >= until) return;
-    this.#rest = { until, reason };
+  /** Lets one message try the site before others, because a rule lets it rest. */
+  probeFirst(): void {
     this.#isProbed = true;
+  }
+
+  #failed(kind: Refusal['kind'], text: string, now: number): void {
+    this.#failures++;
+    // A delivery that was under way when the rest began says nothing new.
+    if (this.#failures < FAILURES_BEFORE_REST || this.restAt(now)) return;
+    const reason = `${this.#failures} failures in a row. Last: ${text}`;
+    this.#rest = { until: now + restMs(kind, this.#rests), reason };
+    this.#isProbed = true;
+    this.#rests++;
   }
 }
 

@@ -3,12 +3,13 @@
  * site of a tenant comes first. Sites that have accepted mail recently and others alternate. `slots.ts` says how many connections
  * each tenant may have.
  */
-import { RoundRobin } from '../../system/round-robin.ts';
+import type { Groups } from './groups.ts';
 import type { Session, Site } from './site.ts';
 import { type Slot, Slots } from './slots.ts';
+import { WaitingSites } from './waiting-sites.ts';
 
-/** Maximum number of sites of a tenant that are compared to find the least served one. */
-const MAX_COMPARED = 64;
+/** Maximum number of tenants of which each has a site compared with that of a session. Tenants come in turn. */
+const MAX_COMPARED_TENANTS = 8;
 
 /** The next connection: to this site, with a slot that counts for the tenant. */
 export type NextConnection = { site: Site; tenantId: string };
@@ -16,24 +17,20 @@ export type NextConnection = { site: Site; tenantId: string };
 export class Pool {
   readonly sessions = new Set<Session>();
   readonly #slots: Slots;
-  /** Returns true when the group of the site may have another connection. */
-  readonly #mayGroupOpen: (site: Site) => boolean;
-  /** Sites that want another session, by tenant. One that no longer wants any is removed when its turn comes. */
-  readonly #proven = new RoundRobin<Site>();
-  readonly #unproven = new RoundRobin<Site>();
+  readonly #groups: Groups;
+  readonly #proven: WaitingSites;
+  readonly #unproven: WaitingSites;
   #isProvenNext = false;
 
-  constructor(capacity: number, mayGroupOpen: (site: Site) => boolean) {
+  constructor(capacity: number, groups: Groups) {
     this.#slots = new Slots(capacity);
-    this.#mayGroupOpen = mayGroupOpen;
+    this.#groups = groups;
+    this.#proven = new WaitingSites(groups);
+    this.#unproven = new WaitingSites(groups);
   }
 
   get isFull(): boolean {
     return this.sessions.size >= this.#slots.capacity;
-  }
-
-  get capacity(): number {
-    return this.#slots.capacity;
   }
 
   /** Puts a site that wants a session behind others, for each tenant with mail there. */
@@ -46,34 +43,30 @@ export class Pool {
     }
   }
 
-  /** Returns the connection to open next, without one to `except`. */
-  next(now: number, except?: Site): NextConnection | undefined {
+  /** Returns the connection to open next. */
+  next(now: number): NextConnection | undefined {
     const first = this.#isProvenNext;
-    return this.#nextOf(first, now, except) ?? this.#nextOf(!first, now, except);
-  }
-
-  /** Returns true when a site waits for a connection that its tenant may have, or may not have at present. */
-  hasWaiting(now: number): boolean {
-    return this.#hasWaiting(true, now) || this.#hasWaiting(false, now);
+    return this.#nextOf(first, now) ?? this.#nextOf(!first, now);
   }
 
   /** Takes a slot for the connection. The site, and its tenant, come last from now on. */
   take({ site, tenantId }: NextConnection, now: number): Slot {
     this.#isProvenNext = !this.#isProvenNext;
-    this.dequeue({ site, tenantId });
-    this.#proven.moveLast(tenantId);
-    this.#unproven.moveLast(tenantId);
-    return this.#slots.open(tenantId, site.isProven(now));
+    for (const waiting of [this.#proven, this.#unproven]) {
+      waiting.remove(tenantId, site);
+      waiting.moveLast(tenantId);
+    }
+    return this.#slots.open({ tenantId, isProven: site.isProven(now) }, site);
   }
 
-  dequeue({ site, tenantId }: NextConnection): void {
-    this.#proven.remove(tenantId, site);
-    this.#unproven.remove(tenantId, site);
-  }
-
-  /** Returns true when the tenant has so many connections that no more of its mail is claimed at the site. */
+  /**
+   * Returns true when the tenant has so many connections, most of them to this site, that no more of its mail is claimed here, and
+   * sessions come free.
+   */
   isHeldBack(tenantId: string, site: Site, now: number): boolean {
-    return this.#slots.isOver(tenantId, site.isProven(now));
+    return (
+      this.#slots.isOver({ tenantId, isProven: site.isProven(now) }) && this.#slots.hasMostAt(tenantId, site)
+    );
   }
 
   /**
@@ -82,18 +75,23 @@ export class Pool {
    */
   isPressed({ slot: { charge } }: Session, now: number): boolean {
     if (!charge || charge.isProven || this.#slots.mayOpen(charge.tenantId, false)) return false;
-    return this.hasWaiting(now);
+    return this.#hasWaiting(true, now) || this.#hasWaiting(false, now);
   }
 
   /**
-   * Returns true when others need the connection of the session more: it would have to connect again, or its site has more than
-   * its share of all connections, and another site could use it.
+   * Returns true when another site needs the connection of the session more. That is one with at least two connections fewer; when this
+   * session would have to connect again, one with fewer, or any other while the tenant has more than its share. Once a session is needed
+   * elsewhere, it stays so until no such site waits.
    */
-  isNeededElsewhere({ slot, site }: Session, { isConnected, sites, now }: Need): boolean {
-    if (this.#proven.size === 0 && this.#unproven.size === 0) return false;
-    if (!slot.without(() => this.next(now, site))) return false;
-    const share = Math.max(1, Math.floor(this.#slots.capacity / sites));
-    return !isConnected || site.sessions.size > share;
+  isNeededElsewhere(session: Session, now: number): boolean {
+    if (this.#proven.isEmpty && this.#unproven.isEmpty) return false;
+    const { site, slot, group, isConnected, isLast } = session;
+    const { charge } = slot;
+    const other = slot.without(() => this.#groups.without(group, () => this.#leastServedBeside(site, now)));
+    if (!other) return false;
+    if (isConnected && !isLast) return site.sessions.size > other.sessions.size + 1;
+    const isOver = charge !== undefined && this.#slots.isOver(charge);
+    return isOver || site.sessions.size > other.sessions.size;
   }
 
   /** Returns a session that waits for mail and counts for nobody. */
@@ -103,52 +101,50 @@ export class Pool {
     return undefined;
   }
 
-  #nextOf(isProven: boolean, now: number, except?: Site): NextConnection | undefined {
-    for (const tenantId of this.#waiting(isProven).owners()) {
+  #nextOf(isProven: boolean, now: number): NextConnection | undefined {
+    for (const tenantId of this.#waiting(isProven).tenants()) {
       if (!this.#slots.mayOpen(tenantId, isProven)) continue;
-      const site = this.#leastServed(tenantId, { isProven, now, except });
+      const site = this.#leastServed(tenantId, { isProven, now });
       if (site) return { tenantId, site };
     }
     return undefined;
+  }
+
+  /** Returns the least served of the other sites that could open a connection. */
+  #leastServedBeside(except: Site, now: number): Site | undefined {
+    let best: Site | undefined;
+    for (const isProven of [true, false]) {
+      let compared = 0;
+      for (const tenantId of this.#waiting(isProven).tenants()) {
+        if (best?.sessions.size === 0) return best;
+        if (!this.#slots.mayOpen(tenantId, isProven)) continue;
+        const site = this.#leastServed(tenantId, { isProven, now, except });
+        if (site && (!best || site.sessions.size < best.sessions.size)) best = site;
+        if (site && ++compared === MAX_COMPARED_TENANTS) break;
+      }
+    }
+    return best;
   }
 
   #leastServed(
     tenantId: string,
     { isProven, now, except }: { isProven: boolean; now: number; except?: Site | undefined },
   ): Site | undefined {
-    const waiting = this.#waiting(isProven);
-    let best: Site | undefined;
-    let compared = 0;
-    for (const site of waiting.itemsOf(tenantId)) {
-      if (!site.wantsSession(now) || !site.hasMailOf(tenantId, now)) {
-        waiting.remove(tenantId, site);
-        continue;
-      }
-      if (site.isProven(now) !== isProven) {
-        this.enqueue(site, now);
-        continue;
-      }
-      if (site === except || !this.#mayGroupOpen(site)) continue;
-      if (!best || site.sessions.size < best.sessions.size) best = site;
-      if (++compared === MAX_COMPARED) break;
-    }
-    return best;
-  }
-
-  #waiting(isProven: boolean): RoundRobin<Site> {
-    return isProven ? this.#proven : this.#unproven;
+    const belongs = (site: Site) => {
+      if (site.isProven(now) === isProven) return true;
+      this.#waiting(!isProven).add(tenantId, site);
+      return false;
+    };
+    return this.#waiting(isProven).leastServed(tenantId, { now, except, belongs });
   }
 
   #hasWaiting(isProven: boolean, now: number): boolean {
-    for (const tenantId of this.#waiting(isProven).owners())
+    for (const tenantId of this.#waiting(isProven).tenants())
       if (this.#leastServed(tenantId, { isProven, now })) return true;
     return false;
   }
-}
 
-type Need = {
-  isConnected: boolean;
-  /** Number of sites with mail or a session. */
-  sites: number;
-  now: number;
-};
+  #waiting(isProven: boolean): WaitingSites {
+    return isProven ? this.#proven : this.#unproven;
+  }
+}

@@ -9,7 +9,6 @@ import type {
   Destination,
   Experience,
   QueueName,
-  Rest,
   ScheduleEvent,
   SessionSituation,
 } from './events.ts';
@@ -126,15 +125,9 @@ export class Schedule {
           this.#serve(site);
         });
         return;
-      case 'limits':
+      case 'shaped':
         this.#withSite(event.site, (site) => {
-          site.limits = event.limits;
-          this.#serve(site);
-        });
-        return;
-      case 'rest':
-        this.#withSite(event.site, (site) => {
-          this.#letRest(site, event.rest);
+          site.shape(event.limits, event.rests, this.#now);
           this.#serve(site);
         });
         return;
@@ -175,8 +168,7 @@ export class Schedule {
       this.#sites.wait(queue, to);
       return;
     }
-    const site = this.#sites.at(to);
-    for (const rest of to.rests) this.#letRest(site, rest);
+    const site = this.#sites.at(to, this.#now);
     queue.site = site;
     queue.routedUntil = to.routedUntil;
     site.queues.add(queue);
@@ -222,7 +214,6 @@ export class Schedule {
         if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#forgetQueue(site, queue);
       site.countRecipients(recipients, this.#now);
       for (const claimed of mail) site.insert(claimed);
-      if (site.learned.restAt(this.#now)) this.#release(site);
       this.#serve(site);
     });
   }
@@ -246,14 +237,6 @@ export class Schedule {
     this.#queues.delete(queue.name.key);
   }
 
-  /** Makes mail due again that is claimed and that no connection of the site can send. */
-  #release(site: Site): void {
-    for (const { isConnected } of site.sessions) if (isConnected) return;
-    if (site.ahead.length === 0) return;
-    this.#decide({ kind: 'release', claims: site.ahead.map(({ id }) => id) });
-    site.ahead = [];
-  }
-
   #settled(claim: ClaimedMail['id']): void {
     const session = this.#sessions.settle(claim);
     if (session) this.#serve(session.site);
@@ -262,25 +245,23 @@ export class Schedule {
   #ready(session: Session, { isConnected, isLost, idleMs }: SessionSituation): void {
     const { site } = session;
     session.isConnected = isConnected;
-    const need = { isConnected, sites: this.#sites.size, now: this.#now };
+    const pool = this.#sessions.poolOf(site);
     // A session that has sent nothing got its connection because its turn had come.
-    const isNeeded = !session.isNew && this.#sessions.poolOf(site).isNeededElsewhere(session, need);
-    const isLast = session.isGivenUp || isNeeded;
-    if (isLast && isLost && this.#sessions.poolOf(site).isPressed(session, this.#now))
-      session.isGivenUp = true;
-    session.ready = { isConnected, isLost, idleMs, idleUntil: this.#now + idleMs, isLast };
+    session.isLast = session.isGivenUp || (!session.isNew && pool.isNeededElsewhere(session, this.#now));
+    if (session.isLast && isLost && pool.isPressed(session, this.#now)) session.isGivenUp = true;
+    session.ready = { isConnected, isLost, idleMs, idleUntil: this.#now + idleMs };
     this.#serve(site);
   }
 
   /** Gives claimed mail to the sessions that wait for it. */
   #handOut(site: Site): void {
     for (const session of site.sessions) {
-      const { ready, isEnding } = session;
+      const { ready, isLast, isEnding } = session;
       if (!ready || isEnding) continue;
-      const leaves = ready.isLast && site.sessions.size > 1;
+      const leaves = (isLast && site.sessions.size > 1) || this.#sessions.isExcess(site);
       if (leaves || (!ready.isConnected && !site.mayConnect(session, this.#now))) this.#end(session);
-      else if (site.ahead.length > 0) this.#send(session, ready);
-      else if (!ready.isLast) this.#claimMore(site);
+      else if (site.ahead.length > 0) this.#send(session);
+      else if (!isLast) this.#claimMore(site);
     }
   }
 
@@ -290,17 +271,15 @@ export class Schedule {
     for (const session of site.sessions) {
       const { ready, isEnding } = session;
       if (!ready || isEnding) continue;
-      if (ready.isLast || this.#isStopping || ready.idleUntil <= this.#now) this.#end(session);
+      if (session.isLast || this.#isStopping || ready.idleUntil <= this.#now) this.#end(session);
       else session.slot.idle();
     }
   }
 
-  #send(session: Session, { isLast }: { isLast: boolean }): void {
-    const { site } = session;
+  #send(session: Session): void {
+    const { site, isLast } = session;
     const mail = site.ahead.shift();
     if (!mail) return;
-    session.ready = undefined;
-    session.isNew = false;
     this.#sessions.take(session, mail, this.#now);
     this.#decide({ kind: 'send', session: session.id, claim: mail.id, isGivenUp: session.isGivenUp });
     const [following] = site.ahead;
@@ -309,14 +288,13 @@ export class Schedule {
   }
 
   #end(session: Session): void {
-    session.isEnding = true;
+    this.#sessions.leave(session);
     this.#decide({ kind: 'end', session: session.id });
   }
 
   #ended(session: Session): void {
     const { site } = session;
     this.#sessions.close(session);
-    if (site.learned.restAt(this.#now)) this.#release(site);
     this.#serve(site);
     this.#openWaiting(this.#sessions.poolOf(site));
   }
@@ -345,20 +323,19 @@ export class Schedule {
   }
 
   #learn(session: Session, experience: Experience): void {
-    const { site } = session;
-    site.learn(session, experience, this.#now);
-    if (site.learned.restAt(this.#now)) this.#release(site);
-    this.#serve(site);
+    session.site.learn(session, experience, this.#now);
+    this.#serve(session.site);
   }
 
-  #letRest(site: Site, rest: Rest): void {
-    if (rest.until <= this.#now) return;
-    site.letRest(rest);
-    if (site.learned.restAt(this.#now)) this.#release(site);
+  /** Makes mail due again that is claimed and must not be sent now. */
+  #release(site: Site): void {
+    const unsendable = site.takeUnsendable(this.#now);
+    if (unsendable.length > 0) this.#decide({ kind: 'release', claims: unsendable.map(({ id }) => id) });
   }
 
   /** Takes all steps of the site that are possible now. */
   #serve(site: Site): void {
+    this.#release(site);
     this.#handOut(site);
     this.#dismiss(site);
     const pool = this.#sessions.poolOf(site);

@@ -19,10 +19,9 @@ export class SessionTable {
 
   /** `connections` is the maximum number of open connections to all sites. */
   constructor(connections: number) {
-    const mayOpen = (site: Site) => this.groups.mayOpen(site.limits.group);
     this.#pools = {
-      remote: new Pool(connections, mayOpen),
-      local: new Pool(MAX_LOCAL_SESSIONS, mayOpen),
+      remote: new Pool(connections, this.groups),
+      local: new Pool(MAX_LOCAL_SESSIONS, this.groups),
     };
   }
 
@@ -37,7 +36,7 @@ export class SessionTable {
   open(next: NextConnection, now: number): Session {
     const { site } = next;
     const pool = this.poolOf(site);
-    const { group } = site.limits;
+    const group = site.limits.group?.name;
     const session: Session = {
       id: ++this.#lastId,
       site,
@@ -46,6 +45,7 @@ export class SessionTable {
       ready: undefined,
       isNew: true,
       isConnected: false,
+      isLast: false,
       isEnding: false,
       isGivenUp: false,
     };
@@ -57,17 +57,31 @@ export class SessionTable {
     return session;
   }
 
+  /** Returns true when more sessions stay open than the limits of the site, or of its group, allow since they have become lower. */
+  isExcess(site: Site): boolean {
+    return site.hasExcessSessions || this.groups.isOver(site.limits.group);
+  }
+
+  /** Notes that the session is told to end. Its connection counts until it has ended. */
+  leave(session: Session): void {
+    session.isEnding = true;
+    this.groups.leaves(session.group);
+  }
+
   close(session: Session): void {
-    const { id, site, slot, group } = session;
+    const { id, site, slot, group, isEnding } = session;
     slot.close();
     this.#sessions.delete(id);
     site.sessions.delete(session);
     this.poolOf(site).sessions.delete(session);
-    this.groups.closed(group);
+    this.groups.closed(group, isEnding);
   }
 
-  /** Notes that the session has taken a claim. */
+  /** Notes that the session has taken a claim, for which it may have to connect again. */
   take(session: Session, { id, tenantId }: ClaimedMail, now: number): void {
+    if (session.ready && !session.ready.isConnected && !session.isNew) session.site.countConnection(now);
+    session.ready = undefined;
+    session.isNew = false;
     session.slot.assign(tenantId, session.site.isProven(now));
     session.site.unsettled++;
     this.#taken.set(id, session);

@@ -46,14 +46,14 @@ export class SiteTable {
       .map(({ key }) => key);
   }
 
-  /** Returns the site of a way, with its latest limits. */
-  at({ site: key, pool, limits }: Extract<Destination, { kind: 'site' }>): Site {
+  /** Returns the site of a way, with its latest limits and rests. */
+  at({ site: key, pool, limits, rests }: Extract<Destination, { kind: 'site' }>, now: number): Site {
     const site = this.find(key) ?? new Site(key, pool, limits);
     if (!this.#sites.has(key)) {
       this.#sites.set(key, site);
       this.#remembered.delete(key);
     }
-    site.limits = limits;
+    site.shape(limits, rests, now);
     return site;
   }
 

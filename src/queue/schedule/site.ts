@@ -1,5 +1,6 @@
 /** The state of one site in the schedule: its queues, the mail that is claimed for it, its sessions and its limits. */
 import type { Band, ClaimedMail, Experience, PoolName, QueueName, Rest, SessionSituation } from './events.ts';
+import { ImposedRests } from './imposed-rests.ts';
 import { Learned } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
 import { QueueOrder } from './queue-order.ts';
@@ -23,22 +24,20 @@ export type Queue = {
 };
 
 /** A session that waits for the next message, until `idleUntil`. */
-type Ready = SessionSituation & {
-  idleUntil: number;
-  /** True when others need the connection more: the session takes what is claimed already, and ends. */
-  isLast: boolean;
-};
+type Ready = SessionSituation & { idleUntil: number };
 
 export type Session = {
   readonly id: number;
   readonly site: Site;
   readonly slot: Slot;
-  /** The group that the connection counts in. */
-  readonly group: SiteLimits['group'];
+  /** Name of the group that the connection counts in; undefined for none. */
+  readonly group: string | undefined;
   ready: Ready | undefined;
   /** True until it is given its first message. */
   isNew: boolean;
   isConnected: boolean;
+  /** True while others need the connection more: the session takes what is claimed already, and ends. */
+  isLast: boolean;
   /** True once it was told to end, or has given up its connection. */
   isEnding: boolean;
   isGivenUp: boolean;
@@ -63,7 +62,7 @@ export class Site {
   #limits: SiteLimits;
   #recipients: Rate | undefined;
   #connections: Rate | undefined;
-  readonly #restingTenants = new Map<string, { until: number; reason: string }>();
+  readonly #imposed = new ImposedRests();
 
   constructor(key: string, pool: PoolName, limits: SiteLimits) {
     this.key = key;
@@ -74,6 +73,13 @@ export class Site {
 
   get limits(): SiteLimits {
     return this.#limits;
+  }
+
+  /** Sets the limits and the rests that rules have imposed, instead of those before. */
+  shape(limits: SiteLimits, rests: readonly Rest[], now: number): void {
+    this.limits = limits;
+    this.#imposed.replace(rests);
+    if (this.#imposed.ofSite(now)) this.learned.probeFirst();
   }
 
   /** Changed rates begin anew, with a burst of at most a second. */
@@ -114,23 +120,35 @@ export class Site {
     );
   }
 
-  /** Returns the rest of a tenant at the site; undefined when its mail may be claimed. */
-  restOf(tenantId: string, now: number): { until: number; reason: string } | undefined {
-    const rest = this.#restingTenants.get(tenantId);
-    if (!rest) return undefined;
-    if (now < rest.until) return rest;
-    this.#restingTenants.delete(tenantId);
-    return undefined;
+  /** Returns the rest of the whole site that ends last; undefined when it does not rest now. */
+  restAt(now: number): { until: number; reason: string } | undefined {
+    const learned = this.learned.restAt(now);
+    const imposed = this.#imposed.ofSite(now);
+    return learned && imposed ? (learned.until > imposed.until ? learned : imposed) : (learned ?? imposed);
   }
 
-  /** Lets the site rest, or one tenant there. A rest never ends earlier because of another one. */
-  letRest({ tenantId, until, reason }: Rest): void {
-    if (tenantId === null) {
-      this.learned.restUntil(until, reason);
-      return;
-    }
-    const before = this.#restingTenants.get(tenantId);
-    if (!before || before.until < until) this.#restingTenants.set(tenantId, { until, reason });
+  /** Returns the rest of a tenant at the site; undefined when its mail may be claimed. */
+  restOf(tenantId: string, now: number): Rest | undefined {
+    return this.#imposed.ofTenant(tenantId, now);
+  }
+
+  /**
+   * Removes and returns claimed mail that must not be sent now: all of it when a rule lets the site rest, or when the site rests after
+   * failures and has no connection that works; otherwise that of tenants that rest.
+   */
+  takeUnsendable(now: number): ClaimedMail[] {
+    if (this.ahead.length === 0) return [];
+    const isSilent = this.#imposed.ofSite(now) !== undefined || this.#restsWithoutConnection(now);
+    const mustWait = ({ tenantId }: ClaimedMail) => isSilent || this.restOf(tenantId, now) !== undefined;
+    const unsendable = this.ahead.filter(mustWait);
+    if (unsendable.length > 0) this.ahead = this.ahead.filter((mail) => !mustWait(mail));
+    return unsendable;
+  }
+
+  #restsWithoutConnection(now: number): boolean {
+    if (!this.learned.restAt(now)) return false;
+    for (const { isConnected } of this.sessions) if (isConnected) return false;
+    return true;
   }
 
   /** Learns how the peer has treated a session. */
@@ -139,9 +157,11 @@ export class Site {
     switch (experience.kind) {
       case 'accepted':
         this.learned.accepted(this.#limits.connections, now);
+        // Mail that was under way when a rule let the site rest does not show that the site wants more.
+        if (this.#imposed.ofSite(now)) this.learned.probeFirst();
         return;
       case 'broke-off':
-        this.learned.brokeOff();
+        this.learned.brokeOff(experience.text, now);
         return;
       case 'refused':
         this.learned.refused(experience.refusal, { others: this.connectedBeside(session), now });
@@ -151,15 +171,13 @@ export class Site {
 
   /** Returns the tenants that rest at the site. */
   restingTenants(now: number): { tenantId: string; until: number; reason: string }[] {
-    return [...this.#restingTenants]
-      .filter(([, { until }]) => now < until)
-      .map(([tenantId, rest]) => ({ tenantId, ...rest }));
+    return this.#imposed.tenants(now);
   }
 
   /** Returns the time at which mail may be claimed again; `now` or earlier when nothing keeps it. */
   claimableAt(now: number): number {
     const rate = now + (this.#recipients?.waitMs(now) ?? 0);
-    return Math.max(this.pausedUntil, this.learned.restAt(now)?.until ?? 0, rate);
+    return Math.max(this.pausedUntil, this.restAt(now)?.until ?? 0, rate);
   }
 
   /** Returns the time at which another connection may be opened; `now` or earlier when that is at once. */
@@ -174,20 +192,28 @@ export class Site {
 
   /** Returns true when the site has mail waiting and may open another session. */
   wantsSession(now: number): boolean {
-    if (this.sessions.size >= this.allowedConnections(now) || this.learned.restAt(now)) return false;
+    if (this.sessions.size >= this.allowedConnections(now) || this.restAt(now)) return false;
     return this.hasWork(now) && !this.hasFreeSession && this.connectableAt(now) <= now;
   }
 
   /**
    * Returns true when a session without a connection may open one: the site takes more than the others have. One that ends has its
-   * connection until then.
+   * connection until then. The first connection of a session counted for the rate when the session was opened.
    */
   mayConnect(session: Session, now: number): boolean {
-    if (this.learned.restAt(now)) return false;
+    if (this.restAt(now) || (!session.isNew && this.connectableAt(now) > now)) return false;
     let others = 0;
     for (const other of this.sessions)
       if (other !== session && (!other.isEnding || other.isConnected)) others++;
     return others < this.allowedConnections(now);
+  }
+
+  /** True when more sessions stay open than the limit allows, because it has become lower. */
+  get hasExcessSessions(): boolean {
+    if (this.sessions.size <= this.#limits.connections) return false;
+    let staying = 0;
+    for (const { isEnding } of this.sessions) if (!isEnding) staying++;
+    return staying > this.#limits.connections;
   }
 
   /** True when a session waits for mail, or is about to ask for its first. */
@@ -233,7 +259,7 @@ export class Site {
     const times: number[] = [];
     if (this.queues.size > 0) {
       times.push(this.claimableAt(now), this.connectableAt(now));
-      for (const { until } of this.#restingTenants.values()) times.push(until);
+      times.push(...this.#imposed.ends());
     } else if (this.ahead.length > 0) times.push(this.connectableAt(now));
     for (const { ready, isEnding } of this.sessions) if (ready && !isEnding) times.push(ready.idleUntil);
     const later = times.filter((time) => time > now);

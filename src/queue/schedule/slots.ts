@@ -29,10 +29,15 @@ const HELD_PER_FREE = 7;
  */
 const HELD_PER_FREE_UNPROVEN = 3;
 
+/** What connections go to. */
+type SiteIdentity = object;
+
 export class Slots {
   readonly capacity: number;
   readonly #all: Shares<string>;
   readonly #unproven: Shares<string>;
+  /** Connections of each tenant by their sites. */
+  readonly #bySite = new Map<string, Map<SiteIdentity, number>>();
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -47,29 +52,50 @@ export class Slots {
   }
 
   /** Returns true when the tenant has more connections than its share, because other tenants have come since. */
-  isOver(tenantId: string, isProven: boolean): boolean {
+  isOver({ tenantId, isProven }: Charge): boolean {
     return this.#all.isOver(tenantId) || (!isProven && this.#unproven.isOver(tenantId));
   }
 
-  open(tenantId: string, isProven: boolean): Slot {
-    return new Slot({ all: this.#all, unproven: this.#unproven }, { tenantId, isProven });
+  /** Returns true when the tenant has more connections to the site than to its sites on average. */
+  hasMostAt(tenantId: string, site: SiteIdentity): boolean {
+    const bySite = this.#bySite.get(tenantId);
+    return bySite ? (bySite.get(site) ?? 0) * bySite.size > this.#all.heldBy(tenantId) : false;
+  }
+
+  /** Counts a connection to the site for the tenant. */
+  open(charge: Charge, site: SiteIdentity): Slot {
+    const count = (one: Charge, by: 1 | -1) => this.#count(one, site, by);
+    return new Slot(count, charge);
+  }
+
+  #count({ tenantId, isProven }: Charge, site: SiteIdentity, by: 1 | -1): void {
+    for (const shares of isProven ? [this.#all] : [this.#all, this.#unproven])
+      if (by === 1) shares.count(tenantId);
+      else shares.release(tenantId);
+    const bySite = this.#bySite.get(tenantId) ?? new Map<SiteIdentity, number>();
+    const count = (bySite.get(site) ?? 0) + by;
+    if (count > 0) bySite.set(site, count);
+    else bySite.delete(site);
+    if (bySite.size > 0) this.#bySite.set(tenantId, bySite);
+    else this.#bySite.delete(tenantId);
   }
 }
 
 type Charge = { tenantId: string; isProven: boolean };
+type Count = (charge: Charge, by: 1 | -1) => void;
 
 /**
  * The slot of one session. It counts for the tenant whose mail the session took last, until that mail is settled and
  * the session waits for more. An idle session counts for nobody, since it is ended when its connection is needed.
  */
 export class Slot {
-  readonly #shares: { all: Shares<string>; unproven: Shares<string> };
+  readonly #count: Count;
   #charge: Charge | undefined;
   #unsettled = 0;
   #isIdle = false;
 
-  constructor(shares: { all: Shares<string>; unproven: Shares<string> }, charge: Charge) {
-    this.#shares = shares;
+  constructor(count: Count, charge: Charge) {
+    this.#count = count;
     this.#take(charge);
   }
 
@@ -120,14 +146,12 @@ export class Slot {
 
   #take(charge: Charge): void {
     this.#charge = charge;
-    this.#shares.all.count(charge.tenantId);
-    if (!charge.isProven) this.#shares.unproven.count(charge.tenantId);
+    this.#count(charge, 1);
   }
 
   #giveBack(): void {
     if (!this.#charge) return;
-    this.#shares.all.release(this.#charge.tenantId);
-    if (!this.#charge.isProven) this.#shares.unproven.release(this.#charge.tenantId);
+    this.#count(this.#charge, -1);
     this.#charge = undefined;
   }
 }

@@ -5,7 +5,7 @@
 import type { Claim } from '../claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../claim.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
-import type { Outcome } from '../outcome/outcome.ts';
+import { cleanReport, type Outcome } from '../outcome/outcome.ts';
 import type { Route } from '../site/route.ts';
 import { type Attempt, MAX_TRIES, type MayEnd, notSent, putBack, type Transport } from '../transport.ts';
 import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
@@ -83,7 +83,9 @@ export class SmtpTransport implements Transport {
     return isSentByOthers ? putBack(claim) : notSent(claim, outcome);
   }
 
-  #reportRefusal({ report: { smtpCode, text } }: Outcome): void {
+  /** The text of a refusal becomes the reason of a rest, which is shown. */
+  #reportRefusal({ report }: Outcome): void {
+    const { smtpCode, text } = cleanReport(report);
     const kind = smtpCode === GOODBYE ? 'goodbye' : 'unreachable';
     this.#context.report({ kind: 'refused', refusal: { kind, text } });
   }
@@ -113,11 +115,11 @@ export class SmtpTransport implements Transport {
       this.#transactions.delete(sending),
     );
     const now = clock.elapsed();
-    if (brokeOff) {
-      this.#context.addresses.avoid(session.peer.address, now);
-      this.#context.report({ kind: 'broke-off' });
-    }
-    this.#reportOutcomes([...verdicts.values()].map(({ outcome }) => outcome));
+    if (brokeOff) this.#context.addresses.avoid(session.peer.address, now);
+    this.#reportOutcomes(
+      [...verdicts.values()].map(({ outcome }) => outcome),
+      brokeOff,
+    );
     return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
   }
 
@@ -125,9 +127,10 @@ export class SmtpTransport implements Transport {
    * Reports the transaction as a whole, however many recipients it had. A 421 reply is about the session, not about the mail
    * (RFC 5321 section 3.8).
    */
-  #reportOutcomes(outcomes: readonly Outcome[]): void {
+  #reportOutcomes(outcomes: readonly Outcome[], brokeOff: Outcome | undefined): void {
     const goodbye = outcomes.find(({ report }) => report.smtpCode === GOODBYE);
     if (goodbye) this.#reportRefusal(goodbye);
+    else if (brokeOff) this.#context.report({ kind: 'broke-off', text: cleanReport(brokeOff.report).text });
     else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#context.report({ kind: 'accepted' });
   }
 

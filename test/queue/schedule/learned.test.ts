@@ -110,7 +110,7 @@ test('a site is proven for an hour after an accepted message, or until something
   assert.equal(learned.isProven(60 * MINUTE_MS - 1), true);
   assert.equal(learned.isProven(60 * MINUTE_MS), false);
   accept(learned, 1);
-  learned.brokeOff();
+  learned.brokeOff('lost connection', 0);
   assert.equal(learned.isProven(0), false);
   accept(learned, 1);
   refuse(learned, 1);

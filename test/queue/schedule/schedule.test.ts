@@ -128,7 +128,7 @@ test('a tenant that rests at a site keeps no other tenant from it', () => {
   const world = new World({ a: {} });
   world.add(mail('a', 1, 'ten_2'));
   world.run(100);
-  world.tell({ kind: 'rest', site: 'a', rest: { tenantId: 'ten_1', until: 50_000, reason: 'too fast' } });
+  world.shape('a', { rests: [{ tenantId: 'ten_1', until: 50_000, reason: 'too fast' }] });
   world.add({ ...mail('a', 10, 'ten_1'), ...mail('a', 9, 'ten_2') });
   world.run(40_000);
   assert.deepEqual(

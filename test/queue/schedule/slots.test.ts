@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Slots } from '../../../src/queue/schedule/slots.ts';
 
+const SITE = {};
+
 /** Opens as many connections as the tenant may have. */
 function fill(slots: Slots, tenantId: string, isProven: boolean): number {
   let count = 0;
-  for (; slots.mayOpen(tenantId, isProven); count++) slots.open(tenantId, isProven);
+  for (; slots.mayOpen(tenantId, isProven); count++) slots.open({ tenantId, isProven }, SITE);
   return count;
 }
 
@@ -40,7 +42,7 @@ test('the smallest limits leave every tenant a connection', () => {
 
 test('a session counts for the tenant whose mail it took last, until all of it is settled and it is idle', () => {
   const slots = new Slots(8);
-  const slot = slots.open('a', false);
+  const slot = slots.open({ tenantId: 'a', isProven: false }, SITE);
   slot.assign('a', false);
   slot.assign('b', true);
   assert.deepEqual(slot.charge, { tenantId: 'b', isProven: true });
@@ -53,4 +55,15 @@ test('a session counts for the tenant whose mail it took last, until all of it i
   assert.deepEqual(slot.charge, { tenantId: 'c', isProven: false });
   slot.close();
   assert.equal(fill(slots, 'd', true), 7, 'nothing is held any more');
+});
+
+test('a tenant has most connections at a site that has more of them than its sites have on average', () => {
+  const slots = new Slots(100);
+  const [busy, small] = [{}, {}];
+  const open = (site: object) => slots.open({ tenantId: 'a', isProven: true }, site);
+  const opened = [busy, busy, busy, small].map(open);
+  assert.deepEqual([slots.hasMostAt('a', busy), slots.hasMostAt('a', small)], [true, false]);
+  for (const slot of opened.slice(0, 2)) slot.close();
+  assert.deepEqual([slots.hasMostAt('a', busy), slots.hasMostAt('a', small)], [false, false]);
+  assert.equal(slots.hasMostAt('b', busy), false);
 });

@@ -3,14 +3,18 @@
  * each decision as the dispatcher does, and checks after each that nothing is broken.
  */
 import assert from 'node:assert/strict';
-import type { Decision, ScheduleEvent } from '../../../src/queue/schedule/events.ts';
+import type { Decision, Rest, ScheduleEvent } from '../../../src/queue/schedule/events.ts';
 import { MESSAGES_PER_CONNECTION, type SiteLimits } from '../../../src/queue/schedule/limits.ts';
 import { Schedule } from '../../../src/queue/schedule/schedule.ts';
+import { IndexedHeap } from '../../../src/system/indexed-heap.ts';
 
-/** How the peer of a site behaves. `takes` is the number of connections beyond which it says 421. */
-export type Peer = { isDead?: boolean; takes?: number; messageMs?: number };
+/**
+ * How the peer of a site behaves. `takes` is the number of connections beyond which it says 421. One that `drops` connects and breaks
+ * off in the middle of each message.
+ */
+export type Peer = { isDead?: boolean; drops?: boolean; takes?: number; messageMs?: number };
 
-export type WorldSite = { limits?: Partial<SiteLimits>; peer?: Peer };
+export type WorldSite = { limits?: Partial<SiteLimits>; rests?: readonly Rest[]; peer?: Peer };
 
 export type WorldQueue = {
   tenantId: string;
@@ -27,8 +31,8 @@ const UNLIMITED: SiteLimits = {
   group: null,
 };
 
-type Session = { site: string; isConnected: boolean };
-type Timer = { at: number; run: () => void };
+type Session = { site: string; isConnected: boolean; messages: number; messagesPerConnection: number };
+type Timer = { at: number; position: number; run: () => void };
 
 export class World {
   now = 0;
@@ -37,7 +41,8 @@ export class World {
   readonly accepted: { at: number; tenantId: string; site: string }[] = [];
   readonly claimedAt: { at: number; site: string; messages: number }[] = [];
   readonly refusals: { at: number; site: string }[] = [];
-  readonly opened: { at: number; site: string }[] = [];
+  /** Connections, those that a session opens again among them. */
+  readonly connected: { at: number; site: string }[] = [];
   /** Largest number of connections that each site, group and the whole has had. */
   readonly most = new Map<string, number>();
   readonly #capacity: number;
@@ -45,9 +50,12 @@ export class World {
   readonly #queues = new Map<string, WorldQueue>();
   readonly #sessions = new Map<number, Session>();
   readonly #claims = new Map<number, { queue: string; tenantId: string }>();
-  readonly #timers: Timer[] = [];
+  readonly #timers = new IndexedHeap<Timer>((one, other) =>
+    one.at === other.at ? one.position < other.position : one.at < other.at,
+  );
   readonly #events: ScheduleEvent[] = [];
   #lastClaim = 0;
+  #lastTimer = 0;
   #isTelling = false;
 
   constructor(sites: Record<string, WorldSite>, connections = 100) {
@@ -79,6 +87,18 @@ export class World {
     this.#sites[site] = { ...this.#sites[site], peer };
   }
 
+  /** Changes limits and rests of a site. */
+  shape(site: string, { limits = {}, rests = [] }: Pick<WorldSite, 'limits' | 'rests'>): void {
+    const known = this.#sites[site];
+    this.#sites[site] = { ...known, limits: { ...known?.limits, ...limits }, rests };
+    this.tell({ kind: 'shaped', site, limits: this.#limitsOf(site), rests });
+  }
+
+  /** Number of open sessions of a site. */
+  sessionsOf(site: string): number {
+    return [...this.#sessions.values()].filter((session) => session.site === site).length;
+  }
+
   /** Number of messages that are not accepted. */
   get waiting(): number {
     return this.#claims.size + [...this.#queues.values()].reduce((sum, { messages }) => sum + messages, 0);
@@ -99,8 +119,8 @@ export class World {
 
   /** Runs until nothing happens any more, or until a time. */
   run(until = Number.POSITIVE_INFINITY): void {
-    for (let steps = 0; steps < 1_000_000; steps++) {
-      const timer = this.#timers.toSorted((a, b) => a.at - b.at)[0];
+    for (let steps = 0; steps < 2_000_000; steps++) {
+      const timer = this.#timers.first;
       const { wakeAt = Number.POSITIVE_INFINITY } = this.schedule;
       const next = Math.min(timer?.at ?? Number.POSITIVE_INFINITY, wakeAt);
       if (next > until || next === Number.POSITIVE_INFINITY) {
@@ -109,7 +129,7 @@ export class World {
       }
       this.now = Math.max(this.now, next);
       if (timer && timer.at <= wakeAt) {
-        this.#timers.splice(this.#timers.indexOf(timer), 1);
+        this.#timers.delete(timer);
         timer.run();
       } else this.tell({ kind: 'time' });
     }
@@ -117,7 +137,7 @@ export class World {
   }
 
   #after(ms: number, run: () => void): void {
-    this.#timers.push({ at: this.now + ms, run });
+    this.#timers.add({ at: this.now + ms, position: ++this.#lastTimer, run });
   }
 
   #carryOut(decision: Decision): void {
@@ -134,7 +154,7 @@ export class World {
         this.#after(2, () => this.#claim(decision));
         return;
       case 'open':
-        this.#open(decision.session, decision.site);
+        this.#open(decision);
         return;
       case 'send':
         this.#send(decision.session, decision.claim);
@@ -169,7 +189,7 @@ export class World {
       pool: 'remote',
       limits,
       routedUntil: this.now + 3_600_000,
-      rests: [],
+      rests: this.#sites[site]?.rests ?? [],
     } as const;
     this.tell({ kind: 'routed', queue, to });
   }
@@ -202,9 +222,8 @@ export class World {
     this.#after(1, () => this.tell({ kind: 'due', queues: [{ key: claim.queue, tenantId, band }] }));
   }
 
-  #open(session: number, site: string): void {
-    this.#sessions.set(session, { site, isConnected: false });
-    this.opened.push({ at: this.now, site });
+  #open({ session, site, messagesPerConnection }: Extract<Decision, { kind: 'open' }>): void {
+    this.#sessions.set(session, { site, isConnected: false, messages: 0, messagesPerConnection });
     this.#countConnections(site);
     this.#ready(session, { isLost: false });
   }
@@ -234,17 +253,31 @@ export class World {
     assert.ok(session, 'mail goes to an open session');
     assert.ok(this.#claims.has(claim), 'only claimed mail is sent, and once');
     const { site } = session;
-    const { isDead = false, takes, messageMs = 10 } = this.peerOf(site);
+    const { isDead = false, drops = false, takes, messageMs = 10 } = this.peerOf(site);
     const connected = [...this.#sessions.values()].filter(
       (other) => other.site === site && other.isConnected,
     ).length;
     if (isDead) this.#refuse(id, claim, 'unreachable');
     else if (!session.isConnected && takes !== undefined && connected >= takes)
       this.#refuse(id, claim, 'goodbye');
+    else if (drops) this.#breakOff(id, claim);
     else {
+      if (!session.isConnected) this.connected.push({ at: this.now, site });
       session.isConnected = true;
       this.#after(messageMs, () => this.#accept(id, claim));
     }
+  }
+
+  #breakOff(id: number, claim: number): void {
+    this.#after(20, () => {
+      const found = this.#claims.get(claim);
+      assert.ok(found);
+      this.tell({ kind: 'broke-off', session: id, text: 'lost connection' });
+      this.#claims.delete(claim);
+      this.#retryLater(found);
+      this.tell({ kind: 'settled', claim });
+      this.#ready(id, { isLost: true });
+    });
   }
 
   #refuse(id: number, claim: number, kind: 'unreachable' | 'goodbye'): void {
@@ -290,6 +323,7 @@ export class World {
     this.tell({ kind: 'accepted', session: id });
     this.#claims.delete(claim);
     this.tell({ kind: 'settled', claim });
+    if (++session.messages % session.messagesPerConnection === 0) session.isConnected = false;
     this.#ready(id, { isLost: false });
   }
 }
