@@ -14,6 +14,7 @@ const providerSchema = Type.Object(
     name: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,39}$' }),
     mx: Type.Array(domain, { minItems: 1 }),
     limits: Type.Optional(limitsSchema),
+    ipv4First: Type.Optional(Type.Literal(true)),
     secondSignature: Type.Optional(Type.Literal(true)),
     label: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,39}$' })),
     source: Type.Optional(Type.String({ minLength: 1 })),

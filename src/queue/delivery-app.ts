@@ -20,6 +20,7 @@ export type DeliveryApp = SendingApp & {
     | 'ready'
     | 'limitsOf'
     | 'restsOf'
+    | 'isSourceResting'
     | 'observe'
     | 'listen'
     | 'sitesWhere'

@@ -19,6 +19,7 @@ import { Addresses } from './sessions/addresses.ts';
 import { runSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
 import { shapedSite } from './shaping/shaped-site.ts';
+import { isAt, type ShapingChange } from './shaping/shaping.ts';
 import { type NamedSite, reportSites, type SiteReport } from './shaping/site-report.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
@@ -75,11 +76,8 @@ export class Dispatcher implements RunningWork {
   start(): void {
     const { wakeups, shaping } = this.#app;
     this.#unsubscribe.push(
-      wakeups.listen('outbound-routes', () => {
-        this.#routeChanges++;
-        this.#tell({ kind: 'routes-changed' });
-      }),
-      shaping.listen(() => this.#reshape()),
+      wakeups.listen('outbound-routes', () => this.#routeAll()),
+      shaping.listen((change) => this.#reshape(change)),
     );
     this.#finder.start();
   }
@@ -94,7 +92,7 @@ export class Dispatcher implements RunningWork {
     this.#timer?.cancel();
     if (this.#running.size > 0) await this.#abandon();
     this.#app.shaping.stop();
-    await this.#app.tls.stop();
+    await Promise.all([this.#app.sources.stop(), this.#app.tls.stop()]);
   }
 
   async #settled(): Promise<void> {
@@ -200,9 +198,9 @@ export class Dispatcher implements RunningWork {
 
   async #lookUp(key: string): Promise<void> {
     if (this.#isStopped) return;
+    await this.#app.shaping.ready;
     const changes = this.#routeChanges;
     const route = await this.#routeOf(key);
-    await this.#app.shaping.ready;
     if (this.#isStopped) return;
     const isCurrent = changes === this.#routeChanges;
     if (route.kind !== 'wait') this.#routes.set(route.site, route);
@@ -227,15 +225,23 @@ export class Dispatcher implements RunningWork {
     }
   }
 
-  /** Tells the schedule the limits and the rests of all sites, after some of them have changed. */
-  #reshape(): void {
+  /** Looks up the routes of all queues again. */
+  #routeAll(): void {
+    this.#routeChanges++;
+    this.#tell({ kind: 'routes-changed' });
+  }
+
+  /** Tells the schedule the limits and the rests of the sites at a place, where they have changed. */
+  #reshape({ place, isAboutSource }: ShapingChange): void {
     const { shaping } = this.#app;
     for (const route of [...this.#routes.values()]) {
       if (route.kind !== 'hosts') continue;
       const shaped = shapedSite(route);
+      if (!isAt(shaped, place)) continue;
       const [limits, rests] = [shaping.limitsOf(shaped), shaping.restsOf(shaped)];
       this.#tell({ kind: 'shaped', site: route.site, limits, rests });
     }
+    if (isAboutSource) this.#routeAll();
   }
 
   #addressesOf(site: string): Addresses {

@@ -59,15 +59,21 @@ export function resolveLimits(
   return limits;
 }
 
-/** Returns the limits in the form that the schedule obeys. */
-export function siteLimits(limits: ResolvedLimits, provider: Pick<Provider, 'name'> | undefined): SiteLimits {
+/** Returns the limits in the form that the schedule obeys. Receivers count by address, so each source has the connections of a provider. */
+export function siteLimits(
+  limits: ResolvedLimits,
+  { source }: Pick<ShapedSite, 'source'>,
+  provider: Pick<Provider, 'name'> | undefined,
+): SiteLimits {
   const shared = limits.providerConnections.value;
+  const name = source === null ? provider?.name : `${provider?.name} from ${source}`;
   return {
     connections: limits.connections.value ?? 1,
     connectionsPerMinute: limits.connectionsPerMinute.value,
     recipientsPerMinute: limits.recipientsPerMinute.value,
     messagesPerConnection: limits.messagesPerConnection.value ?? MESSAGES_PER_CONNECTION,
-    group: provider === undefined || shared === null ? null : { name: provider.name, connections: shared },
+    group:
+      provider === undefined || name === undefined || shared === null ? null : { name, connections: shared },
   };
 }
 

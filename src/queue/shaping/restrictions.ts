@@ -42,15 +42,15 @@ export class Restrictions {
     return { restriction, isNew };
   }
 
-  /** Returns false when it is not in force. */
-  remove(id: Restriction['id']): boolean {
+  /** Ends a restriction, and returns it; undefined when it is not in force. */
+  remove(id: Restriction['id']): Restriction | undefined {
     const known = this.#byId.get(id);
-    if (!known) return false;
+    if (!known) return undefined;
     this.#byId.delete(id);
     const here = this.#byPlace.get(known.restriction.place);
     here?.delete(id);
     if (here?.size === 0) this.#byPlace.delete(known.restriction.place);
-    return true;
+    return known.restriction;
   }
 
   at(place: string): Restriction[] {

@@ -26,6 +26,12 @@ const MAX_SITES = 10_000;
 
 type ShapingApp = Pick<SendingApp, 'clock' | 'config' | 'db' | 'log'>;
 
+/**
+ * Limits or rests have changed at a place, which is a site or a provider (restriction.ts). `isAboutSource` is true when a source
+ * begins to rest there or no longer does, so that mail may take another source.
+ */
+export type ShapingChange = { place: string; isAboutSource: boolean };
+
 /** A rest that is in force; `until` is a time of the monotonic clock in milliseconds. */
 type SiteRest = { tenantId: string | null; until: number; reason: string };
 
@@ -44,7 +50,7 @@ export class Shaping {
   readonly #restrictions: Restrictions;
   /** End of each restriction as it is stored, in Unix milliseconds, by its id. */
   readonly #written = new Map<Restriction['id'], number>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(change: ShapingChange) => void>();
   readonly #sites = createLru<string, ShapedSite>(MAX_SITES);
   /** Resolves when what was in force at the last stop is in force again. */
   readonly ready: Promise<void>;
@@ -53,8 +59,10 @@ export class Shaping {
     this.#app = app;
     this.#rules = rules;
     this.#restrictions = new Restrictions(app.clock, (ended) => {
-      for (const { id } of ended) this.#written.delete(id);
-      this.#notify();
+      for (const restriction of ended) {
+        this.#written.delete(restriction.id);
+        this.#notify(restriction);
+      }
     });
     this.ready = this.#load().catch((error) =>
       app.log.error({ err: error }, 'restrictions of sites could not be read'),
@@ -76,8 +84,8 @@ export class Shaping {
     this.#listeners.clear();
   }
 
-  /** Calls the listener whenever limits or rests may have changed. Returns a function that ends this. */
-  listen(listener: () => void): () => void {
+  /** Calls the listener with each change. Returns a function that ends this. */
+  listen(listener: (change: ShapingChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -85,7 +93,7 @@ export class Shaping {
   /** Returns the limits of a site, whose refusals are counted from now on. */
   limitsOf(site: ShapedSite): SiteLimits {
     this.#sites.set(site.key, site);
-    return siteLimits(this.resolve(site), providerOfSite(site));
+    return siteLimits(this.resolve(site), site, providerOfSite(site));
   }
 
   /** Returns the limits of a site, each with its origin. */
@@ -121,6 +129,13 @@ export class Shaping {
       }));
   }
 
+  /** Returns true when the source of a site rests there, so that mail may leave from another one. */
+  isSourceResting(site: ShapedSite): boolean {
+    return this.restrictionsAt(site).some(
+      ({ lower, source }) => lower === null && source !== null && source === site.source,
+    );
+  }
+
   /** Counts the refusals of a transaction. Each rule counts it once, however many recipients met the rule. */
   observe(mail: RefusedMail): void {
     const site = this.#sites.get(mail.site);
@@ -136,10 +151,11 @@ export class Shaping {
 
   /** Ends a restriction before its time, because the operator says so. Returns false when it is not in force. */
   async lift(id: Restriction['id']): Promise<boolean> {
-    if (!this.#restrictions.remove(id)) return false;
+    const lifted = this.#restrictions.remove(id);
+    if (!lifted) return false;
     this.#written.delete(id);
     await this.#app.db.commit(deleteRestriction, { id });
-    this.#notify();
+    this.#notify(lifted);
     return true;
   }
 
@@ -148,6 +164,8 @@ export class Shaping {
     if (!this.#windows.count(rule, countedAt(target), clock.elapsed())) return;
     const { restriction, isNew } = this.#restrictions.impose(rule, { ...target, reason });
     this.#write(rule, restriction);
+    // A limit that stays lowered for longer changes nothing for the schedule.
+    if (isNew || restriction.lower === null) this.#notify(restriction, isNew);
     if (!isNew) return;
     const { place, tenantId, source, lower, until } = restriction;
     const action = lower === null ? 'rest' : 'lower';
@@ -165,12 +183,17 @@ export class Shaping {
       this.#written.set(restriction.id, restriction.until);
       db.commitInBackground(recordRestriction, { restriction, now: clock.now() });
     }
-    this.#notify();
   }
 
-  #notify(): void {
-    for (const listener of this.#listeners) listener();
+  #notify({ place, source }: Restriction, beginsOrEnds = true): void {
+    const change = { place, isAboutSource: beginsOrEnds && source !== null };
+    for (const listener of this.#listeners) listener(change);
   }
+}
+
+/** Returns true when a restriction at the place is about the site. */
+export function isAt(site: ShapedSite, place: string): boolean {
+  return placesOf(site).includes(place);
 }
 
 type PlaceOf = Pick<Restriction, 'place' | 'tenantId' | 'source'>;

@@ -32,7 +32,15 @@ export type Route =
 export type Waiting = { kind: 'wait'; cause: 'sources' | 'warm_up'; forMs: number; reason: string };
 
 /** What routes are found with. */
-type RoutingApp = PartApp & { sources: Pick<Sources, 'choose'>; tls: Pick<DeliveryTls, 'policiesOf'> };
+type RoutingApp = PartApp & {
+  sources: Pick<Sources, 'choose'>;
+  tls: Pick<DeliveryTls, 'policiesOf'>;
+  /** Says which sources rest at a site. Without it, none does. */
+  shaping?: { isSourceResting(site: SiteFromSource): boolean };
+};
+
+/** A site with the source that its mail leaves from. */
+type SiteFromSource = { key: string; hosts: readonly string[]; relay: null; source: string };
 
 /** Time after which mail without a source asks for one again. What ends a suspension has all queues routed again at once. */
 const SOURCE_WAIT_MS = 60_000;
@@ -82,7 +90,12 @@ async function routeFromSource(
   queue: DeliveryQueueName,
   plan: Extract<MxPlan, { kind: 'hosts' }>,
 ): Promise<Route | Waiting> {
-  const choice = await app.sources.choose(queue, plan.hosts);
+  const names = plan.hosts.map(({ name }) => name.toLowerCase());
+  const isResting = (source: Source) => {
+    const site = { key: siteFrom(plan.site, source), hosts: names, relay: null, source: source.name };
+    return app.shaping?.isSourceResting(site) ?? false;
+  };
+  const choice = await app.sources.choose(queue, plan.hosts, isResting);
   switch (choice.kind) {
     case 'hosts': {
       const { hosts, source } = choice;

@@ -15,6 +15,8 @@ export type SourceState = {
   suspended: string | undefined;
   /** Time in Unix milliseconds from which the source takes first attempts at these hosts again; undefined while it takes them. */
   warmUpUntil: number | undefined;
+  /** True while a back-off rule lets the source rest at these hosts. */
+  isResting: boolean;
 };
 
 export type Choice =
@@ -53,7 +55,9 @@ export function chooseSource(
     .filter(({ addresses }) => reaches(addresses))
     .map((source) => ({ source, state: stateOf(source) }));
   const ready = candidates.filter(({ state }) => reaches(state.usable));
-  const chosen = ready.find(({ state }) => state.warmUpUntil === undefined);
+  const willing = ready.filter(({ state }) => state.warmUpUntil === undefined);
+  // When all of them rest, mail waits at the site of its own source.
+  const chosen = willing.find(({ state }) => !state.isResting) ?? willing[0];
   if (chosen)
     return { kind: 'hosts', hosts: reachableHosts(hosts, chosen.state.usable), source: chosen.source };
   const warming = ready.map(({ state }) => state.warmUpUntil ?? 0);

@@ -40,7 +40,7 @@ export async function probeSources(app: ProbeApp): Promise<void> {
     sources.flatMap((source) => suspensionsOf(source, suspensions).map((one) => [one, source])),
   );
   const resumed = suspensions.filter((one) => !owned.has(one));
-  const due = [...owned].filter(([{ until }]) => until <= clock.now());
+  const due = [...owned].filter(([suspension]) => isProbeDue(suspension, clock.now()));
   for (let begin = 0; begin < due.length; begin += MAX_PROBES) {
     const slice = due.slice(begin, begin + MAX_PROBES);
     const probed = await Promise.all(slice.map(([suspension, source]) => probe(app, suspension, source)));
@@ -50,6 +50,11 @@ export async function probeSources(app: ProbeApp): Promise<void> {
   await db.commit(resumeAddresses, { resumed });
   for (const { source, address } of resumed) log.info({ source, address }, 'a source of mail is used again');
   wakeups.notify('outbound-routes');
+}
+
+/** A clock that was set back makes no suspension longer. */
+function isProbeDue({ until }: Suspension, now: number): boolean {
+  return until <= now || until > now + SUSPENDED_MS;
 }
 
 /** Returns the suspension when it is over, and prolongs it otherwise. */

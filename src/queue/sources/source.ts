@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
 import type { MxPlan } from '../../mail/mx.ts';
+import { findProvider, packagedProviders } from '../../providers/table.ts';
 import type { ProxyEndpoint } from '../../system/dial/source.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
@@ -81,5 +82,17 @@ export function withoutIPv6(ipv4Only: readonly string[], domain: string, hosts: 
     if (!isDomain && !isIPv4Only(host.name)) return [host];
     const addresses = host.addresses.filter(isIPv4);
     return addresses.length === 0 ? [] : [{ ...host, addresses }];
+  });
+}
+
+/**
+ * Returns the hosts with their IPv4 addresses first where the table of providers says so. IPv6 is then used only when no connection
+ * over IPv4 can be made.
+ */
+export function ipv4First(hosts: Hosts): Hosts {
+  return hosts.map((host) => {
+    if (!findProvider(packagedProviders(), host.name)?.ipv4First) return host;
+    const { addresses } = host;
+    return { ...host, addresses: [...addresses.filter(isIPv4), ...addresses.filter((one) => !isIPv4(one))] };
   });
 }

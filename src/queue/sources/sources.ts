@@ -16,7 +16,7 @@ import { configuredPools } from './configured.ts';
 import { dialSource } from './dial-source.ts';
 import { SourceFailures } from './failures.ts';
 import { type Proof, proveAddress } from './proof.ts';
-import { fingerprintOf, type Hosts, type Pool, type Source, withoutIPv6 } from './source.ts';
+import { fingerprintOf, type Hosts, ipv4First, type Pool, type Source, withoutIPv6 } from './source.ts';
 import { listSuspensions, type Suspension, suspendAddresses } from './store.ts';
 import { OTHER_PROVIDER } from './warm-up/curves.ts';
 import { WarmUps } from './warm-up/warm-up.ts';
@@ -25,6 +25,8 @@ import { WarmUps } from './warm-up/warm-up.ts';
 export const SUSPENDED_MS = 60_000;
 /** Time after which it is proven again that an IPv6 address may send, in milliseconds. */
 const PROOF_MS = 600_000;
+/** Time for which a proof that DNS did not answer is not asked for again, because each lookup of a route would wait for it. */
+const UNANSWERED_PROOF_MS = 30_000;
 const MAX_PROOFS = 512;
 
 type SourcesApp = Pick<PartApp, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'log' | 'wakeups'>;
@@ -34,7 +36,7 @@ export class Sources {
   readonly #pools: readonly Pool[];
   readonly #warmUps: WarmUps;
   readonly #failures = new SourceFailures();
-  readonly #proofs = createLru<string, { proof: Proof; at: number }>(MAX_PROOFS);
+  readonly #proofs = createLru<string, { proof: Promise<Proof>; until: number }>(MAX_PROOFS);
 
   constructor(app: SourcesApp) {
     this.#app = app;
@@ -42,9 +44,16 @@ export class Sources {
     this.#warmUps = new WarmUps(app);
   }
 
-  /** Chooses the source of a queue for mail to the hosts. The system chooses where no pool is for the mail. */
-  async choose(queue: DeliveryQueueName, planned: Hosts): Promise<Choice> {
-    const hosts = withoutIPv6(this.#app.config.outbound.ipv4Only, queue.domain, planned);
+  /**
+   * Chooses the source of a queue for mail to the hosts. The system chooses where no pool is for the mail. `isResting` says which
+   * sources rest at these hosts.
+   */
+  async choose(
+    queue: DeliveryQueueName,
+    planned: Hosts,
+    isResting: (source: Source) => boolean = () => false,
+  ): Promise<Choice> {
+    const hosts = ipv4First(withoutIPv6(this.#app.config.outbound.ipv4Only, queue.domain, planned));
     if (hosts.length === 0)
       return {
         kind: 'unreachable',
@@ -59,7 +68,8 @@ export class Sources {
     for (const source of pool.sources) {
       const place = { source: source.name, provider };
       const warmUpUntil = this.#warmUps.fullUntil(warmUps, place, queue.kind);
-      states.set(source, { ...(await this.#stateOf(source, suspensions)), warmUpUntil });
+      const state = await this.#stateOf(source, suspensions);
+      states.set(source, { ...state, warmUpUntil, isResting: isResting(source) });
     }
     return chooseSource(pool, { queue: nameOf(queue), hosts }, (source) => states.get(source) ?? UNKNOWN);
   }
@@ -82,17 +92,30 @@ export class Sources {
     const { clock, dns, config } = this.#app;
     const key = `${source.ehlo} ${address}`;
     const known = this.#proofs.get(key);
-    if (known && clock.elapsed() < known.at + PROOF_MS) return known.proof.kind === 'proven';
-    const proof = await proveAddress(dns, { address, ehlo: source.ehlo, returnPath: bounceDomain(config) });
-    // Nothing is remembered of a lookup that failed, because it may succeed at once.
-    if (proof.kind !== 'unknown') this.#proofs.set(key, { proof, at: clock.elapsed() });
-    return proof.kind === 'proven';
+    if (known && clock.elapsed() < known.until) return (await known.proof).kind === 'proven';
+    const returnPath = bounceDomain(config);
+    const asked = {
+      proof: proveAddress(dns, { address, ehlo: source.ehlo, returnPath }),
+      until: Number.POSITIVE_INFINITY,
+    };
+    this.#proofs.set(key, asked);
+    const { kind } = await asked.proof.catch((error) => {
+      this.#proofs.delete(key);
+      throw error;
+    });
+    asked.until = clock.elapsed() + (kind === 'unknown' ? UNANSWERED_PROOF_MS : PROOF_MS);
+    return kind === 'proven';
   }
 
   /** Counts the first attempts among recipients whose mail leaves from the source to a host. */
   countSent(source: Source, host: string, recipients: readonly { attempts: number }[]): void {
     const first = recipients.filter(({ attempts }) => attempts === 1).length;
     this.#warmUps.count({ source: source.name, provider: providerOf([host]) }, first);
+  }
+
+  /** Stores what was counted. */
+  stop(): Promise<void> {
+    return this.#warmUps.store();
   }
 
   /** Returns the dial that connects from the source. A failure of the source suspends it, and its queues are routed again. */
@@ -150,7 +173,12 @@ function nameOf({ mode, kind, tenantId, domain }: DeliveryQueueName): string {
   return queueKeyOf({ mode, kind, tenantId }, domain);
 }
 
-const UNKNOWN: SourceState = { usable: [], suspended: undefined, warmUpUntil: undefined };
+const UNKNOWN: SourceState = {
+  usable: [],
+  suspended: undefined,
+  warmUpUntil: undefined,
+  isResting: false,
+};
 
 /** Returns the suspensions of a source with its present settings. */
 export function suspensionsOf(source: Source, suspensions: readonly Suspension[]): Suspension[] {

@@ -6,7 +6,7 @@ import type { ShapedSite } from '../../../src/queue/shaping/limits-of.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
-import { type RefusedMail, Shaping } from '../../../src/queue/shaping/shaping.ts';
+import { isAt, type RefusedMail, Shaping, type ShapingChange } from '../../../src/queue/shaping/shaping.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -51,9 +51,9 @@ async function open(settings: Record<string, unknown> = {}, { isRestart = false 
   const shaping = new Shaping({ ...app, config, db }, { table: RULES });
   await shaping.ready;
   for (const site of [GOOGLE, OTHER_GOOGLE, PLAIN, SECOND]) shaping.limitsOf(site);
-  let changes = 0;
-  shaping.listen(() => changes++);
-  return { shaping, counted, changes: () => changes };
+  const changes: ShapingChange[] = [];
+  shaping.listen((change) => void changes.push(change));
+  return { shaping, counted, changes: () => changes.length, changed: changes };
 }
 
 const refusedBy = (site: ShapedSite, text: string, part: Partial<RefusedMail> = {}): RefusedMail => {
@@ -132,6 +132,44 @@ test('a tenant rests at the site alone, and a source at its provider alone', asy
   );
   assert.deepEqual(shaping.restsOf({ ...OTHER_GOOGLE, source: 'first' }), []);
   assert.deepEqual(shaping.restsOf({ ...PLAIN, source: 'second' }), []);
+  shaping.stop();
+});
+
+test('only the places of a change are named, once for a limit that stays lowered, and a source that rests is said to', async () => {
+  const { shaping, changed } = await open();
+  for (let count = 0; count < 10; count++) shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.deepEqual(changed, [{ place: 'provider google', isAboutSource: false }]);
+  assert.deepEqual(
+    [GOOGLE, OTHER_GOOGLE, SECOND, PLAIN].map((site) => isAt(site, 'provider google')),
+    [true, true, true, false],
+  );
+  shaping.observe(refusedBy(SECOND, '421 rest the source'));
+  assert.deepEqual(changed.at(-1), { place: 'provider google', isAboutSource: true });
+  assert.deepEqual(
+    [SECOND, GOOGLE, PLAIN].map((site) => shaping.isSourceResting(site)),
+    [true, false, false],
+  );
+  shaping.observe(refusedBy(SECOND, '421 rest the source'));
+  assert.deepEqual(changed.at(-1), { place: 'provider google', isAboutSource: false }, 'its rest is longer');
+  await clock.advance(HOUR_MS);
+  assert.deepEqual(changed.at(-1), { place: 'provider google', isAboutSource: true });
+  shaping.stop();
+});
+
+test('without sources of the operator a rule about the source lets the site rest, for there is no other', async () => {
+  const { shaping, changed } = await open();
+  shaping.observe(refusedBy(PLAIN, '421 rest the source'));
+  assert.equal(shaping.restsOf(PLAIN).length, 1);
+  assert.equal(shaping.isSourceResting(PLAIN), false);
+  assert.deepEqual(changed, [{ place: PLAIN.key, isAboutSource: false }]);
+  shaping.stop();
+});
+
+test('each source has the connections of a provider for itself', async () => {
+  const { shaping } = await open();
+  assert.deepEqual(shaping.limitsOf(GOOGLE).group, { name: 'google', connections: 20 });
+  assert.deepEqual(shaping.limitsOf(SECOND).group, { name: 'google from second', connections: 20 });
+  assert.equal(shaping.limitsOf({ ...PLAIN, source: 'second' }).group, null);
   shaping.stop();
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseSource, poolFor, type SourceState } from '../../../src/queue/sources/choose.ts';
-import { type Pool, type Source, withoutIPv6 } from '../../../src/queue/sources/source.ts';
+import { ipv4First, type Pool, type Source, withoutIPv6 } from '../../../src/queue/sources/source.ts';
 
 const HOSTS = [{ name: 'mx.example', addresses: ['192.0.2.25', '2001:db8::25'] }];
 
@@ -17,6 +17,7 @@ const allOf = ({ addresses }: Source): SourceState => ({
   usable: addresses,
   suspended: undefined,
   warmUpUntil: undefined,
+  isResting: false,
 });
 
 const queues = Array.from({ length: 300 }, (_, index) => `live transactional ten_1 d${index}.example`);
@@ -39,7 +40,7 @@ test('a queue keeps its source, and all sources have queues', () => {
 test('when a source fails, only its queues move, and they come back', () => {
   const three = pool([source('a'), source('b'), source('c')]);
   const without = (one: Source): SourceState =>
-    one.name === 'b' ? { usable: [], suspended: 'unplugged', warmUpUntil: undefined } : allOf(one);
+    one.name === 'b' ? { ...allOf(one), usable: [], suspended: 'unplugged' } : allOf(one);
   for (const queue of queues) {
     const before = chosenFor(queue, three);
     const during = chosenFor(queue, three, without);
@@ -49,11 +50,24 @@ test('when a source fails, only its queues move, and they come back', () => {
   }
 });
 
+test('mail leaves from another source while its own rests at the hosts, and from its own when all of them rest', () => {
+  const three = pool([source('a'), source('b'), source('c')]);
+  const resting = (names: string[]) => (one: Source) => ({
+    ...allOf(one),
+    isResting: names.includes(one.name),
+  });
+  for (const queue of queues.slice(0, 20)) {
+    const own = chosenFor(queue, three);
+    assert.notEqual(chosenFor(queue, three, resting([own])), own);
+    assert.equal(chosenFor(queue, three, resting(['a', 'b', 'c'])), own);
+  }
+});
+
 test('mail waits while every source of its pool is suspended, and the reason names each', () => {
   const choice = chooseSource(pool([source('a'), source('b')]), { queue: 'q', hosts: HOSTS }, (one) => ({
+    ...allOf(one),
     usable: [],
     suspended: `${one.name} is unplugged`,
-    warmUpUntil: undefined,
   }));
   assert.equal(choice.kind, 'wait');
   assert.match(JSON.stringify(choice), /a: a is unplugged/);
@@ -109,4 +123,11 @@ test('hosts and domains that get mail over IPv4 alone lose their IPv6 addresses'
   assert.deepEqual(withoutIPv6(['mx.example'], 'a.example', HOSTS), only);
   assert.deepEqual(withoutIPv6(['example'], 'a.example', HOSTS), only);
   assert.deepEqual(withoutIPv6(['x.example', 'ample'], 'a.example', HOSTS), HOSTS);
+});
+
+test('hosts of a provider that prefers IPv4 are connected to over IPv6 last, and other hosts as their addresses stand', () => {
+  const addresses = ['2001:db8::25', '192.0.2.25', '2001:db8::26'];
+  const orderOf = (name: string) => ipv4First([{ name, addresses }])[0]?.addresses;
+  assert.deepEqual(orderOf('mx1.comcast.net'), ['192.0.2.25', '2001:db8::25', '2001:db8::26']);
+  assert.deepEqual(orderOf('mx.example'), addresses);
 });

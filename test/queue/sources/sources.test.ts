@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import type { App } from '../../../src/app.ts';
 import type { ConfiguredPool, ConfiguredSource } from '../../../src/config/sources.ts';
+import { parseRules } from '../../../src/queue/shaping/parse.ts';
+import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
+import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
 import { listSources } from '../../../src/queue/sources/list.ts';
 import { probeSources } from '../../../src/queue/sources/recover.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
@@ -27,6 +30,8 @@ type World = Spool & {
   arrived: { from: string; ehlo: string; to: string }[];
   /** Number of connections. */
   connections(): number;
+  /** Replies to RCPT, by the address that the connection comes from, instead of those of a server that takes everything. */
+  answers: Map<string, string>;
   /** Addresses of sources that this machine does not have at present. */
   unplugged: Set<string>;
   /** Delivers all mail that is due from these sources. */
@@ -36,6 +41,7 @@ type World = Spool & {
 /** Opens a queue whose mail for every host of 198.51.100.0/24 arrives at one server of this machine. */
 async function openWorld(): Promise<World> {
   const arrived: World['arrived'] = [];
+  const answers: World['answers'] = new Map();
   const names = new WeakMap<object, { ehlo: string; to: string }>();
   const server = closing(
     await startCommandServer((line, socket) => {
@@ -43,6 +49,8 @@ async function openWorld(): Promise<World> {
       names.set(socket, said);
       if (line.startsWith('EHLO ')) said.ehlo = line.slice(5);
       if (line.startsWith('RCPT TO:')) said.to = line.slice(9, line.indexOf('>'));
+      const answer = line.startsWith('RCPT TO:') ? answers.get(socket.remoteAddress ?? '') : undefined;
+      if (answer !== undefined) return answer;
       if (line === '.') arrived.push({ from: socket.remoteAddress ?? '', ...said });
       return acceptEverything(line);
     }),
@@ -70,7 +78,7 @@ async function openWorld(): Promise<World> {
     await stopped;
     return app;
   }
-  return { ...spool, arrived, connections: server.connections, unplugged, deliverFrom };
+  return { ...spool, arrived, answers, connections: server.connections, unplugged, deliverFrom };
 }
 
 const world = await openWorld();
@@ -295,6 +303,65 @@ test('an IPv6 address is used once its PTR record and SPF are proven, or when th
   assert.deepEqual(await familiesOf(), ['198.51.100.1'], 'SPF says nothing');
   world.addZone('bounce.mx.postrider.example TXT "v=spf1 ip6:2001:db8::1 -all"');
   assert.deepEqual(await familiesOf(), both);
+});
+
+test('DNS is asked for a proof once, also when it does not answer, and again half a minute later', async () => {
+  const { app, clock } = world;
+  let questions = 0;
+  const ptr = async () => {
+    questions++;
+    return { kind: 'failed', reason: 'ETIMEOUT' } as const;
+  };
+  const source = { name: 'a', addresses: ['192.0.2.1', '2001:db8::77'], ehlo: 'a.mx.example' };
+  const config = { ...app.config, outbound: { ...app.config.outbound, sources: [source] } };
+  const sources = new Sources({ ...app, dns: { ...world.dns, ptr }, config });
+  const choose = (domain: string) =>
+    sources.choose({ mode: 'live', kind: 'transactional', tenantId: '', domain, target: undefined }, [
+      { name: 'mx.example', addresses: ['198.51.100.1', '2001:db8::25'] },
+    ]);
+  await Promise.all([choose('a.example'), choose('b.example')]);
+  await choose('c.example');
+  assert.equal(questions, 1);
+  await clock.advance(30_000);
+  await choose('a.example');
+  assert.equal(questions, 2);
+});
+
+test('a suspended source is probed although the clock was set back', async () => {
+  world.unplugged.add('127.0.0.11');
+  await world.accept('x@a.example');
+  const app = await world.deliverFrom([A]);
+  assert.equal((await listSuspensions(app.db.read)).length, 1);
+  const { clock } = app;
+  await probeSources({ ...app, clock: { ...clock, now: () => clock.now() - 24 * 3_600_000 } });
+  assert.equal((await listSuspensions(app.db.read)).length, 0);
+});
+
+test('while a rule lets a source rest at a receiver, its mail leaves from another source of its pool', async () => {
+  await world.accept('x@c.example');
+  const app = await world.deliverFrom([A, B]);
+  const own = world.arrived[0]?.from;
+  const [name, other] = own === '127.0.0.11' ? ['a', '127.0.0.12'] : ['b', '127.0.0.11'];
+  const dispatcher = startDelivering(app, noReceiver, {
+    rules: {
+      table: new RuleTable(
+        parseRules(
+          'rules: [{ id: blocked, text: blocked, matches: 1, within: 1h, on: source, rest: true, for: 1h, source: a test }]',
+        ),
+      ),
+    },
+  });
+  world.answers.set(own ?? '', '450 4.7.0 this address is blocked');
+  const id = await world.accept('y@c.example');
+  await waitUntil(async () => (await world.recipient(id)).status === 'deferred');
+  const next = await world.accept('z@c.example');
+  await waitUntil(async () => (await world.recipient(next)).status === 'delivered');
+  assert.equal(world.arrived.at(-1)?.from, other, `${name} rests`);
+  world.answers.clear();
+  const stopped = dispatcher.stop(0);
+  await world.clock.advance(0);
+  await stopped;
+  await world.app.db.commit(deleteRestriction, { id: (await listRestrictions(app.db.read, 0))[0]?.id ?? '' });
 });
 
 test('domains that get mail over IPv4 alone wait while they have no such address', async () => {

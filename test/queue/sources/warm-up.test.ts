@@ -7,6 +7,7 @@ import type { Source } from '../../../src/queue/sources/source.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { capOn, lengthOf, packagedCurves, parseCurves } from '../../../src/queue/sources/warm-up/curves.ts';
 import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
+import { addFirstAttempts } from '../../../src/queue/sources/warm-up/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -147,6 +148,20 @@ test('what was sent is stored together, and a restart knows it', async () => {
   await clock.advance(1_000);
   await waitUntil(async () => (await sentToday()) === 50);
   assert.notEqual(await choose(new Sources(alone)), 'cold');
+});
+
+test('a stop stores what was counted, and counts go on after the clock was set back by a day', async () => {
+  const sources = new Sources(alone);
+  await beginWarmUp(alone, 'cold');
+  const [sent, today] = [20, Math.floor(clock.now() / DAY_MS)];
+  await alone.db.commit(addFirstAttempts, {
+    counts: [{ source: 'cold', provider: 'google', day: today + 1, firstAttempts: 5 }],
+  });
+  await choose(sources);
+  sources.countSent(COLD, 'aspmx.l.google.com', first(sent));
+  await sources.stop();
+  const [shown] = await listSources(alone);
+  assert.equal(shown?.warmUp?.providers.find(({ provider }) => provider === 'google')?.firstAttempts, sent);
 });
 
 test('a source is warm after the last day of its curve, and as soon as the operator ends its warm-up', async () => {

@@ -22,13 +22,12 @@ export const stopWarmUp = defineWrite(
   },
 );
 
-/** Adds to the counts of a day. Counts of an earlier day end with the first of a later one. */
+/** Adds to the counts of a day. Counts of another day end with the first of this one, also when the clock was set back meanwhile. */
 export const addFirstAttempts = defineWrite(
   'sources.addFirstAttempts',
   async (tx, { counts }: { counts: readonly FirstAttempts[] }): Promise<void> => {
     for (const { source, provider, day, firstAttempts } of counts) {
       const before = await findRow(tx, 'sourceWarmUpCounts', { source, provider });
-      if (before && before.day > day) continue;
       const sum = (before?.day === day ? before.firstAttempts : 0) + firstAttempts;
       await putRow(tx, 'sourceWarmUpCounts', { source, provider, day, firstAttempts: sum });
     }

@@ -37,6 +37,8 @@ export class WarmUps {
   /** What is left at places with a limit, as it was known last. A place without limit is not in it. */
   readonly #left = new Map<string, Left>();
   #timer: { cancel(): void } | undefined;
+  /** Resolves when nothing is being stored. */
+  #stored: Promise<void> = Promise.resolve();
 
   constructor(app: WarmUpApp) {
     this.#app = app;
@@ -89,15 +91,16 @@ export class WarmUps {
     if (isUsedUp(before.reserved) || isUsedUp(0)) wakeups.notify('outbound-routes');
   }
 
-  /** Stores what was counted since.. */
-  async store(): Promise<void> {
+  /** Stores what was counted since the last time, after what is being stored. */
+  store(): Promise<void> {
+    this.#stored = this.#stored.then(() => this.#storePending());
+    return this.#stored;
+  }
+
+  async #storePending(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#pending.size === 0) return;
-    if (this.#storing.size > 0) {
-      this.#timer = this.#app.clock.after(STORED_AFTER_MS, () => void this.store());
-      return;
-    }
     this.#storing = this.#pending;
     this.#pending = new Map();
     const counts = [...this.#storing.values()];
