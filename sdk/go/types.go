@@ -2096,7 +2096,7 @@ type SendEmailBody struct {
 	// An invitation, which mail programs show with buttons to answer. It is also attached as invite.ics.
 	Calendar *SendEmailBodyCalendar `json:"calendar,omitempty"`
 	Type     string                 `json:"type"`
-	// Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused.
+	// Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused. With `TLS-Required: No` (RFC 8689), policies about TLS of the recipients’ domains do not hold the email up.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Up to 10 files, 25 MiB in total.
 	Attachments []SendEmailBodyAttachment `json:"attachments,omitempty"`

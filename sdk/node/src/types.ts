@@ -2132,7 +2132,8 @@ export interface SendEmailBody {
   type: Known<'transactional' | 'broadcast'>;
   /**
    * Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are
-   * folded. Reserved names are refused.
+   * folded. Reserved names are refused. With `TLS-Required: No` (RFC 8689), policies about TLS of the
+   * recipients’ domains do not hold the email up.
    */
   headers?: Record<string, string>;
   /** Up to 10 files, 25 MiB in total. */

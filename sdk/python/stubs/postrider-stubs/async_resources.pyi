@@ -1916,7 +1916,7 @@ class Emails:
 
         calendar: An invitation, which mail programs show with buttons to answer. It is also attached as invite.ics.
 
-        headers: Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused.
+        headers: Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused. With `TLS-Required: No` (RFC 8689), policies about TLS of the recipients’ domains do not hold the email up.
 
         attachments: Up to 10 files, 25 MiB in total.
 

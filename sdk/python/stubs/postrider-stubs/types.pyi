@@ -77,7 +77,7 @@ SendEmailBody = TypedDict(
         # An invitation, which mail programs show with buttons to answer. It is also attached as invite.ics.
         "calendar": NotRequired[SendEmailBodyCalendar],
         "type": Union[Literal["transactional", "broadcast"], str],
-        # Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused.
+        # Your own header fields: up to 50, 16 KiB in total. Text that is not ASCII is encoded, and long values are folded. Reserved names are refused. With `TLS-Required: No` (RFC 8689), policies about TLS of the recipients’ domains do not hold the email up.
         "headers": NotRequired[Mapping[str, str]],
         # Up to 10 files, 25 MiB in total.
         "attachments": NotRequired[Sequence[SendEmailBodyAttachment]],
