@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Session, Site } from '../../../src/queue/schedule/site.ts';
+
+const LIMITS = {
+  connections: 2,
+  connectionsPerMinute: null,
+  recipientsPerMinute: null,
+  messagesPerConnection: 100,
+  group: null,
+};
+
+/** Returns a site that takes two connections, and a function that adds a session to it. */
+function openSite() {
+  const site = new Site('mx.example', 'remote', LIMITS);
+  const add = (state: Partial<Session> = {}): Session => {
+    const id = site.sessions.size + 1;
+    const flags = { isNew: false, isConnected: false, isLast: false, isEnding: false, isGivenUp: false };
+    const session = {
+      id,
+      site,
+      slot: {} as Session['slot'],
+      group: undefined,
+      ready: undefined,
+      ...flags,
+      ...state,
+    };
+    site.sessions.add(session);
+    return session;
+  };
+  return { site, add };
+}
+
+test('a session may connect while the site takes more connections than its others have, connected or not', () => {
+  const { site, add } = openSite();
+  const session = add();
+  assert.equal(site.mayConnect(session, 0), true);
+  add();
+  assert.equal(site.mayConnect(session, 0), true);
+  add({ isConnected: true });
+  assert.equal(site.mayConnect(session, 0), false);
+});
+
+test('a session that ends has its connection until then, and none when it was not connected', () => {
+  const { site, add } = openSite();
+  const [session] = [add(), add()];
+  const ending = add({ isConnected: true, isEnding: true });
+  assert.equal(site.mayConnect(session, 0), false);
+  ending.isConnected = false;
+  assert.equal(site.mayConnect(session, 0), true);
+});
+
+test('no session connects to a site that rests', () => {
+  const { site, add } = openSite();
+  const session = add();
+  site.shape(LIMITS, [{ tenantId: null, until: 1_000, reason: 'a pause' }], 0);
+  assert.deepEqual([site.mayConnect(session, 999), site.mayConnect(session, 1_000)], [false, true]);
+});
