@@ -7,6 +7,7 @@ import { blocklists } from './checks/blocklists.ts';
 import { certificates } from './checks/certificates.ts';
 import { clock } from './checks/clock.ts';
 import { complaints } from './checks/complaints.ts';
+import { dane } from './checks/dane.ts';
 import { disk } from './checks/disk.ts';
 import { dnsRecords } from './checks/dns-records.ts';
 import { domains } from './checks/domains.ts';
@@ -22,7 +23,7 @@ import { tlsa } from './checks/tlsa.ts';
 /** The checks by what they are about. */
 export const CHECK_AREAS = {
   machine: [disk, memory, clock, ports],
-  network: [address, reverseDns, sources, outboundPort, blocklists],
+  network: [address, reverseDns, sources, outboundPort, blocklists, dane],
   names: [dnsRecords, certificates, tlsa, pages],
   mail: [domains, complaints, queueAge],
   upkeep: [backup, backgroundWork],

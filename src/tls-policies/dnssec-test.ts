@@ -45,7 +45,10 @@ export class DnssecTest {
 }
 
 /** Asks for a signed name. An answer about it, even that it has no such record, is signed. */
-async function testDnssec(dns: System['dns'], signedName: string): Promise<DnssecState> {
+export async function testDnssec(
+  dns: Pick<System['dns'], 'fresh'>,
+  signedName: string,
+): Promise<DnssecState> {
   const answer = await dns.fresh.txt(signedName);
   if (answer.kind === 'failed') return { kind: 'unknown', reason: `${signedName}: ${answer.reason}` };
   return { kind: answer.isSecure ? 'validates' : 'does-not-validate' };

@@ -54,7 +54,7 @@ export function createServers({
   ofMachine = readMachine,
 }: ServersOptions): Servers {
   const configured = servers.map(readConfigured);
-  const trustedKeys = new Set(trusted.map((text) => keyOf(readConfigured(text))));
+  const trustedKeys = keysOf(trusted);
   const silentUntil = new Map<string, number>();
   let machine = { servers: [] as Server[], readAt: Number.NEGATIVE_INFINITY };
 
@@ -75,11 +75,28 @@ export function createServers({
     areTrusted: () =>
       current()
         .slice(0, MAX_SERVERS)
-        .every((server) => isLoopback(server.address) || trustedKeys.has(keyOf(server))),
+        .every((server) => isBelieved(server, trustedKeys)),
     putLast(server) {
       silentUntil.set(keyOf(server), clock.elapsed() + SILENT_MS);
     },
   };
+}
+
+/** Returns the resolvers of a list that are not believed about DNSSEC. `trusted` has those that the operator trusts. */
+export function findDisbelieved(resolvers: readonly string[], trusted: readonly string[]): string[] {
+  const keys = keysOf(trusted);
+  return resolvers.slice(0, MAX_SERVERS).filter((text) => {
+    const server = readServer(text);
+    return server !== undefined && !isBelieved(server, keys);
+  });
+}
+
+function keysOf(trusted: readonly string[]): ReadonlySet<string> {
+  return new Set(trusted.map((text) => keyOf(readConfigured(text))));
+}
+
+function isBelieved(server: Server, trustedKeys: ReadonlySet<string>): boolean {
+  return isLoopback(server.address) || trustedKeys.has(keyOf(server));
 }
 
 /** Returns the resolvers that are asked: those of the configuration, or else those of the machine. */

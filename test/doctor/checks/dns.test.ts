@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import type { Check } from '../../../src/doctor/check.ts';
 import { address } from '../../../src/doctor/checks/address.ts';
 import { blocklists } from '../../../src/doctor/checks/blocklists.ts';
+import { dane } from '../../../src/doctor/checks/dane.ts';
 import { dnsRecords } from '../../../src/doctor/checks/dns-records.ts';
 import { reverseDns } from '../../../src/doctor/checks/reverse-dns.ts';
 import { tlsa } from '../../../src/doctor/checks/tlsa.ts';
@@ -95,6 +96,27 @@ test('missing and different records of the installation fail, and those of the t
     unknown.join('\n'),
     /^warn mx\.postrider\.example: nothing is known of \d+ records \(ETIMEOUT\)$/m,
   );
+});
+
+test('resolvers that are believed must prove that they validate, or else DANE is not used', async () => {
+  const config = { ...world.app.config, outbound: { ...world.app.config.outbound, dane: false } };
+  assert.match((await findings(dane, '', { config })).join(), /^ok resolvers: DANE is turned off/);
+  const elsewhere = { resolvers: () => ['127.0.0.1', '192.0.2.53'] };
+  assert.match((await findings(dane, '', elsewhere)).join(), /^ok .* not used: 192\.0\.2\.53 is neither/);
+  const { dns } = world.app.config;
+  const trusting = {
+    ...elsewhere,
+    config: { ...world.app.config, dns: { ...dns, trusted: ['192.0.2.53'] } },
+  };
+  assert.match((await findings(dane, 'org TXT "x"', trusting)).join(), /^warn .* do not validate DNSSEC/);
+  world.dns.sign('org');
+  assert.match((await findings(dane, 'org TXT "x"', trusting)).join(), /^ok .* so DANE is obeyed$/);
+  world.dns.fail('org', 'ESERVFAIL');
+  assert.match(
+    (await findings(dane, '')).join(),
+    /^warn .* \(org: ESERVFAIL\), and mail to signed domains waits$/,
+  );
+  world.dns.heal('org');
 });
 
 test('a TLSA record that names no key in use fails', async () => {
