@@ -107,10 +107,13 @@ export const receivedMessages = table({
   /** 1 when a recipient has a route. Mail for mailboxes alone is not shown by the API. */
   isForRoute: initially(0, flag()),
 }).indexedBy({
-  receivedMessagesByTenant: '(tenantId, id)',
+  // Lists of the API and of the operator (routes/messages/store.ts), the erasure of a tenant, and the foreign key.
+  receivedMessagesByTenant: '(tenantId, isForRoute, id)',
+  // `findReceivedOfBytes`, `freeReceivedBytes` (inbound/store.ts), and the foreign key.
   receivedMessagesByBlob: '(blobId) WHERE blobId IS NOT NULL',
+  // `expireReceivedContent` (inbound/store.ts).
   receivedMessagesWithContent: '(endedAt) WHERE endedAt IS NOT NULL AND contentDeletedAt IS NULL',
-  receivedMessagesForRoutes: '(tenantId, id) WHERE isForRoute = 1',
+  // The filter `messageId` of the lists.
   receivedMessagesByMessageId: '(tenantId, messageId, id) WHERE isForRoute = 1 AND messageId IS NOT NULL',
 });
 export type ReceivedMessageRow = Row<typeof receivedMessages>;
@@ -128,8 +131,10 @@ export const receivedRecipients = clusteredTable({
    */
   targetId: text(),
 }).indexedBy({
+  // The filter `address` of the lists.
   receivedRecipientsByAddress: '(lower(address), messageId)',
-  receivedRecipientsByTarget: '(targetId, messageId)',
+  // The filter `routeId` of the lists, and `listReceivedSizes` (inbound/store.ts). Nobody asks for the mail of a mailbox here.
+  receivedRecipientsByTarget: "(targetId, messageId) WHERE kind <> 'mailbox'",
 });
 export type ReceivedRecipientRow = Row<typeof receivedRecipients>;
 
@@ -153,10 +158,10 @@ export const receivedTasks = clusteredTable({
   createdAt: integer(),
   endedAt: nullable(integer()),
 }).indexedBy({
+  // `listTasksOf`, `pendingOf` and `deleteTasksOf` (inbound/tasks), and the foreign key.
   receivedTasksByMessage: '(messageId, position)',
-  receivedTasksByQueue: '(queue, id)',
-  receivedDeliveriesPending: "(queue) WHERE state = 'pending' AND kind = 'mailbox'",
-  receivedPostsPending: "(queue, id) WHERE state = 'pending' AND kind = 'post'",
+  // What waits in a queue or has failed there (inbound/tasks/read-store.ts, mailbox-delivery/store.ts), and what waits at all.
+  receivedTasksOpen: "(queue, state, id) WHERE state <> 'done'",
 });
 export type ReceivedTaskRow = Row<typeof receivedTasks>;
 

@@ -1,4 +1,4 @@
-/** The migration of the main database that narrows indexes which every message touches. */
+/** The migrations of the main database that narrow indexes which every message touches, or make fewer of them. */
 import type { Migration } from './migrate.ts';
 
 /**
@@ -18,5 +18,24 @@ CREATE INDEX receivedMessagesByMessageId ON receivedMessages (tenantId, messageI
   WHERE isForRoute = 1 AND messageId IS NOT NULL;
 DROP INDEX receivedTasksPending;
 CREATE INDEX receivedDeliveriesPending ON receivedTasks (queue) WHERE state = 'pending' AND kind = 'mailbox';
+`,
+};
+
+/**
+ * A received message is an entry of fewer indexes: one index of a tenant's messages serves its list for routes too, one of open tasks
+ * serves each question about a queue, and nobody asks for the recipients of a mailbox.
+ */
+export const INDEXES_OF_RECEIVED_MAIL: Migration = {
+  id: '0124-indexes-of-received-mail',
+  sql: `
+DROP INDEX receivedMessagesForRoutes;
+DROP INDEX receivedMessagesByTenant;
+CREATE INDEX receivedMessagesByTenant ON receivedMessages (tenantId, isForRoute, id);
+DROP INDEX receivedRecipientsByTarget;
+CREATE INDEX receivedRecipientsByTarget ON receivedRecipients (targetId, messageId) WHERE kind <> 'mailbox';
+DROP INDEX receivedTasksByQueue;
+DROP INDEX receivedPostsPending;
+DROP INDEX receivedDeliveriesPending;
+CREATE INDEX receivedTasksOpen ON receivedTasks (queue, state, id) WHERE state <> 'done';
 `,
 };

@@ -86,6 +86,8 @@ const sizesOf = statement((db, param: Param<Target & { limit: number }>) =>
     .selectFrom('receivedRecipients')
     .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedRecipients.messageId')
     .select('sizeBytes')
+    // Literal, for the partial index `receivedRecipientsByTarget`.
+    .where(sql<boolean>`"receivedRecipients"."kind" <> 'mailbox'`)
     .where('targetId', '=', constant(param('targetId')))
     .limit(constant(param('limit'))),
 );

@@ -16,8 +16,8 @@ const sumOf = statement((db, param: Param<Waiting>) =>
         .selectFrom('receivedTasks')
         .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedTasks.messageId')
         .select('receivedMessages.sizeBytes as sizeBytes')
-        // Literal, for the partial index `receivedDeliveriesPending`.
-        .where(sql<boolean>`"receivedTasks"."state" = 'pending' AND "receivedTasks"."kind" = 'mailbox'`)
+        // Literal, for the partial index `receivedTasksOpen`.
+        .where(sql<boolean>`"receivedTasks"."state" = 'pending' AND "receivedTasks"."state" <> 'done'`)
         .where('receivedTasks.queue', '=', param('queue'))
         .limit(constant(param('limit')))
         .as('waiting'),

@@ -16,8 +16,12 @@ import { listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { readEmailSlice } from '../../src/emails/list/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsOfEmail, listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
-import { expireReceivedContent } from '../../src/inbound/store.ts';
-import { findPostWaitingSince } from '../../src/inbound/tasks/read-store.ts';
+import { expireReceivedContent, listReceivedSizes } from '../../src/inbound/store.ts';
+import {
+  countFailingTasks,
+  countPendingTasks,
+  findPostWaitingSince,
+} from '../../src/inbound/tasks/read-store.ts';
 import { sweepJobs } from '../../src/jobs/store.ts';
 import { readWaitingBytes } from '../../src/mailbox-delivery/store.ts';
 import { sweepImports } from '../../src/mailbox-imports/store.ts';
@@ -153,20 +157,24 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       return readReceivedPart(tx, { tenantId, reach, filter }, { slice, scan: 10 });
     },
   ],
-  receivedMessagesForRoutes: [
+  receivedRecipientsByTarget: [
+    (tx) => listReceivedSizes(tx, { targetId: 'em_1' }, 10),
     (tx) => {
       const bounds = { cursor: undefined, from: undefined, until: undefined };
       const slice = { ...bounds, direction: 'older', limit: 10 } as const;
-      const filters = { tenantId, reach: { tenantId, domainId: null }, filter: {} } as const;
-      return readReceivedPart(tx, filters, { slice, scan: 10 });
+      return readReceivedPart(tx, { tenantId: undefined, filter: { routeId: 'rt_1' } }, { slice, scan: 10 });
     },
   ],
   // SQLite makes this query when a blob is deleted.
   receivedMessagesByBlob: [
     (tx) => tx.selectFrom('receivedMessages').select('id').where('blobId', '=', 'blob_1').execute(),
   ],
-  receivedDeliveriesPending: [(tx) => readWaitingBytes(tx, 'mbx_1')],
-  receivedPostsPending: [(tx) => findPostWaitingSince(tx, 'rt_1')],
+  receivedTasksOpen: [
+    (tx) => readWaitingBytes(tx, 'mbx_1'),
+    (tx) => findPostWaitingSince(tx, 'rt_1'),
+    (tx) => countFailingTasks(tx, { queue: 'rt_1', after: 'tsk_1', before: 'tsk_2', limit: 1 }),
+    (tx) => countPendingTasks.run(tx, undefined),
+  ],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   tasksByDue: [
     (tx) => findWaitingQueue(tx, { kind: 'imports', queueKey: 'ten_1' }),

@@ -5,8 +5,9 @@ import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { POST_TASKS, type ReceivedKind, type TaskId } from './store.ts';
 
-/** The condition is literal, because SQLite uses a partial index only when it can see the index's condition. */
-const isPending = sql<boolean>`state = 'pending'`;
+/** The conditions are literal, because SQLite uses the partial index `receivedTasksOpen` only when it can see its condition. */
+const isOpen = sql<boolean>`state <> 'done'`;
+const isPending = sql<boolean>`state = 'pending' AND ${isOpen}`;
 
 /** The fields of a task that its run reads. */
 export type ReceivedTask = Pick<
@@ -64,6 +65,7 @@ const failing = statement((db, param: Param<FailingWindow>) =>
     .selectFrom('receivedTasks')
     .select('id')
     .where('queue', '=', param('queue'))
+    .where(isOpen)
     .where('state', 'in', ['failed', 'pending'])
     .where('attempts', '>', 0)
     .where('id', '>', constant(param('after')))
