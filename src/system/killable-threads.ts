@@ -34,7 +34,8 @@ type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   input: Input;
   transfer: readonly ArrayBuffer[];
   settle(outcome: ThreadOutcome<Result>): void;
-  timer: Timer;
+  /** Ends the wait for a thread, or the run in it. Undefined until the job has to wait. */
+  timer: Timer | undefined;
   /** True when a thread ended while it ran this job and others. */
   isSuspect: boolean;
   /** Times at which the job came and at which it started on the monotonic clock, in milliseconds. */
@@ -93,14 +94,16 @@ export class KillableThreads<Input, Result> {
     if (waiting >= this.#options.maxWaiting)
       return Promise.resolve(failed('crowded', `${waiting} jobs are waiting`));
     return new Promise((settle) => {
-      const timer = this.#clock.after(waitTimeoutMs, () => {
+      const times = { arrivedAt: this.#clock.elapsed(), startedAt: 0 };
+      const state = { timer: undefined, isSuspect: false, ...times };
+      const job: Job<Input, Result> = { owner, timeoutMs, input, transfer, settle, ...state };
+      this.#waiting.add(owner, job);
+      this.#dispatch();
+      // A thread has taken most jobs at once.
+      job.timer ??= this.#clock.after(waitTimeoutMs, () => {
         this.#waiting.remove(owner, job);
         settle(failed('crowded', `no thread was free for ${waitTimeoutMs} ms`));
       });
-      const times = { arrivedAt: this.#clock.elapsed(), startedAt: 0 };
-      const job = { owner, timeoutMs, input, transfer, settle, timer, isSuspect: false, ...times };
-      this.#waiting.add(owner, job);
-      this.#dispatch();
     });
   }
 
@@ -113,9 +116,12 @@ export class KillableThreads<Input, Result> {
   }
 
   #dispatch(): void {
-    const threads = [...this.#threads];
+    if (this.#waiting.size === 0 && this.#suspects.size === 0) {
+      this.#stopGrowing();
+      return;
+    }
     // One thread is filled before the next one, since its caches then serve all jobs.
-    for (const thread of threads) {
+    for (const thread of [...this.#threads]) {
       while (this.#mayTake(thread)) {
         const job = this.#takeSuspect(thread) ?? this.#takeJob();
         if (!job) break;
@@ -165,9 +171,10 @@ export class KillableThreads<Input, Result> {
     this.#growTimer = undefined;
   }
 
+  /** A suspect runs alone, so that it is the only job of its thread. */
   #mayTake({ state, jobs }: Thread<Input, Result>): boolean {
-    const hasSuspect = [...jobs.values()].some(({ isSuspect }) => isSuspect);
-    return state === 'ready' && jobs.size < this.#jobsPerThread && !hasSuspect;
+    const [first] = jobs.values();
+    return state === 'ready' && jobs.size < this.#jobsPerThread && first?.isSuspect !== true;
   }
 
   #takeSuspect({ jobs }: Thread<Input, Result>): Job<Input, Result> | undefined {
@@ -191,25 +198,37 @@ export class KillableThreads<Input, Result> {
 
   /** Tells the owners whose jobs may run now. Slow owners together leave one thread free, unless it is the only one. */
   #ownersToServe(): (owner: string) => boolean {
-    const running = [...this.#threads].flatMap(({ jobs }) => [...jobs.values()]);
-    const slowJobs = running.filter(({ owner }) => this.#isSlow(owner)).length;
+    const isSlow = this.#findSlowOwners();
+    if (!isSlow) return () => true;
     const maxSlowJobs = Math.max((this.#options.threads - 1) * this.#jobsPerThread, 1);
-    return (owner) => slowJobs < maxSlowJobs || !this.#isSlow(owner);
+    let slowJobs = 0;
+    for (const { jobs } of this.#threads)
+      for (const { owner } of jobs.values()) if (isSlow(owner)) slowJobs++;
+    return (owner) => slowJobs < maxSlowJobs || !isSlow(owner);
   }
 
-  /** Returns true when a job of the owner was slow lately, or has been running for longer than a quick one. */
-  #isSlow(owner: string): boolean {
+  /**
+   * Returns what tells the owners a job of which was slow lately, or has been running for longer than a quick one. Undefined when there
+   * are none, which is so nearly always.
+   */
+  #findSlowOwners(): ((owner: string) => boolean) | undefined {
     const now = this.#clock.elapsed();
-    if (now < (this.#slowUntil.get(owner) ?? 0)) return true;
-    const isOfOwner = (job: Job<Input, Result>): boolean =>
-      job.owner === owner && now - job.startedAt >= this.#options.quickJobMs;
-    return [...this.#threads].some(({ jobs }) => [...jobs.values()].some(isOfOwner));
+    const late = new Set<string>();
+    for (const { jobs } of this.#threads) {
+      // The jobs of a thread are in the order in which they have started.
+      for (const { owner, startedAt } of jobs.values()) {
+        if (now - startedAt < this.#options.quickJobMs) break;
+        late.add(owner);
+      }
+    }
+    if (late.size === 0 && this.#slowUntil.size === 0) return undefined;
+    return (owner) => late.has(owner) || now < (this.#slowUntil.get(owner) ?? 0);
   }
 
   #assign(thread: Thread<Input, Result>, job: Job<Input, Result>): void {
     const { timeoutMs } = job;
     const id = ++this.#lastId;
-    job.timer.cancel();
+    job.timer?.cancel();
     job.timer = this.#clock.after(timeoutMs, () => this.#overrun(thread, id));
     job.startedAt = this.#clock.elapsed();
     thread.idleTimer?.cancel();
@@ -340,7 +359,7 @@ export class KillableThreads<Input, Result> {
 
   #tryAlone(job: Job<Input, Result>): void {
     job.isSuspect = true;
-    job.timer.cancel();
+    job.timer?.cancel();
     job.timer = this.#clock.after(job.timeoutMs, () => {
       this.#suspects.delete(job);
       job.settle(failed('crowded', `no thread was free for ${job.timeoutMs} ms`));
@@ -362,7 +381,7 @@ export class KillableThreads<Input, Result> {
   }
 
   #settle(job: Job<Input, Result>, outcome: ThreadOutcome<Result>): void {
-    job.timer.cancel();
+    job.timer?.cancel();
     job.settle(outcome);
   }
 }
