@@ -106,7 +106,8 @@ export async function receiveMessage(
     });
     noteAccepted(app, groups);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
-    app.wakeups.notify('events');
+    // Mail for mailboxes alone is no event.
+    if (groups.some(({ message }) => message.isForRoute === 1)) app.wakeups.notify('events');
     return acceptedReply(app, envelope, groups);
   } catch (error) {
     if (error instanceof RefusedMessage) return error.reply;

@@ -58,6 +58,38 @@ export function textDestination(output: DestinationStream = pino.destination(1))
   };
 }
 
+/** Size of the lines of a turn from which they are written at once, in characters. */
+const MAX_HELD_CHARACTERS = 64 * 1024;
+
+/**
+ * Returns a destination that writes the lines of one turn of the event loop together, after the responses of that turn have left: a write
+ * takes longer than all the rest of a line, and the client of a mail server waits for its reply. At the end of the process the lines
+ * that are left are written; `kill -9` may lose those of one turn.
+ */
+export function writtenByTurn(output: DestinationStream = pino.destination(1)): DestinationStream {
+  let held: string[] = [];
+  let characters = 0;
+  const write = (): void => {
+    if (held.length === 0) return;
+    process.off('exit', write);
+    output.write(held.join(''));
+    held = [];
+    characters = 0;
+  };
+  return {
+    write(line) {
+      if (held.length === 0) {
+        process.once('exit', write);
+        // Responses leave at the end of this turn, and these lines at the end of the next one.
+        setImmediate(() => setImmediate(write));
+      }
+      held.push(line);
+      characters += line.length;
+      if (characters >= MAX_HELD_CHARACTERS) write();
+    },
+  };
+}
+
 /** Writes a complete line, which a logger of another thread has made, to the destination of `log`. */
 export function writeLine(log: Log, line: string): void {
   made.get(log)?.destination.write(line);

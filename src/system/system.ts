@@ -12,7 +12,7 @@ import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { EgressGate } from './egress.ts';
 import { createFetch, type Fetch } from './fetch.ts';
-import { createLog, type Log, type LogFormat, type LogLevel, textDestination } from './log.ts';
+import { createLog, type Log, type LogFormat, type LogLevel, textDestination, writtenByTurn } from './log.ts';
 import { createLru } from './lru.ts';
 import { type Machine, realMachine } from './machine.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -94,7 +94,8 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
 }
 
 function openLog({ logLevel, logFormat }: SystemOptions): Log {
-  return logFormat === 'text' ? createLog(logLevel, textDestination()) : createLog(logLevel);
+  const output = writtenByTurn();
+  return createLog(logLevel, logFormat === 'text' ? textDestination(output) : output);
 }
 
 /** Returns the addresses of this machine. Even a public one is not a target, because mail to it would loop. */
