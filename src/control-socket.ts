@@ -23,7 +23,7 @@ import type { NameServer } from './nameserver/name-server.ts';
 import { Censuses } from './queue/control/census.ts';
 import type { Traces } from './queue/conversation/trace.ts';
 import { type Replies, RepliesFile } from './queue/outcome/replies/replies.ts';
-import type { ExplainSites } from './queue/shaping/site-report.ts';
+import type { Sites } from './queue/shaping/site-calls.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -51,8 +51,8 @@ type ControlParts = {
   censuses?: Censuses;
   /** Shows attempts to those who watch; nothing is delivered without a daemon. */
   trace?: Traces;
-  /** Says how sites are spoken to; none is without a daemon. */
-  explainSites?: ExplainSites;
+  /** Shows and steers how sites are spoken to; none is without a daemon. */
+  sites?: Sites;
   /** The meanings of the replies of servers. A command without a daemon reads them when they are asked for. */
   replies?: Replies;
   accounts?: RunningAccounts;
@@ -70,7 +70,7 @@ export async function createControlServer(
     certificates,
     censuses = new Censuses(app),
     trace,
-    explainSites,
+    sites,
     replies = new RepliesFile(app),
     accounts = noAccounts,
     mailboxContents,
@@ -97,7 +97,7 @@ export async function createControlServer(
     certificates,
     censuses,
     trace,
-    explainSites,
+    sites,
     replies,
     moreRecords: [certificates.records, mtaStsRecords(app.config)],
     resolvers: () => resolversInUse(app.config.dns.servers),

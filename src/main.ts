@@ -35,7 +35,7 @@ import { watchQueue } from './queue/control/queue-metrics.ts';
 import type { Traces } from './queue/conversation/trace.ts';
 import { createDelivery, type Delivery } from './queue/delivery.ts';
 import { RepliesFile } from './queue/outcome/replies/replies.ts';
-import type { ExplainSites } from './queue/shaping/site-report.ts';
+import type { Sites } from './queue/shaping/site-calls.ts';
 import { moveQueue } from './queue/state/recover.ts';
 import { recoverQueue } from './queue/worker.ts';
 import { createInboundApp, type InboundApp, type MailboxScripts } from './receiving/inbound-app.ts';
@@ -120,7 +120,7 @@ export async function startDaemon(
   const watched = {
     censuses: new Censuses(app),
     trace: threads.delivery.traces,
-    explainSites: threads.delivery.explainSites,
+    sites: threads.delivery.sites,
     replies: new RepliesFile(app),
   };
   const shared = {
@@ -283,7 +283,7 @@ type Parts = Threads & {
   dnsUpdates: DnsUpdates;
   censuses: Censuses;
   trace: Traces;
-  explainSites: ExplainSites;
+  sites: Sites;
   replies: RepliesFile;
 };
 

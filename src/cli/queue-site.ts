@@ -1,7 +1,9 @@
-/** `postrider queue site`: shows how a site is spoken to, and what keeps its mail. */
-import type { Command } from 'commander';
-import type { ShownSite } from '../queue/control/site-api.ts';
+/** `postrider queue site`: shows how a site is spoken to and what keeps its mail, ends connections, and lifts rests and restrictions. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ShownDisconnections, ShownLifted, ShownSite } from '../queue/control/site-api.ts';
 import { withControl } from './context.ts';
+import type { ControlClient } from './control-client.ts';
+import { UsageError } from './errors.ts';
 import { shownTenant } from './shown-tenant.ts';
 import { counted, formatTable, printable } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,20 +13,90 @@ export function addQueueSite(queue: Command, terminal: Terminal): void {
   queue
     .command('site')
     .description(
-      'Show the limits of a site with their origins, which one binds now, and the back-off rules in force.',
+      'Show the limits of a site with their origins, which one binds now, the back-off rules in force, and the open connections. Or end connections, or lift what keeps the site.',
     )
     .argument('<site>', 'one of the hosts of the site, its whole key, or a domain')
-    .action((name: string, _options: object, command: Command) =>
+    .option(
+      '--disconnect [id]',
+      'end this connection, or all of the site: an idle one at once, another after its message',
+      readId,
+    )
+    .option(
+      '--force',
+      'end them in the middle of a message too, which may then arrive twice if its end was sent',
+    )
+    .option(
+      '--lift [rule]',
+      'lift what this back-off rule has imposed, or all rests and restrictions: one message then tries a site that has rested',
+    )
+    .action((name: string, options: Options, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const path = `/queue/site?${new URLSearchParams({ name })}`;
-        const answer = await control.request<{ sites: ShownSite[] }>('GET', path);
-        show(answer, () => answer.sites.map(siteText).join('\n\n'));
+        const { answer, text } = await perform(control, name, options);
+        show(answer, text);
       }),
     );
 }
 
+/** An option without its value is true. */
+type Options = { disconnect?: number | true; force?: true; lift?: string | true };
+type Performed = { answer: unknown; text: () => string };
+
+function readId(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give the number of a connection.');
+  return Number(text);
+}
+
+async function perform(
+  control: Pick<ControlClient, 'request'>,
+  name: string,
+  { disconnect, force, lift }: Options,
+): Promise<Performed> {
+  if (disconnect !== undefined && lift !== undefined)
+    throw new UsageError('give either --disconnect or --lift');
+  if (force && disconnect === undefined) throw new UsageError('--force needs --disconnect');
+  if (disconnect !== undefined) {
+    const asked = { name, ...(disconnect !== true && { connection: disconnect }), ...(force && { force }) };
+    const answer = await control.request<ShownDisconnections>('POST', '/queue/site/disconnect', asked);
+    return { answer, text: () => disconnectedText(answer) };
+  }
+  if (lift !== undefined) {
+    const asked = { name, ...(lift !== true && { restriction: lift }) };
+    const answer = await control.request<ShownLifted>('POST', '/queue/site/lift', asked);
+    return { answer, text: () => liftedText(answer) };
+  }
+  const path = `/queue/site?${new URLSearchParams({ name })}`;
+  const answer = await control.request<{ sites: ShownSite[] }>('GET', path);
+  return { answer, text: () => answer.sites.map(siteText).join('\n\n') };
+}
+
+const ENDS: Record<ShownDisconnections['disconnected'][number]['how'], string> = {
+  closed: 'closed',
+  after_message: 'ends after the message that it sends',
+  cut: 'cut off',
+};
+
+function disconnectedText({ disconnected }: ShownDisconnections): string {
+  if (disconnected.length === 0) return 'No connection is open.';
+  return disconnected.map((one) => `Connection ${one.id}${placeText(one)}: ${ENDS[one.how]}`).join('\n');
+}
+
+function placeText({ host, address }: { host: string | null; address: string | null }): string {
+  return host === null ? '' : ` to ${printable(host)} [${address}]`;
+}
+
+function liftedText({ lifted }: ShownLifted): string {
+  if (lifted.length === 0) return 'Nothing keeps this site: it does not rest, and no rule is in force.';
+  return lifted
+    .map((one) =>
+      one.kind === 'rest'
+        ? `Lifted the rest of ${printable(one.site)}: ${printable(one.reason ?? '')}`
+        : `Lifted: ${restrictionLine(one)}`,
+    )
+    .join('\n');
+}
+
 function siteText(site: ShownSite): string {
-  const { provider, source, sessions, idleSessions, allowedConnections, claimed, queues } = site;
+  const { provider, source, sessions, idleSessions, allowedConnections, claimed, queues, connections } = site;
   return [
     `Site ${printable(site.site)}`,
     `Provider: ${provider ?? 'none of the table'}; source: ${source ?? 'chosen by the system'}`,
@@ -32,12 +104,29 @@ function siteText(site: ShownSite): string {
     `Connections: ${sessions} of ${allowedConnections} allowed now, ${idleSessions} idle`,
     `Mail: ${counted(claimed, 'message')} claimed, ${counted(queues, 'queue')} due`,
     formatTable(['limit', 'value', 'from'], site.limits.map(limitRow)),
+    ...(connections.length === 0 ? [] : [formatTable(CONNECTION_HEADINGS, connections.map(connectionRow))]),
     ...site.restrictions.map(restrictionLine),
     ...site.restingTenants.map(
       ({ tenantId, until, reason }) =>
         `Tenant ${shownTenant(tenantId)} rests until ${until}: ${printable(reason)}`,
     ),
   ].join('\n');
+}
+
+const CONNECTION_HEADINGS = ['connection', 'host', 'address', 'TLS', 'since', 'messages', 'state', 'tenant'];
+
+function connectionRow(connection: ShownSite['connections'][number]): string[] {
+  const { id, host, address, tls, since, messages, state, tenantId } = connection;
+  return [
+    String(id),
+    printable(host ?? '-'),
+    address ?? '-',
+    tls ?? 'none',
+    since?.replace(/\.\d+Z$/, 'Z') ?? '-',
+    String(messages),
+    state,
+    tenantId === null ? '-' : shownTenant(tenantId),
+  ];
 }
 
 const BINDINGS: Record<ShownSite['binding']['limit'], string> = {

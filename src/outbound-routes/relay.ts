@@ -25,7 +25,10 @@ export function passwordContext(route: string): readonly string[] {
 }
 
 /** `host` is one of the relay, of which one address is tried. */
-type RelaySession = Pick<SmtpOptions, 'address' | 'timeouts' | 'isPressed' | 'onPhase' | 'observer'> & {
+type RelaySession = Pick<
+  SmtpOptions,
+  'address' | 'timeouts' | 'isPressed' | 'cut' | 'onPhase' | 'observer'
+> & {
   host: string;
 };
 

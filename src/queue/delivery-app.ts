@@ -26,6 +26,7 @@ export type DeliveryApp = SendingApp & {
     | 'sitesWhere'
     | 'resolve'
     | 'restrictionsAt'
+    | 'lift'
     | 'stop'
   >;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;

@@ -4,7 +4,7 @@ import type { PartThread } from '../system/thread.ts';
 import { createPart } from '../thread-app.ts';
 import type { Traces } from './conversation/trace.ts';
 import type { LocalReceiver } from './local-receiver.ts';
-import type { ExplainSites } from './shaping/site-report.ts';
+import type { Sites } from './shaping/site-calls.ts';
 import { receiveHanded } from './thread/local-mail.ts';
 import { DELIVERY_PART, type DeliveryCalls, type DeliveryHost, type DeliverySigns } from './thread/part.ts';
 import { RemoteTraces } from './thread/traces.ts';
@@ -16,7 +16,7 @@ export type Delivery = PartThread<DeliveryCalls> & {
   /** Starts to deliver. `receiveLocally` takes the mail for domains that are received here. */
   begin(receiveLocally: LocalReceiver): Promise<void>;
   readonly explainWaiting: ExplainWaiting;
-  readonly explainSites: ExplainSites;
+  readonly sites: Sites;
 };
 
 /** Returns the delivery of the daemon. */
@@ -52,6 +52,6 @@ export function createDelivery(app: App, { inThreads }: { inThreads: boolean }):
     },
     // An email is shown without its reason while the thread starts or ends.
     explainWaiting: (queues) => part.calls.explainWaiting(queues).catch(() => new Map()),
-    explainSites: (named) => part.calls.explainSites(named),
+    sites: part.calls,
   };
 }

@@ -16,13 +16,14 @@ import { bandOf, parseQueueKey } from './queue-key.ts';
 import type { Decision, QueueName, ScheduleEvent } from './schedule/events.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
-import { runSession } from './sessions/session.ts';
+import { type RunningSession, startSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
 import { shapedSite } from './shaping/shaped-site.ts';
 import { isAt, type ShapingChange } from './shaping/shaping.ts';
-import { type NamedSite, reportSites, type SiteReport } from './shaping/site-report.ts';
+import type { Sites } from './shaping/site-calls.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
+import { createSites } from './sites.ts';
 import { releaseUnsent } from './state/recover.ts';
 import type { QueueWaits } from './waiting.ts';
 
@@ -48,6 +49,7 @@ export class Dispatcher implements RunningWork {
   /** Claims that are not settled, and those of them that are being sent. */
   readonly #claims = new Map<Claim['id'], Claim>();
   readonly #sending = new Map<Claim['id'], Claim>();
+  readonly #sessions = new Map<number, RunningSession>();
   /** Sessions that wait for a decision. */
   readonly #waiting = new Map<number, (next: NextClaim | undefined) => void>();
   /** Claims that are being written. */
@@ -66,10 +68,19 @@ export class Dispatcher implements RunningWork {
   #isStopped = false;
   /** True when nothing more may be sent, since the time to stop is up. */
   #isAbandoned = false;
+  /** What an operator sees of sites, and does there. */
+  readonly sites: Sites;
 
   constructor(app: DeliveryApp) {
     this.#app = app;
     this.#schedule = new Schedule({ connections: app.config.delivery.connections });
+    this.sites = createSites({
+      ...app,
+      schedule: this.#schedule,
+      sessions: this.#sessions,
+      claims: this.#claims,
+      tell: (event) => this.#tell(event),
+    });
     this.#finder = new DueFinder(app, (keys) => this.#tell({ kind: 'due', queues: keys.map(queueNameOf) }));
   }
 
@@ -255,11 +266,6 @@ export class Dispatcher implements RunningWork {
     return waitsOf(this.#schedule, queues, this.#app.clock);
   }
 
-  /** Says how the sites that an operator names are spoken to. */
-  async explainSites(named: NamedSite): Promise<readonly SiteReport[]> {
-    return reportSites({ ...this.#app, schedule: this.#schedule }, named);
-  }
-
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {
     const { db, clock, runId, wakeups, log } = this.#app;
     const elapsed = clock.elapsed();
@@ -320,10 +326,13 @@ export class Dispatcher implements RunningWork {
     try {
       // Queues whose routes are found at the same moment are then claimed together.
       await new Promise((resolve) => setImmediate(resolve));
-      await runSession(this.#app, this.#contextOf(session, site, messagesPerConnection));
+      const running = startSession(this.#app, this.#contextOf(session, site, messagesPerConnection));
+      this.#sessions.set(session, running);
+      await running.ended;
     } catch (error) {
       this.#app.log.error({ err: error, site }, 'a session failed');
     } finally {
+      this.#sessions.delete(session);
       this.#tell({ kind: 'ended', session });
     }
   }

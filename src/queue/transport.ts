@@ -4,6 +4,7 @@
  */
 import type { RecipientRow } from '../db/tables.ts';
 import type { Claim } from './claim.ts';
+import type { Connection } from './connection.ts';
 import { type Outcome, type Verdict, verdictForAll } from './outcome/outcome.ts';
 
 /** The result of an attempt. Each recipient of the claim has a verdict or is put back, unless all are released. */
@@ -26,6 +27,8 @@ export type Evaluated = Extract<Attempt, { kind: 'evaluated' }>;
 export type MayEnd = () => Promise<unknown> | undefined;
 
 export type Transport = {
+  /** Null while there is none. A transport without hosts never has one. */
+  readonly connection: Connection | null;
   /** True while a message can be sent without connecting first. */
   readonly isConnected: boolean;
   /** True when the peer refused the last connection or broke it off. */
@@ -43,6 +46,8 @@ export type Transport = {
   closeWhenFull(): Promise<void>;
   /** Ends what is open. The session has settled all claims. */
   close(): Promise<void>;
+  /** Ends the connection at once, also in the middle of a message, because the operator says so. */
+  cut(): void;
 };
 
 /** Returns the attempt of a claim whose outcome is known without sending anything. */

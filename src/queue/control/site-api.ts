@@ -1,41 +1,109 @@
-/** Registers the operator's route that says how a site is spoken to. It is served on the control socket alone. */
+/** Registers the operator's routes of sites: how they are spoken to, and the end of connections and rests. They are served on the control socket alone. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
 import { isoTime } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
-import type { ExplainSites, SiteReport } from '../shaping/site-report.ts';
+import type { Restriction } from '../shaping/restriction.ts';
+import type { Disconnected, Lifted, Sites } from '../shaping/site-calls.ts';
+import type { ConnectionReport, NamedSite, SiteReport } from '../shaping/site-report.ts';
 import { findSiteOf } from './site-store.ts';
 
 /** The whole key of a site, one of its hosts, or a domain. */
-const siteSchema = Type.Object({ name: Type.String({ minLength: 1, maxLength: 1_000 }) });
+const name = Type.String({ minLength: 1, maxLength: 1_000 });
+const siteSchema = Type.Object({ name });
+type Named = Static<typeof siteSchema>;
 
-/** `explainSites` is undefined when no daemon runs: nothing is delivered then. */
-type SiteApp = Pick<App, 'db'> & { explainSites: ExplainSites | undefined };
+/** Without the id of a connection, all of the site end. */
+const disconnectSchema = Type.Object(
+  {
+    name,
+    connection: Type.Optional(Type.Integer({ minimum: 1 })),
+    force: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+/** `restriction` is the id of one or the name of a rule. Without it, everything that keeps the site is lifted. */
+const liftSchema = Type.Object(
+  { name, restriction: Type.Optional(Type.String({ minLength: 1, maxLength: 2_000 })) },
+  { additionalProperties: false },
+);
+
+/** `sites` is undefined when no daemon runs: nothing is delivered then. */
+type SiteApp = Pick<App, 'db' | 'dns'> & { sites: Sites | undefined };
 
 /** A site as the control socket answers with it. */
 export type ShownSite = ReturnType<typeof showSite>;
+/** What a command has done at a site. */
+export type ShownDisconnections = { disconnected: readonly Disconnected[] };
+export type ShownLifted = { lifted: ReturnType<typeof showLifted>[] };
 
-/** Registers `GET /queue/site` on the server of the control socket. */
-export function registerSiteReport(server: FastifyInstance, { db, explainSites }: SiteApp): void {
-  server.get<{ Querystring: Static<typeof siteSchema> }>(
+/** Registers `/queue/site` on the server of the control socket. */
+export function registerSiteReport(server: FastifyInstance, app: SiteApp): void {
+  server.get<{ Querystring: Named }>(
     '/queue/site',
     { schema: { querystring: siteSchema } },
     async ({ query }) => {
-      if (!explainSites) throw new AppError('invalid_state', 'No daemon runs, so nothing is being delivered');
-      const name = query.name.toLowerCase();
-      const sites = await explainSites({ name, siteOfDomain: await findSiteOf(db.read, name) });
-      if (sites.length === 0)
-        throw new AppError(
-          'not_found',
-          `No site is known by ${name}: it is no host, key or domain of mail since the daemon started`,
-        );
-      return { sites: sites.map(showSite) };
+      const { reports } = await findSites(app, query.name);
+      return { sites: reports.map(showSite) };
+    },
+  );
+  server.post<{ Body: Static<typeof disconnectSchema> }>(
+    '/queue/site/disconnect',
+    { schema: { body: disconnectSchema } },
+    async ({ body }): Promise<ShownDisconnections> => {
+      const { sites, named } = await findSites(app, body.name);
+      const { connection = null, force = false } = body;
+      const disconnected = await sites.disconnect({ ...named, connection, force });
+      if (connection !== null && disconnected.length === 0)
+        throw new AppError('not_found', `${body.name} has no connection ${connection}: it has ended`);
+      return { disconnected };
+    },
+  );
+  server.post<{ Body: Static<typeof liftSchema> }>(
+    '/queue/site/lift',
+    { schema: { body: liftSchema } },
+    async ({ body }): Promise<ShownLifted> => {
+      const { sites, named } = await findSites(app, body.name);
+      const { restriction = null } = body;
+      const lifted = await sites.liftRests({ ...named, restriction });
+      if (restriction !== null && lifted.length === 0)
+        throw new AppError('not_found', `${restriction} is not in force at ${body.name}`);
+      return { lifted: lifted.map(showLifted) };
     },
   );
 }
 
-function showSite({ limits, binding, restingTenants, restrictions, ...site }: SiteReport) {
+type Found = { sites: Sites; named: NamedSite; reports: readonly SiteReport[] };
+
+/** Returns the sites that the operator names. @throws AppError when there are none */
+async function findSites({ db, dns, sites }: SiteApp, asked: string): Promise<Found> {
+  if (!sites) throw new AppError('invalid_state', 'No daemon runs, so nothing is being delivered');
+  const name = asked.toLowerCase();
+  const named = { name, siteOfDomain: await findSiteOf(db.read, name) };
+  const reports = await sites.explainSites(named);
+  if (reports.length > 0) return { sites, named, reports };
+  // A domain whose mail has all left is known by its hosts alone.
+  const host = await findHostOf(dns, name);
+  if (host !== undefined) {
+    const byHost = { name: host, siteOfDomain: undefined };
+    const found = await sites.explainSites(byHost);
+    if (found.length > 0) return { sites, named: byHost, reports: found };
+  }
+  throw new AppError(
+    'not_found',
+    `No site is known by ${asked}: it is no host, key or domain of mail since the daemon started`,
+  );
+}
+
+/** Returns the host that a domain prefers; undefined when DNS has none. */
+async function findHostOf(dns: App['dns'], domain: string): Promise<string | undefined> {
+  const answer = await dns.mx(domain);
+  if (answer.kind !== 'found') return undefined;
+  return answer.records.toSorted((one, other) => one.preference - other.preference)[0]?.exchange;
+}
+
+function showSite({ limits, binding, connections, restingTenants, restrictions, ...site }: SiteReport) {
   return {
     ...site,
     limits: Object.entries(limits).map(([limit, { value, origin }]) => ({
@@ -43,12 +111,27 @@ function showSite({ limits, binding, restingTenants, restrictions, ...site }: Si
       value,
       origin: { ...origin, until: 'until' in origin ? isoTime(origin.until) : null },
     })),
-    binding: { ...binding, until: binding.until === null ? null : isoTime(binding.until) },
+    binding: { ...binding, until: timeOf(binding.until) },
+    connections: connections.map(showConnection),
     restingTenants: restingTenants.map((one) => ({ ...one, until: isoTime(one.until) })),
-    restrictions: restrictions.map(({ since, until, ...one }) => ({
-      ...one,
-      since: isoTime(since),
-      until: isoTime(until),
-    })),
+    restrictions: restrictions.map(showRestriction),
   };
+}
+
+function showConnection({ since, ...connection }: ConnectionReport) {
+  return { ...connection, since: timeOf(since) };
+}
+
+function showRestriction({ since, until, ...restriction }: Restriction) {
+  return { ...restriction, since: isoTime(since), until: isoTime(until) };
+}
+
+function showLifted(lifted: Lifted) {
+  if (lifted.kind === 'rest') return { ...lifted, until: timeOf(lifted.until) };
+  const { kind, ...restriction } = lifted;
+  return { kind, ...showRestriction(restriction) };
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
 }

@@ -83,6 +83,10 @@ export type ScheduleEvent =
   | { kind: 'put-back'; session: number; mail: ClaimedMail }
   /** The limits of the site, and all rests that rules have imposed on it, instead of those before. */
   | { kind: 'shaped'; site: string; limits: SiteLimits; rests: readonly Rest[] }
+  /** The operator ends the rest of a site after failures. */
+  | { kind: 'rest-lifted'; site: string }
+  /** The operator ends a session: at once when it waits for mail, and otherwise after what it sends. */
+  | { kind: 'dismissed'; session: number }
   /** From now on nothing is claimed. What is claimed is still sent. */
   | { kind: 'stopping' }
   /** Time has passed. */

@@ -3,7 +3,7 @@ import type { WaitCause } from './events.ts';
 import type { Groups } from './groups.ts';
 import type { SiteLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
-import type { Site } from './site.ts';
+import type { Session, Site } from './site.ts';
 
 /**
  * The limit that binds. `none` means that the site has as many connections as its mail needs. `until` is a time of the monotonic
@@ -30,6 +30,14 @@ type Binding = {
   reason: string | null;
 };
 
+/** A session that is open: it waits for mail, sends, or takes no more mail and ends. */
+export type SessionExplanation = {
+  id: number;
+  state: 'idle' | 'busy' | 'ending';
+  /** The tenant that the connection counts for; null while it waits. */
+  tenantId: string | null;
+};
+
 export type SiteExplanation = {
   kind: 'site';
   site: string;
@@ -38,6 +46,7 @@ export type SiteExplanation = {
   sessions: number;
   idleSessions: number;
   allowedConnections: number;
+  connections: readonly SessionExplanation[];
   /** Messages that are claimed and that no session has taken. */
   claimed: number;
   /** Queues in which mail is due. */
@@ -62,11 +71,19 @@ export function explainSite(site: Site, situation: Situation): SiteExplanation {
     sessions: site.sessions.size,
     idleSessions: [...site.sessions].filter(({ ready }) => ready !== undefined).length,
     allowedConnections: site.allowedConnections(now),
+    connections: [...site.sessions].map(explainSession),
     claimed: site.ahead.length,
     queues: site.queues.size,
     binding: bindingOf(site, situation),
     restingTenants: site.restingTenants(now),
   };
+}
+
+/** A session that can take the next message before the last one is settled is busy until then. */
+function explainSession({ id, slot, ready, isEnding, isDismissed }: Session): SessionExplanation {
+  const tenantId = slot.charge?.tenantId ?? null;
+  const present = ready && tenantId === null ? 'idle' : 'busy';
+  return { id, state: isEnding || isDismissed ? 'ending' : present, tenantId };
 }
 
 function bindingOf(site: Site, { pool, groups, now }: Situation): Binding {

@@ -101,6 +101,11 @@ export class Learned {
     this.#isProbed = true;
   }
 
+  /** Ends the rest, so that one message tries the site now. */
+  endRest(): void {
+    this.#rest = undefined;
+  }
+
   #failed(kind: Refusal['kind'], text: string, now: number): void {
     this.#failures++;
     // A delivery that was under way when the rest began says nothing new.

@@ -131,6 +131,18 @@ export class Schedule {
           this.#serve(site);
         });
         return;
+      case 'rest-lifted':
+        this.#withSite(event.site, (site) => {
+          site.learned.endRest();
+          this.#serve(site);
+        });
+        return;
+      case 'dismissed':
+        this.#withSession(event.session, (session) => {
+          session.isDismissed = true;
+          this.#serve(session.site);
+        });
+        return;
       case 'stopping':
         this.#stop();
         return;
@@ -210,7 +222,7 @@ export class Schedule {
   #claimed({ site: key, mail, recipients, exhausted }: Extract<ScheduleEvent, { kind: 'claimed' }>): void {
     this.#withSite(key, (site) => {
       const isExhausted = new Set(exhausted);
-      for (const queue of this.#endClaim(site))
+      for (const queue of site.endClaim())
         if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#forgetQueue(site, queue);
       site.countRecipients(recipients, this.#now);
       for (const claimed of mail) site.insert(claimed);
@@ -220,16 +232,10 @@ export class Schedule {
 
   #claimFailed(key: string): void {
     this.#withSite(key, (site) => {
-      for (const queue of this.#endClaim(site)) queue.mayHaveMore = true;
+      for (const queue of site.endClaim()) queue.mayHaveMore = true;
       site.pausedUntil = this.#now + PAUSE_AFTER_FAILURE_MS;
       this.#serve(site);
     });
-  }
-
-  #endClaim(site: Site): readonly Queue[] {
-    const { claiming = [] } = site;
-    site.claiming = undefined;
-    return claiming;
   }
 
   #forgetQueue(site: Site, queue: Queue): void {
@@ -258,7 +264,8 @@ export class Schedule {
     for (const session of site.sessions) {
       const { ready, isLast, isEnding } = session;
       if (!ready || isEnding) continue;
-      const leaves = (isLast && site.sessions.size > 1) || this.#sessions.isExcess(site);
+      const isOver = session.isDismissed || (isLast && site.sessions.size > 1);
+      const leaves = isOver || this.#sessions.isExcess(site);
       if (leaves || (!ready.isConnected && !site.mayConnect(session, this.#now))) this.#end(session);
       else if (site.ahead.length > 0) this.#send(session);
       else if (!isLast) this.#claimMore(site);

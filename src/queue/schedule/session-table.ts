@@ -47,6 +47,7 @@ export class SessionTable {
       isConnected: false,
       isLast: false,
       isEnding: false,
+      isDismissed: false,
       isGivenUp: false,
     };
     this.#sessions.set(session.id, session);

@@ -40,6 +40,8 @@ export type Session = {
   isLast: boolean;
   /** True once it was told to end, or has given up its connection. */
   isEnding: boolean;
+  /** True once the operator has ended it: it takes no more mail. */
+  isDismissed: boolean;
   isGivenUp: boolean;
 };
 
@@ -235,6 +237,13 @@ export class Site {
     const ahead = Math.max(this.sessions.size * AHEAD_PER_SESSION, MIN_AHEAD);
     const most = Math.min(this.#recipients?.perClaim ?? MAX_MESSAGES_PER_CLAIM, MAX_MESSAGES_PER_CLAIM);
     return Math.min(ahead - this.ahead.length, most);
+  }
+
+  /** Notes that a claim is written, and returns its queues. */
+  endClaim(): readonly Queue[] {
+    const { claiming = [] } = this;
+    this.claiming = undefined;
+    return claiming;
   }
 
   countRecipients(recipients: number, now: number): void {

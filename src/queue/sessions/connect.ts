@@ -103,6 +103,10 @@ type Opening = {
   deadline: number;
   /** Returns true when a host that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   isPressed: () => boolean;
+  /** Aborted once the operator ends the connection. */
+  cut?: AbortSignal | undefined;
+  /** Is told each address before it is tried. */
+  onTry?: (host: string, address: string) => void;
 };
 
 /**
@@ -115,7 +119,7 @@ export async function connect(
   opening: Opening,
 ): Promise<Connected> {
   const leaving = leaveFrom(app, source);
-  const { claim, addresses, deadline, isPressed } = opening;
+  const { claim, addresses, deadline, isPressed, cut, onTry } = opening;
   const startedAt = app.clock.elapsed();
   let outcome = claim.brokenOff?.outcome ?? NO_HOST_REACHED;
   let wasTried = false;
@@ -123,7 +127,8 @@ export async function connect(
   let hasFailed = false;
   for (const { name, address, taker } of candidateHosts(app, hosts, { claim, addresses })) {
     const now = app.clock.elapsed();
-    if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
+    if (cut?.aborted || now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
+    onTry?.(name, address);
     const peer = { mx: name, address, tls: null };
     const connecting = relay
       ? connectToRelay(app, relay, { peer, opening })
@@ -211,7 +216,7 @@ async function connectToTaker(
   const tls = requirementOf(taker, claim);
   const opened = await openRequired(app, { address, taker, tls }, opening);
   // Mail that asks for the opposite of a policy says nothing about the policy, and reports are such mail (RFC 8460 section 3).
-  if (!requiresTls(claim) && !ignoresPolicies(claim)) {
+  if (!requiresTls(claim) && !ignoresPolicies(claim) && !opening.cut?.aborted) {
     const [domain = ''] = claim.recipients.map(nextHopOf);
     app.tls.observe({ domain, host: taker.name, address, tls, opened });
   }
@@ -234,7 +239,7 @@ async function connectToRelay(
   relay: Relay,
   { peer, opening }: { peer: { mx: string; address: string }; opening: Opening },
 ): Promise<OpenedSmtp> {
-  const { claim, isPressed } = opening;
+  const { claim, isPressed, cut } = opening;
   const { mx: host, address } = peer;
   const watching = { onPhase: crashOn(app), observer: recordIn(app, claim) };
   const opened = await openRelay(app, relay, {
@@ -242,6 +247,7 @@ async function connectToRelay(
     address,
     timeouts: timeoutsOf(claim),
     isPressed,
+    cut,
     ...watching,
   });
   if (!opened.ok) return opened;
@@ -260,7 +266,7 @@ function openRequired(
   { address, taker, tls }: Required,
   opening: Opening,
 ): Promise<OpenedSmtp> {
-  const { claim, isPressed } = opening;
+  const { claim, isPressed, cut } = opening;
   const options: Omit<SmtpOptions, 'tls'> = {
     address,
     port: app.config.outbound.smtpPort,
@@ -268,6 +274,7 @@ function openRequired(
     heloName: app.heloName,
     timeouts: timeoutsOf(claim),
     isPressed,
+    cut,
     tickets: app.tls.tickets,
     onPhase: crashOn(app),
     observer: recordIn(app, claim),

@@ -21,6 +21,7 @@ export function createDecidedTransport(
   decide: Decide,
 ): Transport {
   return {
+    connection: null,
     isConnected: false,
     isLost: false,
     idleMs: 0,
@@ -32,6 +33,7 @@ export function createDecidedTransport(
     },
     closeWhenFull: async () => {},
     close: async () => {},
+    cut() {},
   };
 }
 

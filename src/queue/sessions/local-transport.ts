@@ -29,6 +29,7 @@ export function createLocalTransport(
   receive: LocalReceiver,
 ): Transport {
   return {
+    connection: null,
     isConnected: false,
     isLost: false,
     idleMs: 0,
@@ -36,6 +37,7 @@ export function createLocalTransport(
     transact: (claim) => handOver(app, claim, { context, receive }),
     closeWhenFull: async () => {},
     close: async () => {},
+    cut() {},
   };
 }
 

@@ -19,9 +19,23 @@ import { SmtpTransport } from './smtp-transport.ts';
  */
 const MAX_UNSETTLED = 8;
 
-/** Runs a session with a site. Resolves when the session has ended and all its claims are settled. */
-export function runSession(app: DeliveryApp, context: SessionContext): Promise<void> {
-  return new Session(app, context, transportTo(app, context)).run();
+/** A session that runs. */
+export type RunningSession = Pick<Transport, 'connection' | 'cut'> & {
+  /** Resolves when the session has ended and all its claims are settled. */
+  readonly ended: Promise<void>;
+};
+
+/** Starts a session with a site. */
+export function startSession(app: DeliveryApp, context: SessionContext): RunningSession {
+  const transport = transportTo(app, context);
+  const ended = new Session(app, context, transport).run();
+  return {
+    ended,
+    get connection() {
+      return transport.connection;
+    },
+    cut: () => transport.cut(),
+  };
 }
 
 function transportTo(app: DeliveryApp, context: SessionContext): Transport {

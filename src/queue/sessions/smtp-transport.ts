@@ -4,6 +4,7 @@
  */
 import type { Claim } from '../claim.ts';
 import { DELIVERY_DEADLINE_MS } from '../claim.ts';
+import type { Connection } from '../connection.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { cleanReport, type Outcome } from '../outcome/outcome.ts';
 import type { Route } from '../site/route.ts';
@@ -11,7 +12,7 @@ import { type Attempt, MAX_TRIES, type MayEnd, notSent, putBack, type Transport 
 import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
 import type { SessionContext } from './session-context.ts';
-import { type Transacted, transact } from './transact.ts';
+import { brokenOffAt, type Transacted, transact } from './transact.ts';
 
 /**
  * Time that an open connection waits for more mail. It is short, because an idle connection counts against the peer's
@@ -20,6 +21,8 @@ import { type Transacted, transact } from './transact.ts';
 const IDLE_MS = 5_000;
 /** Reply code of a server that closes the connection (RFC 5321 section 3.8). */
 const GOODBYE = 421;
+/** Why a connection that the operator has cut has failed. Senders see it when mail is deferred for it. */
+const ENDED_BY_OPERATOR = 'the operator of the sending server ended the connection';
 
 /** The part of the context that connections use. The route may change while the transport lives. */
 type SmtpContext = Omit<SessionContext, 'next' | 'putBack' | 'settled'>;
@@ -29,13 +32,19 @@ export class SmtpTransport implements Transport {
   readonly #context: SmtpContext;
   /** Transactions whose last reply is outstanding. */
   readonly #transactions = new Set<Promise<Transacted>>();
+  readonly #cut = new AbortController();
   #session: OpenSession | undefined;
+  #connection: Connection | null = null;
   #sentMessages = 0;
   #wasRefused = false;
 
   constructor(app: DeliveryApp, context: SmtpContext) {
     this.#app = app;
     this.#context = context;
+  }
+
+  get connection(): Connection | null {
+    return this.#connection && { ...this.#connection, messages: this.#sentMessages };
   }
 
   get isConnected(): boolean {
@@ -68,19 +77,33 @@ export class SmtpTransport implements Transport {
       addresses,
       deadline: claim.claimedAt + DELIVERY_DEADLINE_MS,
       isPressed,
+      cut: this.#cut.signal,
+      onTry: (host, address) => {
+        const since = clock.elapsed();
+        this.#connection = { host, address, tls: null, since, isOpen: false, messages: 0 };
+      },
     });
     this.#app.monitor.observePart('open', clock.elapsed() - begunAt);
     this.#wasRefused = connected.kind === 'closed';
     if (connected.kind === 'open') {
-      this.#session = connected.session;
-      this.#sentMessages = 0;
+      this.#use(connected.session);
       return undefined;
     }
     const { outcome, wasTried } = connected;
+    const tried = this.#connection;
+    this.#connection = null;
+    if (this.#cut.signal.aborted) return tried ? passOn(claim, outcome, tried) : notSent(claim, outcome);
     const isSentByOthers =
       outcome.report.smtpCode === GOODBYE && claim.tries < MAX_TRIES && this.#context.isServedByOthers();
     if (wasTried) this.#reportRefusal(outcome);
     return isSentByOthers ? putBack(claim) : notSent(claim, outcome);
+  }
+
+  #use(session: OpenSession): void {
+    this.#session = session;
+    this.#sentMessages = 0;
+    if (this.#connection) this.#connection = { ...this.#connection, tls: session.peer.tls, isOpen: true };
+    if (this.#cut.signal.aborted) session.smtp.close(this.#cut.signal.reason);
   }
 
   /** The text of a refusal becomes the reason of a rest, which is shown. */
@@ -115,10 +138,11 @@ export class SmtpTransport implements Transport {
       this.#transactions.delete(sending),
     );
     const now = clock.elapsed();
-    if (brokeOff) this.#context.addresses.avoid(session.peer.address, now);
+    const hostBrokeOff = this.#cut.signal.aborted ? undefined : brokeOff;
+    if (hostBrokeOff) this.#context.addresses.avoid(session.peer.address, now);
     this.#reportOutcomes(
       [...verdicts.values()].map(({ outcome }) => outcome),
-      brokeOff,
+      hostBrokeOff,
     );
     return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
   }
@@ -142,15 +166,29 @@ export class SmtpTransport implements Transport {
     return this.#quit();
   }
 
+  /** What is cut off says nothing about the host. It goes to another one, unless the end of the message was sent. */
+  cut(): void {
+    const reason = new Error(ENDED_BY_OPERATOR);
+    this.#cut.abort(reason);
+    this.#session?.smtp.close(reason);
+  }
+
   /** Ends the SMTP session once the peer has answered everything that was sent. */
   async #quit(): Promise<void> {
     await Promise.allSettled(this.#transactions);
     const session = this.#session;
     this.#session = undefined;
+    this.#connection = null;
     if (!session) return;
     if (session.smtp.isOpen()) void session.smtp.quit();
     else session.smtp.close();
   }
+}
+
+/** Returns the attempt of a claim whose connection was cut while it was opened. Another session tries another address. */
+function passOn(claim: Claim, outcome: Outcome, { address }: Connection): Attempt {
+  if (claim.tries >= MAX_TRIES) return notSent(claim, outcome);
+  return putBack({ ...claim, brokenOff: brokenOffAt(claim, address, outcome) });
 }
 
 function routeToHosts(route: Route): Extract<Route, { kind: 'hosts' }> {

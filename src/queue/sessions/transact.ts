@@ -120,7 +120,8 @@ export function withSecrets(outcome: Outcome, secrets: LoginSecrets | undefined)
   return secrets ? { ...outcome, report: { ...outcome.report, secrets } } : outcome;
 }
 
-function brokenOffAt({ brokenOff }: Claim, address: string, outcome: Outcome): BrokenOff {
+/** Notes that a session with this address has ended in the middle of the delivery, which then goes elsewhere. */
+export function brokenOffAt({ brokenOff }: Claim, address: string, outcome: Outcome): BrokenOff {
   return { outcome, addresses: [...(brokenOff?.addresses ?? []), address] };
 }
 

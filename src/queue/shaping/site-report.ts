@@ -1,9 +1,10 @@
-/** Says for the operator how a site is spoken to: its limits with their origins, the one that binds, and the restrictions in force. */
+/** Says for the operator how a site is spoken to: its limits with their origins, the one that binds, its connections, and the restrictions in force. */
 
 import { providerOfSite } from '../../providers/provider-of-site.ts';
 import type { Clock } from '../../system/clock.ts';
+import type { Connection } from '../connection.ts';
 import { parseQueueKey } from '../queue-key.ts';
-import type { SiteExplanation } from '../schedule/explain.ts';
+import type { SessionExplanation, SiteExplanation } from '../schedule/explain.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { isSite } from '../site-name.ts';
 import type { ResolvedLimits, ShapedSite } from './limits-of.ts';
@@ -19,37 +20,64 @@ const MAX_REPORTED = 100;
  */
 export type NamedSite = { name: string; siteOfDomain: string | undefined };
 
+/** A connection of a site. `id` names it until the daemon stops. */
+export type ConnectionReport = {
+  id: number;
+  state: 'connecting' | 'sending' | 'idle' | 'ending';
+  /** Null before anything was dialled. */
+  host: string | null;
+  address: string | null;
+  tls: string | null;
+  /** Time at which it was dialled, in Unix milliseconds. */
+  since: number | null;
+  messages: number;
+  /** The tenant whose mail it sends; null while it waits for mail. */
+  tenantId: string | null;
+};
+
 /** Times are in Unix milliseconds; `source` and `provider` are null where there is none. */
-export type SiteReport = Omit<SiteExplanation, 'kind' | 'limits'> & {
+export type SiteReport = Omit<SiteExplanation, 'kind' | 'limits' | 'connections'> & {
   provider: string | null;
   source: string | null;
   limits: ResolvedLimits;
+  connections: readonly ConnectionReport[];
   restrictions: readonly Restriction[];
 };
 
-/** Asks those who deliver. The answer is empty when no mail was routed to such a site since the start. */
-export type ExplainSites = (named: NamedSite) => Promise<readonly SiteReport[]>;
-
-type Reporting = {
+export type Reporting = {
   clock: Pick<Clock, 'now' | 'elapsed'>;
   shaping: Pick<Shaping, 'sitesWhere' | 'resolve' | 'restrictionsAt'>;
   schedule: Pick<Schedule, 'explain' | 'sitesOf'>;
+  /** Claims that are not settled. */
+  claims: ReadonlyMap<number, { site: string; recipients: readonly { domain: string }[] }>;
+  /** Returns the connection of a session; null when it has none. */
+  connectionOf(session: number): Connection | null;
 };
 
-/** Returns the sites that the operator names, and those where mail for a domain of this name is. */
-export function reportSites(app: Reporting, { name, siteOfDomain }: NamedSite): SiteReport[] {
+/** Reports on the sites that the operator names. */
+export function reportSites(app: Reporting, named: NamedSite): SiteReport[] {
+  return sitesNamed(app, named).flatMap((site) => reportSite(app, site) ?? []);
+}
+
+/** Returns the sites that the operator names, and those where mail for a domain of this name is or is sent to. */
+function sitesNamed(
+  app: Pick<Reporting, 'shaping' | 'schedule' | 'claims'>,
+  { name, siteOfDomain }: NamedSite,
+): ShapedSite[] {
   const ofDomain = new Set(app.schedule.sitesOf((queue) => parseQueueKey(queue).domain === name));
+  for (const { site, recipients } of app.claims.values())
+    if (recipients.some(({ domain }) => domain === name)) ofDomain.add(site);
   if (siteOfDomain !== undefined) ofDomain.add(siteOfDomain);
   return app.shaping
     .sitesWhere((key) => ofDomain.has(key) || isSite(key.toLowerCase(), name))
-    .slice(0, MAX_REPORTED)
-    .flatMap((site) => reportSite(app, site) ?? []);
+    .slice(0, MAX_REPORTED);
 }
 
-function reportSite({ clock, shaping, schedule }: Reporting, site: ShapedSite): SiteReport | undefined {
+function reportSite(app: Reporting, site: ShapedSite): SiteReport | undefined {
+  const { clock, shaping, schedule } = app;
   const explained = schedule.explain(site.key, clock.elapsed());
   if (!explained) return undefined;
-  const { kind: _kind, limits: _limits, binding, restingTenants, ...counts } = explained;
+  const { kind: _kind, limits: _limits, binding, connections, restingTenants, ...counts } = explained;
   const toUnix = clock.now() - clock.elapsed();
   return {
     ...counts,
@@ -58,6 +86,27 @@ function reportSite({ clock, shaping, schedule }: Reporting, site: ShapedSite): 
     limits: shaping.resolve(site),
     binding: { ...binding, until: binding.until === null ? null : binding.until + toUnix },
     restingTenants: restingTenants.map((one) => ({ ...one, until: one.until + toUnix })),
+    connections: connections.map((one) => reportConnection(one, app.connectionOf(one.id), toUnix)),
     restrictions: shaping.restrictionsAt(site),
+  };
+}
+
+/** `toUnix` is added to times of the monotonic clock. */
+function reportConnection(
+  { id, state, tenantId }: SessionExplanation,
+  connection: Connection | null,
+  toUnix: number,
+): ConnectionReport {
+  const { host = null, address = null, tls = null, since, isOpen = false, messages = 0 } = connection ?? {};
+  const busy = isOpen ? 'sending' : 'connecting';
+  return {
+    id,
+    state: state === 'busy' ? busy : state,
+    host,
+    address,
+    tls,
+    since: since === undefined ? null : since + toUnix,
+    messages,
+    tenantId,
   };
 }

@@ -18,20 +18,19 @@ import { DeliveryMonitor } from '../delivery-monitor.ts';
 import { RepliesFile } from '../outcome/replies/replies.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { openRules } from '../shaping/rules-file.ts';
-import type { ExplainSites } from '../shaping/site-report.ts';
+import type { Sites } from '../shaping/site-calls.ts';
 import { type ExplainWaiting, nothingWaits } from '../waiting.ts';
 import { startDelivering } from '../worker.ts';
 import { createRemoteReceiver, type ReceiveCalls } from './local-mail.ts';
 import { serveTraces, type TellCalls, type WatchCalls } from './traces.ts';
 
-export type DeliveryCalls = WatchCalls & {
-  /** Starts to deliver. Mail that was left in flight has been recovered by then. */
-  begin(): Promise<void>;
-  /** Says what the due mail of queues waits for. */
-  explainWaiting: ExplainWaiting;
-  /** Says how the sites that an operator names are spoken to. */
-  explainSites: ExplainSites;
-};
+export type DeliveryCalls = WatchCalls &
+  Sites & {
+    /** Starts to deliver. Mail that was left in flight has been recovered by then. */
+    begin(): Promise<void>;
+    /** Says what the due mail of queues waits for. */
+    explainWaiting: ExplainWaiting;
+  };
 
 /** Signs of a fault that no single attempt shows (delivery-monitor.ts). */
 export type DeliverySigns = Pick<DeliveryMonitor, 'deliversNothing' | 'failsDns'>;
@@ -57,12 +56,14 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
   const trace = new DeliveryTrace();
   const works: RunningWork[] = [];
   let explainWaiting = nothingWaits;
-  let explainSites: ExplainSites = async () => [];
+  let sites = NO_SITES;
   return {
     calls: {
       ...serveTraces(trace, host),
       explainWaiting: (queues) => explainWaiting(queues),
-      explainSites: (named) => explainSites(named),
+      explainSites: (named) => sites.explainSites(named),
+      disconnect: (request) => sites.disconnect(request),
+      liftRests: (request) => sites.liftRests(request),
       async begin() {
         const monitor = new DeliveryMonitor(app);
         const replies = new RepliesFile({ ...app, log: SILENT });
@@ -74,7 +75,7 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
           trace,
         });
         explainWaiting = (queues) => delivering.explainWaiting(queues);
-        explainSites = (named) => delivering.explainSites(named);
+        sites = delivering.sites;
         works.push(
           delivering,
           startWork(app, createTableWork(app, replies)),
@@ -88,6 +89,13 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
     },
   };
 }
+
+/** The sites of a thread that does not deliver yet. */
+const NO_SITES: Sites = {
+  explainSites: async () => [],
+  disconnect: async () => [],
+  liftRests: async () => [],
+};
 
 /** The main thread reads the same reply table, and reports on it. */
 const SILENT: Record<'info' | 'error', Log['info']> = { info() {}, error() {} };

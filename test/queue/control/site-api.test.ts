@@ -18,8 +18,9 @@ import { openRoutedSpool } from '../routed-spool.ts';
 const closing = closeAfterTests();
 const hosts: Hosts = {};
 const spool = closing(await openRoutedSpool(hosts));
+let isRefusing = true;
 const server = await startCommandServer((line) =>
-  line.startsWith('RCPT') ? '450 4.2.0 later please' : acceptEverything(line),
+  isRefusing && line.startsWith('RCPT') ? '450 4.2.0 later please' : acceptEverything(line),
 );
 hosts['192.0.2.1'] = closing(server).port;
 spool.addZone(
@@ -45,23 +46,23 @@ test('a site is shown with its limits, their origins, what binds, and the restri
   const control = closing(
     await openControlSocket(spool.app, {
       certificates: inspectCertificates(spool.app),
-      explainSites: (named) => dispatcher.explainSites(named),
+      sites: dispatcher.sites,
     }),
   );
   await spool.accept('bob@one.example');
   const isKnown = (name: string, restrictions: number) =>
     waitUntil(async () => {
-      const [site] = await dispatcher.explainSites({ name, siteOfDomain: undefined });
+      const [site] = await dispatcher.sites.explainSites({ name, siteOfDomain: undefined });
       return site?.restrictions.length === restrictions;
     });
   await spool.settled();
   await isKnown('mx.one.example', 3);
-  await spool.accept('bob@two.example');
+  const second = await spool.accept('bob@two.example');
   await isKnown('two.example', 3);
 
   const { sites } = JSON.parse((await ask('MX.one.example', '--json')).output);
   assert.equal(sites.length, 1);
-  const [{ limits, binding, restingTenants, restrictions, ...site }] = sites;
+  const [{ limits, binding, connections, restingTenants, restrictions, ...site }] = sites;
   assert.deepEqual(site, {
     site: 'mx.one.example',
     sessions: 1,
@@ -114,6 +115,29 @@ test('a site is shown with its limits, their origins, what binds, and the restri
 
   await spool.clock.advance(31 * 60_000);
   assert.match((await ask('one.example')).output, /^connections +20 +setting delivery\.connectionsPerSite$/m);
+
+  const wrong = await ask('mx.one.example', '--lift', 'slower');
+  assert.equal(wrong.code, 1, 'what is not in force');
+  assert.match(wrong.errors, /slower is not in force at mx\.one\.example/);
+  const one = await ask('mx.one.example', '--lift', 'tenant-rest');
+  assert.match(
+    one.output,
+    /^Lifted: Rule tenant-rest of tenant \S+ at mx\.one\.example: rest until .*later please\n$/,
+  );
+  assert.match((await ask('one.example')).output, /^Binds now: the site rests until .*site-rest/m);
+  isRefusing = false;
+  const rest = JSON.parse((await ask('mx.one.example', '--lift', '--json')).output);
+  assert.deepEqual(
+    rest.lifted.map(({ kind, rule }: Record<string, unknown>) => [kind, rule]),
+    [['restriction', 'site-rest']],
+  );
+  await waitUntil(
+    async () => (await spool.email(second)).status === 'delivered',
+    'the mail that waited leaves',
+  );
+  assert.match((await ask('mx.one.example', '--lift')).output, /^Nothing keeps this site/);
+  assert.equal((await ask('mx.one.example', '--lift', '--disconnect')).code, 2);
+  assert.equal((await ask('mx.one.example', '--force')).code, 2);
 
   const unknown = await ask('mx.other.example');
   assert.equal(unknown.code, 1);

@@ -127,6 +127,7 @@ function siteWithTwo(): { site: Site; connected: Session; other: Session } {
     isConnected,
     isLast: false,
     isEnding: false,
+    isDismissed: false,
     isGivenUp: false,
   });
   const [connected, other] = [sessionOf(1, true), sessionOf(2, false)];

@@ -43,19 +43,35 @@ const anyWorld = fc.record({
   queues: fc.array(anyQueue, { minLength: 1, maxLength: 12 }),
   connections: fc.integer({ min: 1, max: 12 }),
   outage: fc.record({ site: fc.constantFrom('a', 'b'), minutes: fc.integer({ min: 0, max: 20 }) }),
+  /** Connections that the operator ends, and the site whose rests it lifts. */
+  ended: fc.array(
+    fc.record({ session: fc.integer({ min: 1, max: 30 }), at: fc.integer({ min: 0, max: 90_000 }) }),
+    {
+      maxLength: 8,
+    },
+  ),
+  lifted: fc.option(fc.constantFrom('a', 'b', 'c')),
 });
 
 test('limits are never exceeded, nothing starves, and everything ends, whatever the world is', () => {
   fc.assert(
-    fc.property(anyWorld, ({ sites, queues, connections, outage }) => {
+    fc.property(anyWorld, ({ sites, queues, connections, outage, ended, lifted }) => {
       const [a, b, c, d, e] = sites as unknown as WorldSite[];
       const world = new World({ a, b, c, d, e } as Record<string, WorldSite>, connections);
       const peer = world.peerOf(outage.site);
       if (outage.minutes > 0) world.setPeer(outage.site, { ...peer, isDead: true });
-      for (const { at, ...queue } of queues.toSorted((left, right) => left.at - right.at)) {
+      const steps = [
+        ...queues.map(({ at, ...queue }) => ({
+          at,
+          take: () => world.add({ [`${queue.band} ${queue.tenantId} ${queue.site}`]: queue }),
+        })),
+        ...ended.map(({ at, session }) => ({ at, take: () => world.tell({ kind: 'dismissed', session }) })),
+      ];
+      for (const { at, take } of steps.toSorted((left, right) => left.at - right.at)) {
         world.run(at);
-        world.add({ [`${queue.band} ${queue.tenantId} ${queue.site}`]: queue });
+        take();
       }
+      if (lifted !== null) world.tell({ kind: 'rest-lifted', site: lifted });
       world.run(outage.minutes * MINUTE_MS);
       world.setPeer(outage.site, peer);
       world.run(10 * HOUR_MS);
@@ -139,6 +155,49 @@ test('a tenant that rests at a site keeps no other tenant from it', () => {
   assert.deepEqual(world.schedule.explain('a', world.now)?.restingTenants, [
     { tenantId: 'ten_1', until: 50_000, reason: 'too fast' },
   ]);
+  world.run();
+  assert.equal(world.waiting, 0);
+});
+
+test('a connection that the operator ends takes no more mail, and the next one goes on', () => {
+  const world = new World({ a: { limits: { connections: 1 }, peer: { messageMs: 100 } } });
+  world.add(mail('a', 10));
+  world.run(50);
+  world.tell({ kind: 'dismissed', session: 1 });
+  assert.deepEqual(world.schedule.explain('a', world.now)?.connections, [
+    { id: 1, state: 'ending', tenantId: 'ten_1' },
+  ]);
+  world.run(150);
+  assert.equal(world.accepted.length, 1, 'what it sent is not cut off');
+  assert.equal(world.schedule.explain('a', world.now)?.connections[0]?.id, 2);
+  world.run(5_000);
+  assert.equal(world.accepted.length, 10);
+  assert.equal(world.schedule.explain('a', world.now)?.connections[0]?.state, 'idle');
+  world.tell({ kind: 'dismissed', session: 2 });
+  world.run(world.now + 1);
+  assert.equal(world.openSessions, 0, 'one that waits for mail ends at once');
+  world.tell({ kind: 'dismissed', session: 2 });
+});
+
+test('a rest that the operator lifts ends, one message tries the site first, and other rests stay', () => {
+  const world = new World({ a: { peer: { isDead: true } } });
+  world.add({ ...mail('a', 20), ...mail('a', 1, 'ten_2') });
+  world.run(5_000);
+  const { binding } = world.schedule.explain('a', world.now) ?? {};
+  assert.equal(binding?.limit, 'rest');
+  world.setPeer('a', { messageMs: 200 });
+  const claims = world.claimedAt.length;
+  const resting = { tenantId: 'ten_2', until: 60_000, reason: 'too fast' };
+  world.shape('a', { rests: [resting] });
+  world.tell({ kind: 'rest-lifted', site: 'a' });
+  world.run(5_150);
+  assert.equal(world.schedule.explain('a', world.now)?.binding.limit, 'probe');
+  world.run(30_000);
+  assert.equal(world.claimedAt[claims]?.messages, 1);
+  assert.deepEqual(world.schedule.explain('a', world.now)?.restingTenants, [resting]);
+  assert.ok(world.accepted.length > 0);
+  assert.ok(world.accepted.every(({ tenantId }) => tenantId === 'ten_1'));
+  world.shape('a', { rests: [] });
   world.run();
   assert.equal(world.waiting, 0);
 });

@@ -15,7 +15,8 @@ function openSite() {
   const site = new Site('mx.example', 'remote', LIMITS);
   const add = (state: Partial<Session> = {}): Session => {
     const id = site.sessions.size + 1;
-    const flags = { isNew: false, isConnected: false, isLast: false, isEnding: false, isGivenUp: false };
+    const open = { isNew: false, isConnected: false, isLast: false };
+    const flags = { ...open, isEnding: false, isDismissed: false, isGivenUp: false };
     const session = {
       id,
       site,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import type { Claim } from '../../../src/queue/claim.ts';
 import { Addresses } from '../../../src/queue/sessions/addresses.ts';
-import { runSession } from '../../../src/queue/sessions/session.ts';
+import { startSession } from '../../../src/queue/sessions/session.ts';
 import type { SessionContext } from '../../../src/queue/sessions/session-context.ts';
 import type { Dial } from '../../../src/system/dial.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
@@ -67,7 +67,7 @@ async function openSite(
     isServedByOthers: () => isServedByOthers,
   };
   const sendAll = async () => {
-    while (claimed.length > 0) await runSession(deliveryAppOf(spool.app), context);
+    while (claimed.length > 0) await startSession(deliveryAppOf(spool.app), context).ended;
     assert.deepEqual(ended.toSorted(), taken.toSorted(), 'each claim has ended, and none twice');
   };
   return { reports, sendAll };

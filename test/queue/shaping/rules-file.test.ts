@@ -43,7 +43,7 @@ test('rules are read again when their file changes, and a mistake leaves those b
     await spool.accept(`bob@${name}`);
     let until: number | undefined;
     await waitUntil(async () => {
-      const [site] = await delivery.explainSites({ name, siteOfDomain: undefined });
+      const [site] = await delivery.sites.explainSites({ name, siteOfDomain: undefined });
       until = site?.restrictions[0]?.until;
       return until !== undefined;
     });

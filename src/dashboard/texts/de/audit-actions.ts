@@ -215,6 +215,8 @@ export const auditActions: typeof english = {
   'command PUT /sources/:name/warm-up': 'Das Aufwärmen einer Absenderadresse begonnen',
   'command DELETE /sources/:name/warm-up': 'Das Aufwärmen einer Absenderadresse beendet',
   'command POST /queue/actions': 'Mail in der Warteschlange geändert',
+  'command POST /queue/site/disconnect': 'Verbindungen eines Ziels beendet',
+  'command POST /queue/site/lift': 'Aufgehoben, was ein Ziel zurückhielt',
   'command POST /queue/actions/:id/continue': 'Eine Änderung der Warteschlange fortgesetzt',
   'command POST /emails': 'Eine E-Mail gesendet',
   'command POST /broadcasts/:id/pause': 'Eine Rundmail angehalten',

@@ -213,6 +213,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'command PUT /sources/:name/warm-up': 'Started the warm-up of a source',
   'command DELETE /sources/:name/warm-up': 'Ended the warm-up of a source',
   'command POST /queue/actions': 'Changed mail in the queue',
+  'command POST /queue/site/disconnect': 'Ended connections of a site',
+  'command POST /queue/site/lift': 'Lifted what kept a site',
   'command POST /queue/actions/:id/continue': 'Continued a change of the queue',
   'command POST /emails': 'Sent an email',
   'command POST /broadcasts/:id/pause': 'Paused a broadcast',

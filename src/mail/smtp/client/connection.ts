@@ -125,8 +125,8 @@ export class SmtpConnection {
     return this.#socket;
   }
 
-  destroy(): void {
-    this.#end(new Error('the session was closed'));
+  destroy(reason = new Error('the session was closed')): void {
+    this.#end(reason);
   }
 
   /** Sends a last line and closes the socket once it is written, at the latest after `LAST_LINE_MS`. */

@@ -33,7 +33,8 @@ export type SmtpSession = {
    * fails at once.
    */
   quit(): Promise<void>;
-  close(): void;
+  /** Closes the connection at once. A transaction without a result fails for this reason. */
+  close(reason?: Error): void;
 };
 
 export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
@@ -50,9 +51,13 @@ export async function openSmtp(
   options: SmtpOptions,
 ): Promise<OpenedSmtp> {
   let connection: SmtpConnection | undefined;
+  const { cut } = options;
+  const onCut = () => connection?.destroy(cut?.reason);
+  cut?.addEventListener('abort', onCut);
   try {
     const socket = await connect(world, options);
     connection = new SmtpConnection(world.clock, socket, options.isPressed);
+    if (cut?.aborted) onCut();
     let tls: SmtpTls | undefined;
     if (options.tls === 'implicit') {
       ({ connection, tls } = await startSession(world.clock, connection, options));
@@ -84,24 +89,43 @@ export async function openSmtp(
     if (failure.kind !== 'reply') options.observer?.({ kind: 'failed', failure });
     if (connection) abandon(connection, failure);
     return { ok: false, failure };
+  } finally {
+    cut?.removeEventListener('abort', onCut);
   }
 }
 
 async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promise<Socket> {
   if (!HELO_NAME.test(options.heloName)) throw protocolError('ehlo', 'the name for EHLO is not a host name');
-  const { address, port, timeouts, isPressed, mayBePrivate = false } = options;
+  const { address, port, timeouts, isPressed, cut, mayBePrivate = false } = options;
+  if (cut?.aborted) throw networkError('connect', cut.reason);
   const timeoutMs = isPressed?.()
     ? Math.min(timeouts.connectMs, PRESSED_CONNECT_TIMEOUT_MS)
     : timeouts.connectMs;
   options.observer?.({ kind: 'connecting', host: options.serverName, address, port });
   try {
-    const socket = await world.dial({ address, port, timeoutMs, mayBePrivate });
+    const dialled = world.dial({ address, port, timeoutMs, mayBePrivate });
+    const socket = await (cut ? untilCut(dialled, cut) : dialled);
     options.onPhase?.('connect');
     options.observer?.({ kind: 'connected' });
     return socket;
   } catch (error) {
     throw networkError('connect', error);
   }
+}
+
+/** Resolves to the socket, and rejects once the signal is aborted. A socket that connects later is closed. */
+function untilCut(dialled: Promise<Socket>, cut: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const onCut = () => {
+      reject(cut.reason);
+      dialled.then(
+        (socket) => socket.destroy(),
+        () => {},
+      );
+    };
+    cut.addEventListener('abort', onCut);
+    dialled.then(resolve, reject).finally(() => cut.removeEventListener('abort', onCut));
+  });
 }
 
 async function readBanner(connection: SmtpConnection, options: SmtpOptions): Promise<void> {
@@ -171,7 +195,7 @@ function openSession(connection: SmtpConnection, { extensions, tls, timeouts, lo
         connection.destroy();
       }
     },
-    close: () => connection.destroy(),
+    close: (reason) => connection.destroy(reason),
   };
 }
 

@@ -38,6 +38,8 @@ export type SmtpOptions = {
    * called repeatedly during a wait.
    */
   isPressed?: (() => boolean) | undefined;
+  /** Ends the opening of the session at once when it is aborted. Its reason is the failure. */
+  cut?: AbortSignal | undefined;
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
   /** Sees how the session opens (events.ts). Each transaction names its own observer. */
   observer?: SmtpObserver | undefined;
