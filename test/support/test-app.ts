@@ -7,11 +7,13 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { RunningAccounts } from '../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
+import { inspectCertificates } from '../../src/certificates/certificates.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createControlServer } from '../../src/control-socket.ts';
 import { createDashboard } from '../../src/dashboard/app.tsx';
 import type { Mode } from '../../src/db/tables.ts';
 import type { HostedApp } from '../../src/http/transport/host-names.ts';
+import type { Sites } from '../../src/queue/shaping/site-calls.ts';
 import type { ExplainWaiting } from '../../src/queue/waiting.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
@@ -29,9 +31,11 @@ export type TestAppOptions = {
   system?: Partial<System>;
   /** `POSTRIDER_*` settings, which replace the defaults of tests. */
   env?: Record<string, string>;
-  /** Accounts of mailboxes; none are open by default. */
   /** Says what due mail waits for. Without it, nothing does. */
   explainWaiting?: ExplainWaiting;
+  /** The sites of the operator. Without them, nothing is being delivered. */
+  sites?: Sites;
+  /** Accounts of mailboxes; none are open by default. */
   accounts?: RunningAccounts;
 };
 
@@ -98,13 +102,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const opened = await openApp(config, system, { readers: 1 });
   const app = { ...opened, guards: withoutLoad(opened) };
+  const certificates = inspectCertificates(app);
+  const { sites } = options;
   let server: Promise<FastifyInstance> | undefined;
   let control: Promise<FastifyInstance> | undefined;
   const openServer = () =>
     (server ??= createApiServer(app, {
       ...(options.accounts && { accounts: options.accounts }),
       ...(options.explainWaiting && { explainWaiting: options.explainWaiting }),
-      operator: () => (control ??= createControlServer(app)),
+      operator: () => (control ??= createControlServer(app, { certificates, ...(sites && { sites }) })),
       openPages: (open, kind) => (kind === createDashboard ? openLater(open) : open()),
     }).then((created) => conforming(created)));
   const first = await addTenant(app, 'default');

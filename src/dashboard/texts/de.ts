@@ -40,6 +40,7 @@ import { search } from './de/search.ts';
 import { segments } from './de/segments.ts';
 import { sendTest } from './de/send-test.ts';
 import { settings } from './de/settings.ts';
+import { site } from './de/site.ts';
 import { sites } from './de/sites.ts';
 import { spamSenders } from './de/spam-senders.ts';
 import { suppressions } from './de/suppressions.ts';
@@ -95,6 +96,7 @@ export const de: typeof en = {
   sendTest,
   settings,
   simulator,
+  site,
   sites,
   spamSenders,
   suppressions,

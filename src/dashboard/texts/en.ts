@@ -40,6 +40,7 @@ import { search } from './en/search.ts';
 import { segments } from './en/segments.ts';
 import { sendTest } from './en/send-test.ts';
 import { settings } from './en/settings.ts';
+import { site } from './en/site.ts';
 import { sites } from './en/sites.ts';
 import { spamSenders } from './en/spam-senders.ts';
 import { suppressions } from './en/suppressions.ts';
@@ -94,6 +95,7 @@ export const en = {
   sendTest,
   settings,
   simulator,
+  site,
   sites,
   spamSenders,
   suppressions,

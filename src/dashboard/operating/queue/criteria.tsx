@@ -41,6 +41,11 @@ export function tracePath(site: string): string {
   return `/operator/queue/trace?${new URLSearchParams({ site })}`;
 }
 
+/** Returns the path of the page of a site, by its key, one of its hosts or a domain. */
+export function sitePath(name: string): string {
+  return `/operator/queue/site?${new URLSearchParams({ name })}`;
+}
+
 /** The fields of the criteria. */
 export function CriteriaFields({ context }: { context: OperatorContext }) {
   const { queue } = context.texts;

@@ -6,7 +6,7 @@ import { Foreign, Heading } from '../../frame/elements.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
 import { ActionTable } from './actions.tsx';
-import { changePath, mailPath, type OperatorContext, tracePath } from './criteria.tsx';
+import { changePath, mailPath, type OperatorContext, sitePath, tracePath } from './criteria.tsx';
 import { Groups } from './overview.tsx';
 import { QueueTabs } from './tabs.tsx';
 
@@ -48,11 +48,15 @@ type Props = { context: OperatorContext; shown: ShownDomain };
 
 /** The site, whose attempts can be watched once it is known. */
 function Site({ context, shown: { site } }: Props) {
-  const { sites } = context.texts;
+  const { site: texts, sites } = context.texts;
   return (
     <p>
       {sites.site}: <Foreign text={site ?? sites.notKnown} />{' '}
-      {site !== null && <a href={tracePath(site)}>{sites.trace}</a>}
+      {site !== null && (
+        <span class="links">
+          <a href={sitePath(site)}>{texts.limitsLink}</a> <a href={tracePath(site)}>{sites.trace}</a>
+        </span>
+      )}
     </p>
   );
 }

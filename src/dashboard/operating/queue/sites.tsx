@@ -3,7 +3,7 @@ import type { ShownAction } from '../../../queue/control/show.ts';
 import { Foreign, Heading, Status, Time } from '../../frame/elements.tsx';
 import { NextPager, Table } from '../../frame/lists.tsx';
 import { definePage } from '../../page.ts';
-import { changePath, mailPath, type OperatorContext, tracePath } from './criteria.tsx';
+import { changePath, mailPath, type OperatorContext, sitePath, tracePath } from './criteria.tsx';
 import type { QueueStats } from './overview.tsx';
 import { QueueTabs } from './tabs.tsx';
 
@@ -75,7 +75,14 @@ function SiteTable({ context, rows }: { context: OperatorContext; rows: readonly
       keyOf={({ name, hold }) => `${name} ${hold?.id}`}
       empty={sites.none}
       columns={[
-        { label: sites.site, cell: ({ name }) => <Foreign text={name.replaceAll(',', ', ')} /> },
+        {
+          label: sites.site,
+          cell: ({ name }) => (
+            <a href={sitePath(name)}>
+              <Foreign text={name.replaceAll(',', ', ')} />
+            </a>
+          ),
+        },
         { label: sites.state, cell: ({ hold }) => <SiteState context={context} hold={hold} /> },
         ...counts,
         { label: frame.actions, cell: (site) => <Links context={context} site={site} /> },

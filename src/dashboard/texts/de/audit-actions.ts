@@ -126,6 +126,8 @@ export const auditActions: typeof english = {
   'operator silence': 'Eine Prüfung stumm geschaltet',
   'operator unsilence': 'Eine Prüfung wieder berichten lassen',
   'operator/queue/change act': 'E-Mails in der Warteschlange geändert',
+  'operator/queue/site disconnect': 'Verbindungen eines Ziels beendet',
+  'operator/queue/site lift': 'Aufgehoben, was ein Ziel zurückhielt',
   'operator/deliver-test test': 'Eine Zustellung getestet',
   'operator/broadcasts pause': 'Eine Rundmail angehalten',
   'operator/broadcasts resume': 'Eine Rundmail fortgesetzt',

@@ -52,6 +52,8 @@ export const said: Record<Said, string> = {
   verificationBegun: 'Die Prüfung hat begonnen.',
   released: 'Freigegeben. Was zurückgehalten war, geht jetzt ab.',
   dnsUpdated: 'Die Einträge sind verglichen und aktualisiert.',
+  connectionsEnd: 'Die Verbindungen enden.',
+  lifted: 'Aufgehoben. Was wartet, wird jetzt versucht.',
   taskRetried: 'Die Aufgabe läuft erneut.',
   passkeyAdded: 'Der Passkey ist hinzugefügt.',
   passkeyRemoved: 'Der Passkey ist entfernt, und alle anderen Sitzungen sind beendet.',

@@ -124,6 +124,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'operator silence': 'Silenced a check',
   'operator unsilence': 'Had a check report again',
   'operator/queue/change act': 'Changed mail in the queue',
+  'operator/queue/site disconnect': 'Ended connections of a site',
+  'operator/queue/site lift': 'Lifted what kept a site',
   'operator/deliver-test test': 'Tested a delivery',
   'operator/broadcasts pause': 'Paused a broadcast',
   'operator/broadcasts resume': 'Resumed a broadcast',

@@ -49,6 +49,8 @@ export const said = {
   verificationBegun: 'The verification has begun.',
   released: 'Released. What was held back leaves now.',
   dnsUpdated: 'The records were compared and updated.',
+  connectionsEnd: 'The connections end.',
+  lifted: 'Lifted. What waits is tried now.',
   taskRetried: 'The task runs again.',
   passkeyAdded: 'The passkey is added.',
   passkeyRemoved: 'The passkey is removed, and all other sessions have ended.',

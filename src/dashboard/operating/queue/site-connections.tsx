@@ -1,0 +1,95 @@
+/** The open connections of a site. One ends after its message, or is cut off in the middle of it. */
+import type { ShownSite } from '../../../queue/control/site-api.ts';
+import { Foreign, Status, Time, type Tone } from '../../frame/elements.tsx';
+import { ActionButton, Disclosure } from '../../frame/forms.tsx';
+import { Table } from '../../frame/lists.tsx';
+import { TenantLink } from '../tenant-link.tsx';
+import type { OperatorContext } from './criteria.tsx';
+
+type Connection = ShownSite['connections'][number];
+type Props = { context: OperatorContext; shown: ShownSite };
+
+/** Maximum number of connections on the page, which stays within 100 kB. All of them can be ended together. */
+const MAX_SHOWN = 30;
+
+const TONES: Record<Connection['state'], Tone> = {
+  connecting: 'neutral',
+  sending: 'good',
+  idle: 'neutral',
+  ending: 'warning',
+};
+
+export function Connections({ context, shown: { site, connections } }: Props) {
+  const { site: texts, frame } = context.texts;
+  return (
+    <section>
+      <h2>{texts.connections}</h2>
+      <Table
+        context={context}
+        caption={texts.connections}
+        rows={connections.slice(0, MAX_SHOWN)}
+        keyOf={({ id }) => String(id)}
+        empty={texts.noConnections}
+        columns={[
+          { label: texts.id, isNumeric: true, cell: ({ id }) => String(id) },
+          {
+            label: texts.host,
+            cell: ({ host, address }) => host && <Foreign text={`${host} [${address}]`} />,
+          },
+          { label: texts.tls, cell: ({ tls }) => tls },
+          { label: texts.since, cell: ({ since }) => since && <Time context={context} at={since} /> },
+          {
+            label: texts.messages,
+            isNumeric: true,
+            cell: ({ messages }) => context.formats.number(messages),
+          },
+          { label: texts.tenant, cell: ({ tenantId }) => tenantId && <TenantLink id={tenantId} /> },
+          {
+            label: texts.state,
+            cell: ({ state }) => <Status tone={TONES[state]}>{texts.states[state]}</Status>,
+          },
+          { label: frame.actions, cell: (one) => <Ends context={context} site={site} connection={one} /> },
+        ]}
+      />
+      {connections.length > 0 && (
+        <>
+          {connections.length > MAX_SHOWN && <p>{texts.more(context.formats.number(MAX_SHOWN))}</p>}
+          <p>{texts.disconnectText}</p>
+          <ActionButton
+            context={context}
+            action="disconnect"
+            submit={texts.disconnectAll}
+            about={{ name: site }}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+type EndsProps = { context: OperatorContext; site: string; connection: Connection };
+
+function Ends({ context, site, connection: { id, state } }: EndsProps) {
+  const { site: texts } = context.texts;
+  const about = { name: site, connection: String(id) };
+  const button = { context, action: 'disconnect', about };
+  return (
+    <>
+      {state !== 'ending' && (
+        <ActionButton {...button} submit={texts.disconnect} label={`${texts.disconnect}: ${id}`} />
+      )}
+      {state !== 'idle' && (
+        <Disclosure label={texts.cut}>
+          <p>{texts.cutText}</p>
+          <ActionButton
+            {...button}
+            fields={{ force: 'on' }}
+            submit={texts.cut}
+            label={`${texts.cut}: ${id}`}
+            isDangerous
+          />
+        </Disclosure>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,198 @@
+/** One site: what keeps its mail, its limits with their origins, what back-off rules have imposed, and its connections, which the operator ends here. */
+import { answerOf } from '../../../http/json/calls.ts';
+import type { ShownSite } from '../../../queue/control/site-api.ts';
+import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
+import { FilterField, Filters, Table } from '../../frame/lists.tsx';
+import { definePage, fieldOf } from '../../page.ts';
+import { mailPath, type OperatorContext, sitePath, tracePath } from './criteria.tsx';
+import { Connections } from './site-connections.tsx';
+import { Restrictions } from './site-restrictions.tsx';
+import { QueueTabs } from './tabs.tsx';
+
+type SiteProps = { context: OperatorContext; shown: ShownSite };
+
+/** Maximum length of the name of a site, as the operation takes it. */
+const MAX_NAME = 1_000;
+
+export const sitePage = definePage({
+  area: 'operator',
+  path: '/queue/site',
+  async show(context) {
+    const { operator, query, texts } = context;
+    const name = (query.get('name') ?? '').trim().slice(0, MAX_NAME);
+    const answer =
+      name === '' ? undefined : await answerOf(operator.get<{ sites: ShownSite[] }>('/queue/site', { name }));
+    const found = answer === undefined || answer instanceof Error ? [] : answer.sites;
+    const title = name === '' ? texts.sites.site : texts.site.title(hostsOf(name));
+    return {
+      title,
+      body: (
+        <>
+          <Heading title={title}>{name !== '' && <a href={sitePath(name)}>{texts.queue.refresh}</a>}</Heading>
+          <QueueTabs context={context} />
+          <Filters context={context}>
+            <FilterField context={context} name="name" label={texts.site.find} />
+          </Filters>
+          {name !== '' && found.length === 0 && <p class="notice">{texts.site.notKnown}</p>}
+          <Found context={context} sites={found} />
+        </>
+      ),
+    };
+  },
+  actions: {
+    disconnect: {
+      logs: ['name', 'connection', 'force'],
+      async run({ operator }, form) {
+        const [name, connection] = [fieldOf(form, 'name'), fieldOf(form, 'connection')];
+        await operator.post('/queue/site/disconnect', {
+          name,
+          ...(connection !== '' && { connection: Number(connection) }),
+          ...(fieldOf(form, 'force') === 'on' && { force: true }),
+        });
+        return { to: sitePath(name), said: 'connectionsEnd' };
+      },
+    },
+    lift: {
+      logs: ['name', 'restriction'],
+      async run({ operator }, form) {
+        const [name, restriction] = [fieldOf(form, 'name'), fieldOf(form, 'restriction')];
+        await operator.post('/queue/site/lift', { name, ...(restriction !== '' && { restriction }) });
+        return { to: sitePath(name), said: 'lifted' };
+      },
+    },
+  },
+});
+
+/** Separates the names of hosts, so that a long key is broken where it may be. */
+function hostsOf(name: string): string {
+  return name.replaceAll(',', ', ');
+}
+
+function Found({ context, sites }: { context: OperatorContext; sites: readonly ShownSite[] }) {
+  const [shown, ...others] = sites;
+  if (!shown) return null;
+  return others.length === 0 ? (
+    <Site context={context} shown={shown} />
+  ) : (
+    <Several context={context} sites={sites} />
+  );
+}
+
+/** The sites that share a name, each of which has a page by its whole key. */
+function Several({ context, sites }: { context: OperatorContext; sites: readonly ShownSite[] }) {
+  const { site: texts } = context.texts;
+  const { number } = context.formats;
+  return (
+    <>
+      <p>{texts.several(number(sites.length))}</p>
+      <Table
+        context={context}
+        caption={context.texts.sites.title}
+        rows={sites}
+        keyOf={({ site }) => site}
+        columns={[
+          {
+            label: texts.key,
+            cell: ({ site }) => (
+              <a href={sitePath(site)}>
+                <Foreign text={hostsOf(site)} />
+              </a>
+            ),
+          },
+          { label: texts.binds, cell: (shown) => <Binding context={context} shown={shown} /> },
+          { label: texts.open, isNumeric: true, cell: ({ sessions }) => number(sessions) },
+        ]}
+      />
+    </>
+  );
+}
+
+function Site({ context, shown }: SiteProps) {
+  const { site: texts, sites } = context.texts;
+  const { number } = context.formats;
+  const { site, provider, source, sessions, idleSessions, allowedConnections, claimed, queues } = shown;
+  return (
+    <>
+      <Facts
+        facts={[
+          [texts.binds, <Binding key="" context={context} shown={shown} />],
+          [texts.open, texts.openOf(number(sessions), number(allowedConnections), number(idleSessions))],
+          [texts.queues, number(queues)],
+          [texts.claimed, number(claimed)],
+          [texts.provider, provider ?? texts.noProvider],
+          [texts.source, source ?? texts.noSource],
+        ]}
+      />
+      <p class="links">
+        <a href={mailPath({ site })}>{sites.mail}</a> <a href={tracePath(site)}>{sites.trace}</a>
+      </p>
+      <Connections context={context} shown={shown} />
+      <h2>{texts.limits}</h2>
+      <Limits context={context} shown={shown} />
+      <Restrictions context={context} shown={shown} />
+    </>
+  );
+}
+
+/** What keeps the mail of the site, until when, and why. */
+function Binding({ context, shown: { binding } }: SiteProps) {
+  const { site: texts } = context.texts;
+  const { limit, until, reason } = binding;
+  return (
+    <>
+      {texts.bindings[limit]}
+      {until !== null && (
+        <>
+          {' '}
+          {texts.until} <Time context={context} at={until} />
+        </>
+      )}
+      {reason !== null && (
+        <>
+          {': '}
+          <Foreign text={reason} />
+        </>
+      )}
+    </>
+  );
+}
+
+type Limit = ShownSite['limits'][number];
+
+function Limits({ context, shown: { limits } }: SiteProps) {
+  const { site: texts } = context.texts;
+  const names: Readonly<Record<string, string>> = texts.names;
+  return (
+    <Table
+      context={context}
+      caption={texts.limits}
+      rows={limits}
+      keyOf={({ limit }) => limit}
+      columns={[
+        { label: texts.limit, cell: ({ limit }) => names[limit] ?? limit },
+        {
+          label: texts.value,
+          isNumeric: true,
+          cell: ({ value }) => (value === null ? texts.noLimit : context.formats.number(value)),
+        },
+        { label: texts.from, cell: ({ origin }) => <Origin context={context} origin={origin} /> },
+      ]}
+    />
+  );
+}
+
+function Origin({ context, origin }: { context: OperatorContext; origin: Limit['origin'] }) {
+  const { site: texts } = context.texts;
+  if (origin.kind === 'default') return texts.origins.default;
+  return (
+    <>
+      {texts.origins[origin.kind]} <Foreign text={origin.name} />
+      {origin.until !== null && (
+        <>
+          {' '}
+          {texts.until} <Time context={context} at={origin.until} />
+        </>
+      )}
+    </>
+  );
+}

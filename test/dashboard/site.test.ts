@@ -1,0 +1,176 @@
+/** The operator sees how a site is spoken to, ends its connections, and lifts what keeps it. */
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import type { DisconnectRequest, LiftRequest, Sites } from '../../src/queue/shaping/site-calls.ts';
+import type { SiteReport } from '../../src/queue/shaping/site-report.ts';
+import { logIn } from '../support/browser.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+const HOSTS = 'mx1.one.example,mx2.one.example';
+let reports: SiteReport[] = [];
+let asked: (DisconnectRequest | LiftRequest)[] = [];
+const sites: Sites = {
+  explainSites: async ({ name }) =>
+    reports.filter(({ site }) => site === name || site.startsWith(`${name},`) || name === 'one.example'),
+  async disconnect(request) {
+    asked.push(request);
+    const { site = '', connections = [] } = reports[0] ?? {};
+    const named = connections.filter(({ id }) => request.connection === null || id === request.connection);
+    return named.map(({ id, host, address }) => ({ id, host, address, site, how: 'closed' }));
+  },
+  async liftRests(request) {
+    asked.push(request);
+    return (reports[0]?.restrictions ?? []).map((one) => ({ kind: 'restriction', ...one }));
+  },
+};
+const testApp = await openTestApp({ sites });
+after(() => testApp.close());
+const operator = await logIn(testApp, { isOperator: true, tenantId: null });
+beforeEach(() => {
+  asked = [];
+  reports = [siteAt(HOSTS)];
+});
+
+function siteAt(site: string): SiteReport {
+  const until = NOON + 7_200_000;
+  const connection = { tls: 'TLSv1.3', since: NOON, messages: 1_234, tenantId: testApp.tenantId };
+  return {
+    site,
+    provider: 'google',
+    source: 'main',
+    sessions: 2,
+    idleSessions: 1,
+    allowedConnections: 5,
+    claimed: 3,
+    queues: 4,
+    limits: {
+      connections: { value: 5, origin: { kind: 'provider', name: 'google' } },
+      providerConnections: { value: null, origin: { kind: 'default' } },
+      connectionsPerMinute: { value: 10, origin: { kind: 'setting', name: 'delivery.limits (google)' } },
+      recipientsPerMinute: { value: 60, origin: { kind: 'rule', name: 'slower', until } },
+      messagesPerConnection: { value: 100, origin: { kind: 'route', name: 'relay' } },
+    },
+    binding: { limit: 'rest', until, reason: 'too many: <b>slow down</b>' },
+    restingTenants: [],
+    connections: [
+      { ...connection, id: 7, state: 'sending', host: 'mx1.one.example', address: '192.0.2.1' },
+      { ...connection, id: 9, state: 'idle', host: 'mx2.one.example', address: '192.0.2.2', tenantId: null },
+      {
+        ...connection,
+        ...{ id: 10, state: 'connecting', host: null, address: null, tls: null, since: null, messages: 0 },
+      },
+    ],
+    restrictions: [
+      {
+        ...{ id: 'slower - - provider google', rule: 'slower', place: 'provider google', tenantId: null },
+        ...{
+          source: null,
+          lower: { recipientsPerMinute: 60 },
+          reason: '421 <i>rate</i>',
+          since: NOON,
+          until,
+        },
+      },
+      {
+        ...{
+          id: `quiet ${testApp.tenantId} - ${site}`,
+          rule: 'quiet',
+          place: site,
+          tenantId: testApp.tenantId,
+        },
+        ...{ source: null, lower: null, reason: '450 later', since: NOON, until },
+      },
+    ],
+  };
+}
+
+const open = (name: string) => operator.open(`/operator/queue/site?${new URLSearchParams({ name })}`);
+
+test('the page shows what binds, each limit with its origin, rules in force and connections', async () => {
+  const { html, status } = await open(HOSTS);
+  assert.equal(status, 200);
+  assert.match(html, /<h1>.*Site mx1\.one\.example, mx2\.one\.example/);
+  assert.match(
+    html,
+    /Limited now by<\/dt><dd>a rest of the site until <time[^>]*>[^<]*<\/time>: .*slow down/,
+  );
+  assert.doesNotMatch(html, /<b>slow|<i>rate/);
+  assert.match(html, /2 of 5 allowed now, 1 idle/);
+  assert.match(html, /<td>Recipients per minute<\/td><td class="number">60<\/td><td>back-off rule .*slower/);
+  assert.match(
+    html,
+    /New connections per minute<\/td><td class="number">10<\/td><td>setting .*delivery\.limits/,
+  );
+  assert.match(html, /all sites of the provider<\/td><td class="number">none<\/td><td>default/);
+  assert.match(html, /all sites of google<\/td><td>Recipients per minute: 60/);
+  assert.match(html, new RegExp(`the tenant <a href="/operator/tenants/${testApp.tenantId}">`));
+  assert.match(html, /mx1\.one\.example \[192\.0\.2\.1\].*TLSv1\.3.*1,234.*sending/s);
+  assert.match(html, /class="status neutral">waits for mail/);
+  assert.match(html, /class="status neutral">connecting/);
+});
+
+test('a connection is ended, cut off, and all are', async () => {
+  await open(HOSTS);
+  const ended = await operator.submit('disconnect');
+  assert.match(ended.html, /The connections end\./);
+  await operator.submit('disconnect', { force: 'on' });
+  await operator.submit('disconnect', { connection: '' });
+  const named = { name: HOSTS, siteOfDomain: undefined };
+  assert.deepEqual(asked, [
+    { ...named, connection: 7, force: false },
+    { ...named, connection: 7, force: true },
+    { ...named, connection: null, force: false },
+  ]);
+  assert.match(operator.page.html, /aria-label="Cut off: 7"/);
+  assert.doesNotMatch(
+    operator.page.html,
+    /aria-label="Cut off: 9"/,
+    'an idle connection ends at once anyway',
+  );
+  const gone = await operator.submit('disconnect', { connection: '8' });
+  assert.match(gone.html, /has no connection 8: it has ended/);
+});
+
+test('a restriction is lifted, and everything that keeps the site', async () => {
+  await open(HOSTS);
+  const lifted = await operator.submit('lift');
+  assert.match(lifted.html, /Lifted\. What waits is tried now\./);
+  await operator.submit('lift', { restriction: '' });
+  const named = { name: HOSTS, siteOfDomain: undefined };
+  assert.deepEqual(asked, [
+    { ...named, restriction: 'slower - - provider google' },
+    { ...named, restriction: null },
+  ]);
+  const lines = await testApp.app.db.read
+    .selectFrom('auditEntries')
+    .select(['action', 'details'])
+    .where('action', 'like', 'operator/queue/site %')
+    .orderBy('id')
+    .execute();
+  const [first] = lines;
+  assert.equal(first?.action, 'operator/queue/site disconnect');
+  assert.match(first?.details ?? '', /"connection".*7/);
+});
+
+test('sites that share a name lead to a page each, and a name without a site says so', async () => {
+  reports = [siteAt(HOSTS), siteAt(`${HOSTS} from second 0a1b2c3d`)];
+  const { html } = await open('one.example');
+  assert.match(html, /2 sites have this name/);
+  assert.match(
+    html,
+    /href="\/operator\/queue\/site\?name=mx1\.one\.example%2Cmx2\.one\.example\+from\+second\+0a1b2c3d"/,
+  );
+  assert.doesNotMatch(html, /name="_action" value="disconnect"/);
+  assert.match((await open('other.example')).html, /No mail was routed there since the server started/);
+  assert.doesNotMatch((await operator.open('/operator/queue/site')).html, /No mail was routed/);
+});
+
+test('a site with nothing in force and no connection has nothing to end and nothing to lift', async () => {
+  const quiet = { limit: 'none', until: null, reason: null } as const;
+  reports = [{ ...siteAt(HOSTS), binding: quiet, connections: [], restrictions: [] }];
+  const { html } = await open(HOSTS);
+  assert.match(html, /Limited now by<\/dt><dd>nothing<\/dd>/);
+  assert.match(html, /No connection is open\..*No rule is in force here\./s);
+  assert.doesNotMatch(html, /value="(?:disconnect|lift)"/);
+});
