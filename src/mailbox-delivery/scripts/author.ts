@@ -51,15 +51,15 @@ async function asAuthor(
 
 /**
  * Returns the rows of a composed message, which has the null sender, so that nothing answers it (RFC 3834 section 3.3). It is signed by
- * the key of its author's domain.
+ * the key of its author's domain, and asks for REQUIRETLS like the message that it is about (RFC 8689 section 6).
  */
 export async function buildPersonalMail(
   app: ScriptApp,
-  { mailbox }: Pick<ScriptedDelivery, 'mailbox'>,
+  { mailbox, message: { requireTls } }: Pick<ScriptedDelivery, 'mailbox' | 'message'>,
   { id, author, composed, to }: PersonalMail,
 ): Promise<OwnMail> {
   const { id: mailboxId, tenantId } = mailbox;
   const { from, domainId } = author;
-  const mail = await buildOwnMail(app, { id, ...composed, to, returnPath: '' });
+  const mail = await buildOwnMail(app, { id, ...composed, to, returnPath: '', requireTls });
   return { ...mail, message: { ...mail.message, mailboxId, tenantId, domainId, sender: from.address } };
 }

@@ -254,12 +254,13 @@ async function buildRejection(
     to,
     arrivedAt: message.createdAt,
     header: header.subarray(0, -'\r\n'.length),
+    isUtf8: message.utf8 === 1,
     subject: 'Your message was refused',
     text: `This is the mail server ${hostname}.\n\nThe recipient <${recipient}> has refused your message:\n\n${reason}\n\nThe header of your message follows.\n`,
     recipients: [{ address: recipient, action: 'failed', status: REFUSED }],
   });
-  const { tenantId: scheduledFor } = mailbox;
-  const mail = await buildOwnMail(app, { id, ...composed, to: [to.address], scheduledFor, returnPath: '' });
+  const envelope = { to: [to.address], scheduledFor: mailbox.tenantId, returnPath: '' };
+  const mail = await buildOwnMail(app, { id, ...composed, ...envelope, requireTls: message.requireTls });
   return { kind: 'reject', mail, claim: undefined, copy: undefined };
 }
 

@@ -610,6 +610,23 @@ test('a message that is refused after it was accepted is reported to a proven se
   assert.match(report?.text ?? '', /Not here\./);
 });
 
+test('a reply, and the report of a refusal, ask for REQUIRETLS like the message that they are about', async () => {
+  const { id, address } = await world.add('keep;');
+  for (const script of ['require "vacation"; vacation "Away.";', 'require "reject"; reject "Not here.";']) {
+    const queued = await watchQueue();
+    await world.activate(id, 'keep;');
+    await world.receive(address);
+    const side = openWriting(join(world.test.dataDir, 'postrider.db'), 'NORMAL');
+    side.prepare('UPDATE receivedMessages SET requireTls = 1 WHERE sender = ?').run('ann@sender.example');
+    side.close();
+    await world.activate(id, script);
+    await world.run();
+    const [answer] = await queued();
+    const row = world.test.app.db.read.selectFrom('messages').select('requireTls');
+    assert.equal((await row.where('id', '=', answer?.messageId ?? '').executeTakeFirst())?.requireTls, 1);
+  }
+});
+
 const FIVE_ACTIONS = `require ["fileinto", "copy", "vacation"];
   fileinto "One"; fileinto "Two"; redirect :copy "bob@other.example"; vacation "Away."; keep;`;
 
