@@ -44,12 +44,21 @@ export class DnssecTest {
   }
 }
 
-/** Asks for a signed name. An answer about it, even that it has no such record, is signed. */
+/** Name in a zone that is never signed, which resolvers answer themselves or ask AS112 for (RFC 6303 section 4.1). */
+const UNSIGNED_NAME = '10.in-addr.arpa';
+
+/**
+ * Asks for a signed name. An answer about it, even that it has no such record, is signed. A resolver that says the same of a name that
+ * nobody signs has copied what the question asked for.
+ */
 export async function testDnssec(
   dns: Pick<System['dns'], 'fresh'>,
   signedName: string,
 ): Promise<DnssecState> {
   const answer = await dns.fresh.txt(signedName);
   if (answer.kind === 'failed') return { kind: 'unknown', reason: `${signedName}: ${answer.reason}` };
-  return { kind: answer.isSecure ? 'validates' : 'does-not-validate' };
+  if (!answer.isSecure) return { kind: 'does-not-validate' };
+  const unsigned = await dns.fresh.txt(UNSIGNED_NAME);
+  const isCopied = unsigned.kind !== 'failed' && unsigned.isSecure === true;
+  return { kind: isCopied ? 'does-not-validate' : 'validates' };
 }

@@ -36,8 +36,13 @@ type OnFailure = (domain: string, failure: Exclude<FetchedPolicy, { kind: 'polic
 
 /** Minimum time between two fetches of a policy. RFC 8461 section 3.3 asks for it after a fetch that failed. */
 const RETRY_MS = 5 * 60_000;
-/** Maximum number of fetches at the same time. */
-const MAX_FETCHES = 32;
+/**
+ * Maximum number of fetches at the same time: as many as lookups of domains (queue/dispatcher.ts), which are shared fairly, so that hosts of
+ * policies that hang delay no lookup of another tenant.
+ */
+const MAX_FETCHES = 64;
+/** Maximum number of stored policies that are fetched again at the same time. */
+const MAX_REFRESHES = 32;
 /** Maximum number of failed fetches that are remembered. */
 const MAX_FAILURES = 10_000;
 
@@ -148,7 +153,7 @@ export function createStsRefreshWork(app: App): Work<'run'> {
       const now = app.clock.now();
       await app.db.commit(expireStsPolicies, { now });
       const due = await listRefreshable(app.db.read, { now, limit: MAX_REFRESHED });
-      const limiter = new ConcurrencyLimiter({ maxRunning: MAX_FETCHES });
+      const limiter = new ConcurrencyLimiter({ maxRunning: MAX_REFRESHES });
       await Promise.all(due.map((row) => limiter.run(() => refresh(app, row, counts))));
       await counts.flush();
     },

@@ -104,8 +104,12 @@ export function resolversInUse(configured: readonly string[]): readonly string[]
   return configured.length > 0 ? configured : readMachine();
 }
 
+/** Address of the resolver of Docker in a container. It passes on what a resolver elsewhere says, whatever way that has come. */
+const DOCKER_RESOLVER = '127.0.0.11';
+
 /** Returns true for an address that leads to this machine alone (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
 function isLoopback(address: string): boolean {
+  if (address === DOCKER_RESOLVER) return false;
   return address === '::1' || /^127(?:\.\d{1,3}){3}$/.test(address);
 }
 

@@ -111,6 +111,8 @@ test('resolvers that are believed must prove that they validate, or else DANE is
   assert.match((await findings(dane, 'org TXT "x"', trusting)).join(), /^warn .* do not validate DNSSEC/);
   world.dns.sign('org');
   assert.match((await findings(dane, 'org TXT "x"', trusting)).join(), /^ok .* so DANE is obeyed$/);
+  world.dns.sign('org', 'arpa');
+  assert.match((await findings(dane, 'org TXT "x"')).join(), /^warn .* do not validate DNSSEC/);
   world.dns.fail('org', 'ESERVFAIL');
   assert.match(
     (await findings(dane, '')).join(),

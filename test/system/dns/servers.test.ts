@@ -66,6 +66,8 @@ test('resolvers are believed about DNSSEC when all of them are on loopback or tr
   const areTrusted = (servers: string[], trusted: string[] = []) =>
     createServers({ clock, servers, trusted }).areTrusted();
   assert.equal(areTrusted(['127.0.0.53', '[::1]:53']), true);
+  assert.equal(areTrusted(['127.0.0.11']), false, 'Docker asks a resolver elsewhere');
+  assert.equal(areTrusted(['127.0.0.11'], ['127.0.0.11']), true);
   assert.equal(areTrusted(['127.0.0.1', '192.0.2.1']), false, 'one of them is asked over a network');
   assert.equal(areTrusted(['127.0.0.1', '192.0.2.1'], ['192.0.2.1:53']), true);
   assert.equal(areTrusted(['192.0.2.1'], ['192.0.2.1:5300']), false);
