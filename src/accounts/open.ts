@@ -78,7 +78,7 @@ export async function openAccount(
   if (isNew) mkdirSync(folder, { recursive: true, mode: 0o700 });
   else if (!existsSync(file)) throw new DamagedDatabaseError(file, `${file} is missing`);
   const wasInterrupted = hasWal(file);
-  const options = { file, schema: ACCOUNT_SCHEMA, nowMs: now };
+  const options = { file, schema: ACCOUNT_SCHEMA, nowMs: now, keepsWalSpace: true };
   const db = openPrivateDatabase<AccountTables>(app, options);
   let row: AccountRow | undefined;
   try {

@@ -17,6 +17,7 @@ import { crashPointOf, priorityOf, type Tx, type Write } from './operation.ts';
 import { endOnBrokenStorage, isDamagedDatabase, recogniseQuota } from './storage-failure.ts';
 import type { Request } from './thread-messages.ts';
 import { WaitingWrites } from './waiting-writes.ts';
+import { WalSpace } from './wal-space.ts';
 import { createGroupCommit } from './write-group.ts';
 
 /**
@@ -64,7 +65,13 @@ export type PrivateDatabase<Schema> = {
   close(): Promise<void>;
 };
 
-type PrivateOptions = { file: string; schema: Schema; nowMs: number };
+type PrivateOptions = {
+  file: string;
+  schema: Schema;
+  nowMs: number;
+  /** Keeps space for the WAL ahead of the commits, each of which is flushed (wal-space.ts). */
+  keepsWalSpace?: boolean;
+};
 
 type PrivateSystem = { clock: Pick<Clock, 'elapsed' | 'after'>; crashPoint: CrashPoint };
 
@@ -84,13 +91,14 @@ const CHECKPOINT_PAGES = 2_500;
  */
 export function openPrivateDatabase<Schema>(
   system: PrivateSystem,
-  { file, schema, nowMs }: PrivateOptions,
+  { file, schema, nowMs, keepsWalSpace = false }: PrivateOptions,
 ): PrivateDatabase<Schema> {
   let connection: Database | undefined;
   try {
     connection = openPrivate(file);
     migrate(connection, nowMs, schema);
-    return new OpenDatabase<Schema>(system, file, connection);
+    const walSpace = keepsWalSpace ? new WalSpace(`${file}-wal`) : undefined;
+    return new OpenDatabase<Schema>(system, { file, connection, walSpace });
   } catch (error) {
     connection?.close();
     throw asDamage(error, file);
@@ -116,12 +124,15 @@ type WaitingWrite = Request & {
   reject: (error: unknown) => void;
 };
 
+type Opened = { file: string; connection: Database; walSpace: WalSpace | undefined };
+
 class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly file: string;
   readonly read: Tx<Schema>;
   readonly damaged: Promise<DamagedDatabaseError>;
   readonly #clock: PrivateSystem['clock'];
   readonly #connection: Database;
+  readonly #walSpace: WalSpace | undefined;
   readonly #crashPoint: CrashPoint;
   readonly #waiting = new WaitingWrites<WaitingWrite>(priorityOf);
   readonly #commitGroup: ReturnType<typeof createGroupCommit>;
@@ -136,8 +147,9 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   #isClosed = false;
   #lastId = 0;
 
-  constructor({ clock, crashPoint }: PrivateSystem, file: string, connection: Database) {
+  constructor({ clock, crashPoint }: PrivateSystem, { file, connection, walSpace }: Opened) {
     this.file = file;
+    this.#walSpace = walSpace;
     this.#clock = clock;
     this.#connection = connection;
     this.#crashPoint = crashPoint;
@@ -246,7 +258,9 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
         onCommitted?.(answer.value as never);
         resolve(answer.value as never);
       }
-      if (this.#checkpoint(CHECKPOINT_PAGES) >= IDLE_CHECKPOINT_PAGES) this.#checkpointWhenIdle();
+      const pages = this.#checkpoint(CHECKPOINT_PAGES);
+      this.#walSpace?.extend(pages);
+      if (pages >= IDLE_CHECKPOINT_PAGES) this.#checkpointWhenIdle();
     } catch (error) {
       const failure = this.#explain(error);
       this.#waiting.remove(group);
