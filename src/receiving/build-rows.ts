@@ -195,6 +195,7 @@ async function findAnswered(
   if (tenantId === null) return null;
   // The message that is answered is the last one in References.
   const names = `${fields.get('references') ?? ''} ${fields.get('in-reply-to') ?? ''}`;
+  if (!names.includes('<em_')) return null;
   const ids = new Set([...names.matchAll(/<(em_[0-9a-z]{26})@/g)].map(([, id = '']) => id).reverse());
   for (const id of [...ids].slice(0, MAX_ANSWERED_EMAILS)) {
     if (!isId('em', id)) continue;

@@ -13,6 +13,7 @@ import { blockList, type TargetGuard } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
 import { type AddressLimit, createAddressLimit } from '../system/guards/address-limit.ts';
+import { createLru } from '../system/lru.ts';
 import { readMaxOpenFiles } from '../system/open-files.ts';
 import { createRspamd, type Rspamd } from './rspamd.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
@@ -81,7 +82,17 @@ export function createInboundApp(app: App, mailboxScripts?: MailboxScripts): Inb
   };
 }
 
+/** Maximum number of addresses whose answers are kept: those of the clients that are connected. Each message asks several times. */
+const MAX_MATCHED_ADDRESSES = 1_000;
+
 function createMatcher(blocks: readonly string[]): (address: string) => boolean {
   const list = blockList(blocks);
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const answers = createLru<string, boolean>(MAX_MATCHED_ADDRESSES);
+  return (address) => {
+    const known = answers.get(address);
+    if (known !== undefined) return known;
+    const isListed = list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    answers.set(address, isListed);
+    return isListed;
+  };
 }

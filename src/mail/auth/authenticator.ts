@@ -65,7 +65,7 @@ export function createAuthenticator(
   { clock, log }: Pick<System, 'clock' | 'log'>,
   data: AuthThreadData,
 ): Authenticator {
-  const threads = new KillableThreads<ReceivedMessage, AuthenticationResult>(clock, {
+  const threads = new KillableThreads<ReceivedMessage, string>(clock, {
     module: moduleBeside(import.meta.url, 'auth-thread'),
     data,
     // Two threads, so that one hostile message does not stop all others.
@@ -82,7 +82,10 @@ export function createAuthenticator(
     heapMegabytes: 192,
   });
   const limits = { timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
-  const begin = createBegin({ clock, log }, (message, owner) => threads.run(message, { ...limits, owner }));
+  const begin = createBegin({ clock, log }, async (message, owner) => {
+    const outcome = await threads.run(message, { ...limits, owner });
+    return outcome.kind === 'done' ? { kind: 'done', result: JSON.parse(outcome.result) } : outcome;
+  });
   return { begin, close: () => threads.close() };
 }
 

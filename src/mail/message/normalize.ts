@@ -66,7 +66,7 @@ export class Normalizer {
    * earlier pieces.
    */
   next(piece: Buffer): Buffer[] {
-    return this.#isInHeader ? this.#readHeader(piece) : [piece];
+    return this.#isInHeader ? joinAdjacent(this.#readHeader(piece)) : [piece];
   }
 
   /** Returns what is left at the end of the message. */
@@ -132,6 +132,24 @@ export class Normalizer {
     if (this.#options.keep.has(field.name) && !this.#kept.has(field.name))
       this.#kept.set(field.name, keptValue(field));
   }
+}
+
+/** Returns the same octets in fewer pieces: lines that follow one another in one piece of memory are one, so that each field costs less. */
+function joinAdjacent(pieces: readonly Buffer[]): Buffer[] {
+  const joined: Buffer[] = [];
+  for (let at = 0; at < pieces.length; ) {
+    const first = pieces[at++] as Buffer;
+    let { length } = first;
+    for (let next = pieces[at]; next && follows(next, first, length); next = pieces[++at])
+      length += next.length;
+    joined.push(length === first.length ? first : Buffer.from(first.buffer, first.byteOffset, length));
+  }
+  return joined;
+}
+
+/** Returns true for octets that follow so many others in memory. */
+function follows({ buffer, byteOffset }: Buffer, first: Buffer, length: number): boolean {
+  return buffer === first.buffer && byteOffset === first.byteOffset + length;
 }
 
 /** Returns the value of a field that is kept, as all readers of headers see it. */
