@@ -16,6 +16,10 @@ import { until } from './until.ts';
 export type PostfixOptions = {
   /** The one domain it receives for. */
   domain: string;
+  /** Further domains, all of whose mail comes to the first mailbox. */
+  otherDomains?: readonly string[];
+  /** Chain and key in PEM that it offers in place of a self-signed certificate. */
+  certificate?: { chain: string; key: string };
   /** Local parts that have a mailbox; RCPT for any other is refused with 550 5.1.1. */
   mailboxes: readonly string[];
   /** By local part, the reply to its RCPT (access(5): `450 4.2.0 Greylisted`). */
@@ -72,17 +76,23 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   const [port, submissionPort, submissionsPort] = [await freePort(), await freePort(), await freePort()];
   const configuration = join(home, 'config');
   for (const folder of ['config', 'queue', 'data', 'mail']) await mkdir(join(home, folder));
-  const { certificate } = await writeCertificate(home, hostname);
+  const { certificate, key } = await writeCertificate(home, hostname);
+  if (options.certificate) {
+    await writeFile(certificate, options.certificate.chain);
+    await writeFile(key, options.certificate.key);
+  }
   const write = (name: string, text: string) => writeFile(join(configuration, name), text);
   const writeReplies = (replies: Readonly<Record<string, string>>) =>
     write(
       'replies',
       lines(replies, (part, reply) => `${part}@${options.domain} ${reply}`),
     );
-  const mailboxes = Object.fromEntries(options.mailboxes.map((part) => [part, `${part}/`]));
+  const { domain, otherDomains = [] } = options;
+  const own = options.mailboxes.map((part) => [`${part}@${domain}`, `${part}/`]);
+  const others = otherDomains.map((name) => [`@${name}`, `${options.mailboxes[0]}/`]);
   await write(
     'mailboxes',
-    lines(mailboxes, (part, folder) => `${part}@${options.domain} ${folder}`),
+    lines(Object.fromEntries([...own, ...others]), (address, folder) => `${address} ${folder}`),
   );
   await writeReplies(options.replies ?? {});
   await write(
@@ -159,7 +169,7 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
     transport_maps: `texthash:${join(options.home, 'config', 'transports')}`,
     smtpd_peername_lookup: 'no',
     smtp_dns_support_level: 'disabled',
-    virtual_mailbox_domains: options.domain,
+    virtual_mailbox_domains: [options.domain, ...(options.otherDomains ?? [])].join(' '),
     virtual_mailbox_base: join(options.home, 'mail'),
     virtual_mailbox_maps: `texthash:${join(options.home, 'config', 'mailboxes')}`,
     ...(options.lmtpPort !== undefined && { virtual_transport: `lmtp:inet:127.0.0.1:${options.lmtpPort}` }),

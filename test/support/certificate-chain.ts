@@ -27,6 +27,8 @@ const ECDSA = { name: 'ECDSA', hash: 'SHA-256' };
 type Subject = {
   /** DNS name in the certificate; absent for an authority. */
   name?: string;
+  /** Further DNS names. */
+  otherNames?: readonly string[];
   /** Issuer; absent for a certificate that is signed by its own key. */
   issuer?: Issued;
   isAuthority?: boolean;
@@ -37,6 +39,7 @@ type Subject = {
 /** Issues a certificate with a new key. */
 export async function issueCertificate({
   name = 'authority',
+  otherNames = [],
   issuer,
   isAuthority = false,
   validFrom = Date.now() - HOUR_MS,
@@ -44,9 +47,10 @@ export async function issueCertificate({
 }: Subject): Promise<Issued> {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keys = await importKeys(privateKey, 'ECDSA');
+  const names = [name, ...otherNames].map((value) => ({ type: 'dns', value }) as const);
   const extensions = [
     new BasicConstraintsExtension(isAuthority, undefined, true),
-    ...(isAuthority ? [] : [new SubjectAlternativeNameExtension([{ type: 'dns', value: name }])]),
+    ...(isAuthority ? [] : [new SubjectAlternativeNameExtension(names)]),
   ];
   const common = {
     serialNumber: `40${randomBytes(15).toString('hex')}`,
