@@ -1,6 +1,7 @@
 /** `postrider source`: shows the addresses from which mail leaves, and warms them up. */
 import type { Command } from 'commander';
-import type { ShownSource } from '../queue/sources/list.ts';
+import type { ShownSources } from '../queue/sources/admin-api.ts';
+import type { ShownPool, ShownSource } from '../queue/sources/list.ts';
 import type { WarmUpProgress } from '../queue/sources/warm-up/progress.ts';
 import { isoTime } from '../system/clock.ts';
 import { requestAction, withControl } from './context.ts';
@@ -16,11 +17,12 @@ export function addSourceCommands(program: Command, terminal: Terminal): void {
     );
   source
     .command('list')
-    .description('List all sources: their pools, and whether one is suspended, why and until when.')
+    .description('List all sources and pools, and whether a source is suspended, why and until when.')
     .action(
-      requestAction<{ sources: ShownSource[] }>(terminal, {
+      requestAction<ShownSources>(terminal, {
         request: 'GET /sources',
-        text: ({ sources }) => formatSources(sources),
+        text: ({ sources, pools }) =>
+          [formatSources(sources), ...(pools.length === 0 ? [] : [formatPools(pools)])].join('\n\n'),
       }),
     );
   addWarmUpCommands(source, terminal);
@@ -76,6 +78,17 @@ function formatSources(sources: readonly ShownSource[]): string {
   return formatList(headings, rows, 'No sources: mail leaves from the address that the system chooses.');
 }
 
+function formatPools(pools: readonly ShownPool[]): string {
+  const rows = pools.map(({ name, sources, tenantId, domain, kind }) => [
+    name,
+    sources.join(', '),
+    tenantId ?? 'all',
+    domain ?? 'all',
+    kind ?? 'all',
+  ]);
+  return formatTable(['pool', 'sources', 'mail of tenant', 'to domain', 'kind'], rows);
+}
+
 function describeUse(warmUp: WarmUpProgress | null): string {
   return warmUp ? `in use, warm-up ${describeDay(warmUp)}` : 'in use';
 }
@@ -85,8 +98,10 @@ function describeDay({ day, days }: WarmUpProgress): string {
   return day > days ? 'complete' : `day ${day} of ${days}`;
 }
 
-function describeSuspension({ address, reason, until }: ShownSource['suspended'][number]): string {
-  return printable(`${address} suspended: ${reason}; probed again at ${isoTime(until)}`);
+function describeSuspension({ address, reason, since, until }: ShownSource['suspended'][number]): string {
+  return printable(
+    `${address} suspended since ${isoTime(since)}: ${reason}; probed again at ${isoTime(until)}`,
+  );
 }
 
 function formatWarmUps(sources: readonly ShownSource[]): string {

@@ -68,6 +68,7 @@ import { sitesPage } from './operating/queue/sites.tsx';
 import { tracePage } from './operating/queue/trace.tsx';
 import { restorationPage } from './operating/restoration.tsx';
 import { settingsPage } from './operating/settings.tsx';
+import { sourcesPage } from './operating/sources/sources.tsx';
 import { suppressionReviewPage } from './operating/suppression-review.tsx';
 import { tasksPage } from './operating/tasks.tsx';
 import { tenantPage } from './operating/tenant.tsx';
@@ -230,6 +231,7 @@ export const PAGES: readonly PageDefinition[] = [
   operatorEmailsPage,
   operatorBroadcastsPage,
   outboundRoutesPage,
+  sourcesPage,
   suppressionReviewPage,
   tasksPage,
   tenantsPage,

@@ -4,9 +4,9 @@ import { after, beforeEach, test } from 'node:test';
 import type { DisconnectRequest, LiftRequest, Sites } from '../../src/queue/shaping/site-calls.ts';
 import type { SiteReport } from '../../src/queue/shaping/site-report.ts';
 import { logIn } from '../support/browser.ts';
+import { siteAt } from '../support/dashboard/delivery.ts';
 import { openTestApp } from '../support/test-app.ts';
 
-const NOON = Date.UTC(2026, 2, 1, 12);
 const HOSTS = 'mx1.one.example,mx2.one.example';
 let reports: SiteReport[] = [];
 let asked: (DisconnectRequest | LiftRequest)[] = [];
@@ -29,61 +29,8 @@ after(() => testApp.close());
 const operator = await logIn(testApp, { isOperator: true, tenantId: null });
 beforeEach(() => {
   asked = [];
-  reports = [siteAt(HOSTS)];
+  reports = [siteAt(HOSTS, testApp.tenantId)];
 });
-
-function siteAt(site: string): SiteReport {
-  const until = NOON + 7_200_000;
-  const connection = { tls: 'TLSv1.3', since: NOON, messages: 1_234, tenantId: testApp.tenantId };
-  return {
-    site,
-    provider: 'google',
-    source: 'main',
-    sessions: 2,
-    idleSessions: 1,
-    allowedConnections: 5,
-    claimed: 3,
-    queues: 4,
-    limits: {
-      connections: { value: 5, origin: { kind: 'provider', name: 'google' } },
-      providerConnections: { value: null, origin: { kind: 'default' } },
-      connectionsPerMinute: { value: 10, origin: { kind: 'setting', name: 'delivery.limits (google)' } },
-      recipientsPerMinute: { value: 60, origin: { kind: 'rule', name: 'slower', until } },
-      messagesPerConnection: { value: 100, origin: { kind: 'route', name: 'relay' } },
-    },
-    binding: { limit: 'rest', until, reason: 'too many: <b>slow down</b>' },
-    restingTenants: [],
-    connections: [
-      { ...connection, id: 7, state: 'sending', host: 'mx1.one.example', address: '192.0.2.1' },
-      { ...connection, id: 9, state: 'idle', host: 'mx2.one.example', address: '192.0.2.2', tenantId: null },
-      {
-        ...connection,
-        ...{ id: 10, state: 'connecting', host: null, address: null, tls: null, since: null, messages: 0 },
-      },
-    ],
-    restrictions: [
-      {
-        ...{ id: 'slower - - provider google', rule: 'slower', place: 'provider google', tenantId: null },
-        ...{
-          source: null,
-          lower: { recipientsPerMinute: 60 },
-          reason: '421 <i>rate</i>',
-          since: NOON,
-          until,
-        },
-      },
-      {
-        ...{
-          id: `quiet ${testApp.tenantId} - ${site}`,
-          rule: 'quiet',
-          place: site,
-          tenantId: testApp.tenantId,
-        },
-        ...{ source: null, lower: null, reason: '450 later', since: NOON, until },
-      },
-    ],
-  };
-}
 
 const open = (name: string) => operator.open(`/operator/queue/site?${new URLSearchParams({ name })}`);
 
@@ -97,7 +44,10 @@ test('the page shows what binds, each limit with its origin, rules in force and 
   );
   assert.doesNotMatch(html, /<b>slow|<i>rate/);
   assert.match(html, /2 of 5 allowed now, 1 idle/);
-  assert.match(html, /<td>Recipients per minute<\/td><td class="number">60<\/td><td>back-off rule .*slower/);
+  assert.match(
+    html,
+    /<td>Recipients per minute<\/td><td class="number">60<\/td><td>back-off rule <code>slower<\/code> until/,
+  );
   assert.match(
     html,
     /New connections per minute<\/td><td class="number">10<\/td><td>setting .*delivery\.limits/,
@@ -105,7 +55,7 @@ test('the page shows what binds, each limit with its origin, rules in force and 
   assert.match(html, /all sites of the provider<\/td><td class="number">none<\/td><td>default/);
   assert.match(html, /all sites of google<\/td><td>Recipients per minute: 60/);
   assert.match(html, new RegExp(`the tenant <a href="/operator/tenants/${testApp.tenantId}">`));
-  assert.match(html, /mx1\.one\.example \[192\.0\.2\.1\].*TLSv1\.3.*1,234.*sending/s);
+  assert.match(html, /mx1\.one\.example \[192\.0\.2\.1\]<\/bdi> TLSv1\.3.*1,234.*sending/s);
   assert.match(html, /class="status neutral">waits for mail/);
   assert.match(html, /class="status neutral">connecting/);
 });
@@ -154,7 +104,7 @@ test('a restriction is lifted, and everything that keeps the site', async () => 
 });
 
 test('sites that share a name lead to a page each, and a name without a site says so', async () => {
-  reports = [siteAt(HOSTS), siteAt(`${HOSTS} from second 0a1b2c3d`)];
+  reports = [siteAt(HOSTS, testApp.tenantId), siteAt(`${HOSTS} from second 0a1b2c3d`, testApp.tenantId)];
   const { html } = await open('one.example');
   assert.match(html, /2 sites have this name/);
   assert.match(
@@ -168,7 +118,7 @@ test('sites that share a name lead to a page each, and a name without a site say
 
 test('a site with nothing in force and no connection has nothing to end and nothing to lift', async () => {
   const quiet = { limit: 'none', until: null, reason: null } as const;
-  reports = [{ ...siteAt(HOSTS), binding: quiet, connections: [], restrictions: [] }];
+  reports = [{ ...siteAt(HOSTS, testApp.tenantId), binding: quiet, connections: [], restrictions: [] }];
   const { html } = await open(HOSTS);
   assert.match(html, /Limited now by<\/dt><dd>nothing<\/dd>/);
   assert.match(html, /No connection is open\..*No rule is in force here\./s);

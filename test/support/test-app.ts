@@ -8,7 +8,7 @@ import type { RunningAccounts } from '../../src/accounts/running-accounts.ts';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { inspectCertificates } from '../../src/certificates/certificates.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import { type Config, loadConfig } from '../../src/config/config.ts';
 import { createControlServer } from '../../src/control-socket.ts';
 import { createDashboard } from '../../src/dashboard/app.tsx';
 import type { Mode } from '../../src/db/tables.ts';
@@ -29,6 +29,8 @@ import { zoneDns } from './zone-dns.ts';
 export type TestAppOptions = {
   /** Parts of the system to replace, such as the clock, the DNS or `dial`. */
   system?: Partial<System>;
+  /** Settings of the section `outbound`, for those that no variable can have. */
+  outbound?: Partial<Config['outbound']>;
   /** `POSTRIDER_*` settings, which replace the defaults of tests. */
   env?: Record<string, string>;
   /** Says what due mail waits for. Without it, nothing does. */
@@ -83,7 +85,7 @@ export type TestApp = AsyncDisposable & {
 /** Opens the application. The caller closes it. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = options.env?.['POSTRIDER_DATA_DIR'] ?? newDataDirectory();
-  const config = loadConfig({
+  const loaded = loadConfig({
     env: {
       POSTRIDER_HOSTNAME: 'mx.postrider.example',
       POSTRIDER_LOG_LEVEL: 'silent',
@@ -91,6 +93,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       ...options.env,
     },
   });
+  const config = { ...loaded, outbound: { ...loaded.outbound, ...options.outbound } };
   const system = {
     dns: zoneDns(''),
     targets: ANY_TARGET,

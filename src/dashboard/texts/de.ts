@@ -42,6 +42,7 @@ import { sendTest } from './de/send-test.ts';
 import { settings } from './de/settings.ts';
 import { site } from './de/site.ts';
 import { sites } from './de/sites.ts';
+import { sources } from './de/sources.ts';
 import { spamSenders } from './de/spam-senders.ts';
 import { suppressions } from './de/suppressions.ts';
 import { tasks } from './de/tasks.ts';
@@ -98,6 +99,7 @@ export const de: typeof en = {
   simulator,
   site,
   sites,
+  sources,
   spamSenders,
   suppressions,
   tasks,

@@ -42,6 +42,7 @@ import { sendTest } from './en/send-test.ts';
 import { settings } from './en/settings.ts';
 import { site } from './en/site.ts';
 import { sites } from './en/sites.ts';
+import { sources } from './en/sources.ts';
 import { spamSenders } from './en/spam-senders.ts';
 import { suppressions } from './en/suppressions.ts';
 import { tasks } from './en/tasks.ts';
@@ -97,6 +98,7 @@ export const en = {
   simulator,
   site,
   sites,
+  sources,
   spamSenders,
   suppressions,
   tasks,

@@ -56,7 +56,7 @@ async function checkAddress(
     case 'unknown':
       return warn(subject, `DNS does not answer (${proof.reason})`, 'try again later');
     case 'faulty': {
-      const unused = ipv6 === 'proven' && address.includes(':') ? ', so no mail leaves from it' : '';
+      const unused = ipv6 === 'proven' && address.includes(':') ? '; no mail leaves from it' : '';
       const advice = `set the reverse DNS of ${address} to ${ehlo}, give ${ehlo} the address, and publish the SPF record that "postrider domain records" shows`;
       return fail(subject, `${proof.says}${unused}`, advice);
     }

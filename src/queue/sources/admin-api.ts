@@ -2,7 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { listSources } from './list.ts';
+import { listPools, listSources, type ShownPool, type ShownSource } from './list.ts';
+import { packagedCurves } from './warm-up/curves.ts';
 import { beginWarmUp, endWarmUp } from './warm-up/operate.ts';
 
 const named = Type.Object({ name: Type.String() });
@@ -11,9 +12,19 @@ const warmUpSchema = Type.Object({ curve: Type.Optional(Type.String()) }, { addi
 
 type SourcesApp = Pick<App, 'clock' | 'config' | 'db' | 'wakeups'>;
 
+/** The sources and pools of the configuration, and the names of the curves of warm-ups. */
+export type ShownSources = { sources: ShownSource[]; pools: ShownPool[]; curves: string[] };
+
 /** Registers `/sources` on the server of the control socket. */
 export function registerSources(server: FastifyInstance, app: SourcesApp): void {
-  server.get('/sources', async () => ({ sources: await listSources(app) }));
+  server.get(
+    '/sources',
+    async (): Promise<ShownSources> => ({
+      sources: await listSources(app),
+      pools: listPools(app),
+      curves: [...packagedCurves().keys()],
+    }),
+  );
   server.put<{ Params: Named; Body: Static<typeof warmUpSchema> }>(
     '/sources/:name/warm-up',
     { schema: { params: named, body: warmUpSchema } },

@@ -1,7 +1,7 @@
 /** Lists the sources as the operator sees them, without secrets. */
 import type { App } from '../../app.ts';
 import { configuredPools, configuredSources } from './configured.ts';
-import type { Source } from './source.ts';
+import type { Pool, Source } from './source.ts';
 import { suspensionsOf } from './sources.ts';
 import { listSuspensions } from './store.ts';
 import { progressOf, type WarmUpProgress } from './warm-up/progress.ts';
@@ -23,6 +23,14 @@ export type ShownSource = {
   /** Null when the source is not warmed up. */
   warmUp: WarmUpProgress | null;
 };
+
+/** A pool with the names of its sources. Null stands for all tenants, domains or kinds. */
+export type ShownPool = Omit<Pool, 'sources'> & { sources: string[] };
+
+/** Returns all pools in the order of the configuration. */
+export function listPools({ config }: Pick<App, 'config'>): ShownPool[] {
+  return configuredPools(config).map((pool) => ({ ...pool, sources: pool.sources.map(({ name }) => name) }));
+}
 
 /** Returns all sources in the order of the configuration. */
 export async function listSources({

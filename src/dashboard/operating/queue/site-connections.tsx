@@ -1,7 +1,7 @@
 /** The open connections of a site. One ends after its message, or is cut off in the middle of it. */
 import type { ShownSite } from '../../../queue/control/site-api.ts';
 import { Foreign, Status, Time, type Tone } from '../../frame/elements.tsx';
-import { ActionButton, Disclosure } from '../../frame/forms.tsx';
+import { ActionButton } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { TenantLink } from '../tenant-link.tsx';
 import type { OperatorContext } from './criteria.tsx';
@@ -31,22 +31,26 @@ export function Connections({ context, shown: { site, connections } }: Props) {
         keyOf={({ id }) => String(id)}
         empty={texts.noConnections}
         columns={[
-          { label: texts.id, isNumeric: true, cell: ({ id }) => String(id) },
-          {
-            label: texts.host,
-            cell: ({ host, address }) => host && <Foreign text={`${host} [${address}]`} />,
-          },
-          { label: texts.tls, cell: ({ tls }) => tls },
+          { label: texts.id, cell: ({ id }) => String(id) },
+          { label: texts.host, cell: (one) => <Server one={one} /> },
           { label: texts.since, cell: ({ since }) => since && <Time context={context} at={since} /> },
           {
             label: texts.messages,
             isNumeric: true,
             cell: ({ messages }) => context.formats.number(messages),
           },
-          { label: texts.tenant, cell: ({ tenantId }) => tenantId && <TenantLink id={tenantId} /> },
           {
             label: texts.state,
-            cell: ({ state }) => <Status tone={TONES[state]}>{texts.states[state]}</Status>,
+            cell: ({ state, tenantId }) => (
+              <>
+                <Status tone={TONES[state]}>{texts.states[state]}</Status>
+                {tenantId && (
+                  <div>
+                    <TenantLink id={tenantId} />
+                  </div>
+                )}
+              </>
+            ),
           },
           { label: frame.actions, cell: (one) => <Ends context={context} site={site} connection={one} /> },
         ]}
@@ -54,7 +58,9 @@ export function Connections({ context, shown: { site, connections } }: Props) {
       {connections.length > 0 && (
         <>
           {connections.length > MAX_SHOWN && <p>{texts.more(context.formats.number(MAX_SHOWN))}</p>}
-          <p>{texts.disconnectText}</p>
+          <p>
+            {texts.disconnectText} {texts.cutText}
+          </p>
           <ActionButton
             context={context}
             action="disconnect"
@@ -64,6 +70,16 @@ export function Connections({ context, shown: { site, connections } }: Props) {
         </>
       )}
     </section>
+  );
+}
+
+/** The server of a connection, and its TLS. Nothing is known of one before it is dialled. */
+function Server({ one: { host, address, tls } }: { one: Connection }) {
+  if (host === null) return null;
+  return (
+    <>
+      <Foreign text={`${host} [${address}]`} /> {tls}
+    </>
   );
 }
 
@@ -79,16 +95,13 @@ function Ends({ context, site, connection: { id, state } }: EndsProps) {
         <ActionButton {...button} submit={texts.disconnect} label={`${texts.disconnect}: ${id}`} />
       )}
       {state !== 'idle' && (
-        <Disclosure label={texts.cut}>
-          <p>{texts.cutText}</p>
-          <ActionButton
-            {...button}
-            fields={{ force: 'on' }}
-            submit={texts.cut}
-            label={`${texts.cut}: ${id}`}
-            isDangerous
-          />
-        </Disclosure>
+        <ActionButton
+          {...button}
+          fields={{ force: 'on' }}
+          submit={texts.cut}
+          label={`${texts.cut}: ${id}`}
+          isDangerous
+        />
       )}
     </>
   );

@@ -28,7 +28,11 @@ export const sitePage = definePage({
       title,
       body: (
         <>
-          <Heading title={title}>{name !== '' && <a href={sitePath(name)}>{texts.queue.refresh}</a>}</Heading>
+          <Heading title={title}>
+            {name !== '' && <a href={mailPath({ site: name })}>{texts.sites.mail}</a>}
+            {name !== '' && <a href={tracePath(name)}>{texts.sites.trace}</a>}
+            {name !== '' && <a href={sitePath(name)}>{texts.queue.refresh}</a>}
+          </Heading>
           <QueueTabs context={context} />
           <Filters context={context}>
             <FilterField context={context} name="name" label={texts.site.find} />
@@ -108,9 +112,9 @@ function Several({ context, sites }: { context: OperatorContext; sites: readonly
 }
 
 function Site({ context, shown }: SiteProps) {
-  const { site: texts, sites } = context.texts;
+  const { site: texts } = context.texts;
   const { number } = context.formats;
-  const { site, provider, source, sessions, idleSessions, allowedConnections, claimed, queues } = shown;
+  const { provider, source, sessions, idleSessions, allowedConnections, claimed, queues } = shown;
   return (
     <>
       <Facts
@@ -123,9 +127,6 @@ function Site({ context, shown }: SiteProps) {
           [texts.source, source ?? texts.noSource],
         ]}
       />
-      <p class="links">
-        <a href={mailPath({ site })}>{sites.mail}</a> <a href={tracePath(site)}>{sites.trace}</a>
-      </p>
       <Connections context={context} shown={shown} />
       <h2>{texts.limits}</h2>
       <Limits context={context} shown={shown} />
@@ -186,7 +187,7 @@ function Origin({ context, origin }: { context: OperatorContext; origin: Limit['
   if (origin.kind === 'default') return texts.origins.default;
   return (
     <>
-      {texts.origins[origin.kind]} <Foreign text={origin.name} />
+      {texts.origins[origin.kind]} <code>{origin.name}</code>
       {origin.until !== null && (
         <>
           {' '}

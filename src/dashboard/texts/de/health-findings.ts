@@ -178,6 +178,48 @@ export const healthFindings: readonly Translation[] = [
     'set the reverse DNS (PTR) of {1} to {2} where you rent the address',
     'setzen Sie das Reverse-DNS (PTR) von {1} auf {2}, wo Sie die Adresse mieten',
   ],
+  ['no mail leaves from it: {1}', 'von ihr gehen keine E-Mails ab: {1}'],
+  ['see to the proxy at {1} port {2}', 'sehen Sie nach dem Proxy an {1} Port {2}'],
+  [
+    'give {1} to this machine, or remove it from the source "{2}"',
+    'geben Sie dieser Maschine {1}, oder nehmen Sie die Adresse aus der Quelle „{2}“',
+  ],
+  [
+    'the address is not public, so its reverse DNS and SPF are not checked',
+    'die Adresse ist nicht öffentlich, deshalb werden Reverse-DNS und SPF nicht geprüft',
+  ],
+  ['check those of the public address', 'prüfen Sie beides für die öffentliche Adresse'],
+  [
+    'its reverse DNS leads to {1} and back, and SPF allows it',
+    'das Reverse-DNS führt zu {1} und zurück, und SPF erlaubt sie',
+  ],
+  [
+    'it has no reverse DNS (PTR); no mail leaves from it',
+    'sie hat kein Reverse-DNS (PTR), deshalb gehen von ihr keine E-Mails ab',
+  ],
+  ['it has no reverse DNS (PTR)', 'sie hat kein Reverse-DNS (PTR)'],
+  [
+    'its reverse DNS (PTR) names {1} instead of {2}; no mail leaves from it',
+    'das Reverse-DNS (PTR) nennt {1} statt {2}, deshalb gehen von ihr keine E-Mails ab',
+  ],
+  ['its reverse DNS (PTR) names {1} instead of {2}', 'das Reverse-DNS (PTR) nennt {1} statt {2}'],
+  [
+    '{1}, which its reverse DNS (PTR) names, does not lead back to it; no mail leaves from it',
+    '{1}, das ihr Reverse-DNS (PTR) nennt, führt nicht zu ihr zurück, deshalb gehen von ihr keine E-Mails ab',
+  ],
+  [
+    '{1}, which its reverse DNS (PTR) names, does not lead back to it',
+    '{1}, das ihr Reverse-DNS (PTR) nennt, führt nicht zu ihr zurück',
+  ],
+  [
+    'the SPF record of {1} does not allow it ({2}); no mail leaves from it',
+    'der SPF-Eintrag von {1} erlaubt sie nicht ({2}), deshalb gehen von ihr keine E-Mails ab',
+  ],
+  ['the SPF record of {1} does not allow it ({2})', 'der SPF-Eintrag von {1} erlaubt sie nicht ({2})'],
+  [
+    'set the reverse DNS of {1} to {2}, give {3} the address, and publish the SPF record that "postrider domain records" shows',
+    'setzen Sie das Reverse-DNS von {1} auf {2}, geben Sie {3} die Adresse, und veröffentlichen Sie den SPF-Eintrag, den „postrider domain records“ zeigt',
+  ],
   ['its reverse DNS is not known ({1})', 'das Reverse-DNS ist nicht bekannt ({1})'],
   ['it has no reverse DNS', 'sie hat kein Reverse-DNS'],
   ['it leads back to {1}', 'sie führt zurück zu {1}'],

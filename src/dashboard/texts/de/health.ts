@@ -45,7 +45,7 @@ export const health: typeof english = {
     address: ['Adresse des Hostnamens', 'Der Hostname führt zu diesem Server.'],
     'reverse-dns': ['Reverse DNS', 'Jede Adresse dieses Servers führt zu seinem Hostnamen zurück.'],
     sources: [
-      'Absender-Adressen',
+      'Quellen',
       'Von jeder konfigurierten Quelle können E-Mails ausgehen, und ihr Reverse DNS und SPF stimmen.',
     ],
     'outbound-port': [

@@ -72,9 +72,7 @@ export const site: typeof english = {
   noConnections: 'Keine Verbindung ist offen.',
   id: 'ID',
   host: 'Server',
-  tls: 'TLS',
   messages: 'E-Mails',
-  tenant: 'Mandant',
   state: 'Status',
   states: {
     connecting: 'verbindet sich',
@@ -88,5 +86,5 @@ export const site: typeof english = {
     'Eine Verbindung ohne Arbeit endet sofort, eine andere nach der E-Mail, die sie gerade sendet.',
   cut: 'Abbrechen',
   cutText:
-    'Die E-Mail, die gerade gesendet wird, geht an einen anderen Server oder wartet auf den nächsten Versuch. War ihr Ende schon gesendet, kann sie zweimal ankommen.',
+    'Eine abgebrochene E-Mail geht an einen anderen Server oder wartet auf den nächsten Versuch. War ihr Ende schon gesendet, kann sie zweimal ankommen.',
 };

@@ -132,6 +132,8 @@ export const auditActions: Readonly<Record<string, string>> = {
   'operator/broadcasts cancel': 'Canceled a broadcast',
   'operator/outbound-routes save': 'Created or replaced an outbound route',
   'operator/outbound-routes remove': 'Removed an outbound route',
+  'operator/sources start': 'Started the warm-up of a source',
+  'operator/sources stop': 'Ended the warm-up of a source',
   'operator/suppressions remove': 'Removed suppressions that the review listed',
   'operator/tasks retry': 'Ran a failed task again',
   'operator/tasks discard': 'Discarded a failed task',

@@ -70,9 +70,7 @@ export const site = {
   noConnections: 'No connection is open.',
   id: 'ID',
   host: 'Server',
-  tls: 'TLS',
   messages: 'Messages',
-  tenant: 'Tenant',
   state: 'Status',
   states: { connecting: 'connecting', sending: 'sending', idle: 'waits for mail', ending: 'ends' },
   disconnect: 'End',
@@ -80,5 +78,5 @@ export const site = {
   disconnectText: 'An idle connection ends at once, another one after the message that it sends.',
   cut: 'Cut off',
   cutText:
-    'The message that is being sent goes to another server, or waits for its next attempt. If its end was sent already, it may arrive twice.',
+    'A message that is cut off goes to another server, or waits for its next attempt. If its end was sent already, it may arrive twice.',
 };

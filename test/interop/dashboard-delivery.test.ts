@@ -1,0 +1,78 @@
+/** The pages of a site and of the sources in Chromium: axe finds nothing, none is too wide, and their forms work by mouse. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Sites } from '../../src/queue/shaping/site-calls.ts';
+import { logIn } from '../support/browser.ts';
+import { OUTBOUND, siteAt, suspendProxy } from '../support/dashboard/delivery.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { findViolations, startBrowser } from './browser.ts';
+import { isTooWide, openPagesOf } from './dashboard/pages.ts';
+
+const HOSTS = 'mx1.one.example,mx2.one.example';
+const ended: (number | null)[] = [];
+const sites: Sites = {
+  explainSites: async ({ name }) => {
+    const one = siteAt(HOSTS, testApp.tenantId);
+    return name === 'one.example' ? [one, { ...one, site: `${HOSTS} from second 0a1b2c3d` }] : [one];
+  },
+  async disconnect({ connection }) {
+    ended.push(connection);
+    return [{ id: 7, host: null, address: null, site: HOSTS, how: 'cut' }];
+  },
+  liftRests: async () => [],
+};
+const testApp = await openTestApp({ sites, outbound: OUTBOUND });
+await suspendProxy(testApp.app);
+const browser = await startBrowser({});
+after(async () => {
+  await browser.close();
+  await testApp.close();
+});
+const operator = await logIn(testApp, { isOperator: true, tenantId: null });
+await operator.open('/operator/sources');
+await operator.submit('start', { source: 'two', curve: 'standard' });
+const german = await logIn(testApp, { isOperator: true, tenantId: null });
+await german.open('/account');
+await german.submit('profile', { language: 'de' });
+const { enter } = await openPagesOf(testApp, browser);
+
+const PATHS = {
+  site: `/operator/queue/site?name=${encodeURIComponent(HOSTS)}`,
+  several: '/operator/queue/site?name=one.example',
+  sources: '/operator/sources',
+};
+
+const OPEN_ALL = `for (const one of document.querySelectorAll('main details')) one.open = true`;
+
+for (const [name, session, options] of [
+  ['wide and light, in English', operator, { viewport: { width: 1280, height: 800 } }],
+  [
+    'narrow and dark, in German',
+    german,
+    { viewport: { width: 360, height: 800 }, colorScheme: 'dark' as const },
+  ],
+] as const)
+  test(`axe finds nothing on the pages of delivery, ${name}`, async () => {
+    const visitor = await enter(session, options);
+    for (const [page, path] of Object.entries(PATHS)) {
+      await visitor.open(path);
+      if (page === 'sources') await visitor.page.locator('#checks table').waitFor();
+      await visitor.page.evaluate(OPEN_ALL);
+      await visitor.takeScreenshot(`delivery ${page} ${name}`);
+      assert.deepEqual(await findViolations(visitor.page), [], page);
+      assert.equal(await isTooWide(visitor.page), false, page);
+    }
+    assert.deepEqual(visitor.faults, []);
+    await visitor.close();
+  });
+
+test('a connection is cut off, and all end', async () => {
+  const visitor = await enter(operator);
+  await visitor.open(PATHS.site);
+  await visitor.submit('Cut off');
+  await visitor.sees('The connections end.');
+  await visitor.submit('End all connections');
+  assert.deepEqual(ended, [7, null]);
+  assert.deepEqual(visitor.faults, []);
+  await visitor.close();
+});

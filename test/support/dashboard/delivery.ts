@@ -1,0 +1,100 @@
+/** Sites and sources as the pages of the operator show them, without any mail. */
+import assert from 'node:assert/strict';
+import type { App } from '../../../src/app.ts';
+import type { SiteReport } from '../../../src/queue/shaping/site-report.ts';
+import { configuredSources } from '../../../src/queue/sources/configured.ts';
+import { fingerprintOf } from '../../../src/queue/sources/source.ts';
+import { suspendAddresses } from '../../../src/queue/sources/store.ts';
+import type { TestAppOptions } from '../test-app.ts';
+
+const NOON = Date.UTC(2026, 2, 1, 12);
+
+/** Returns a site of a provider that rests, with rules in force, and connections in each state. */
+export function siteAt(site: string, tenantId: string): SiteReport {
+  const until = NOON + 7_200_000;
+  const connection = { tls: 'TLSv1.3', since: NOON, messages: 1_234, tenantId };
+  return {
+    site,
+    provider: 'google',
+    source: 'main',
+    sessions: 2,
+    idleSessions: 1,
+    allowedConnections: 5,
+    claimed: 3,
+    queues: 4,
+    limits: {
+      connections: { value: 5, origin: { kind: 'provider', name: 'google' } },
+      providerConnections: { value: null, origin: { kind: 'default' } },
+      connectionsPerMinute: { value: 10, origin: { kind: 'setting', name: 'delivery.limits (google)' } },
+      recipientsPerMinute: { value: 60, origin: { kind: 'rule', name: 'slower', until } },
+      messagesPerConnection: { value: 100, origin: { kind: 'route', name: 'relay' } },
+    },
+    binding: { limit: 'rest', until, reason: 'too many: <b>slow down</b>' },
+    restingTenants: [],
+    connections: [
+      { ...connection, id: 7, state: 'sending', host: 'mx1.one.example', address: '192.0.2.1' },
+      { ...connection, id: 9, state: 'idle', host: 'mx2.one.example', address: '192.0.2.2', tenantId: null },
+      {
+        ...connection,
+        ...{ id: 10, state: 'connecting', host: null, address: null, tls: null, since: null, messages: 0 },
+      },
+    ],
+    restrictions: [
+      {
+        ...{ id: 'slower - - provider google', rule: 'slower', place: 'provider google', tenantId: null },
+        ...{
+          source: null,
+          lower: { recipientsPerMinute: 60 },
+          reason: '421 <i>rate</i>',
+          since: NOON,
+          until,
+        },
+      },
+      {
+        ...{
+          id: `quiet ${tenantId} - ${site}`,
+          rule: 'quiet',
+          place: site,
+          tenantId: tenantId,
+        },
+        ...{ source: null, lower: null, reason: '450 later', since: NOON, until },
+      },
+    ],
+  };
+}
+
+/** Settings with three sources and two pools. */
+export const OUTBOUND: NonNullable<TestAppOptions['outbound']> = {
+  sources: [
+    { name: 'one', addresses: ['45.33.32.1'], ehlo: 'one.example' },
+    { name: 'two', addresses: ['45.33.32.2', '2606:2800::1'], ehlo: 'two.example' },
+    { name: 'vm', addresses: ['45.33.32.3'], ehlo: 'vm.example', socks5: '10.0.0.9:1080' },
+  ],
+  pools: [
+    { name: 'bulk', sources: ['two', 'vm'], kind: 'broadcast' },
+    { name: 'partner', sources: ['one'], domain: 'partner.example' },
+  ],
+};
+
+/** Suspends the source behind a proxy. */
+export async function suspendProxy({
+  config,
+  clock,
+  db,
+}: Pick<App, 'config' | 'clock' | 'db'>): Promise<void> {
+  const vm = configuredSources(config).find(({ name }) => name === 'vm');
+  assert.ok(vm);
+  const now = clock.now();
+  await db.commit(suspendAddresses, {
+    suspensions: [
+      {
+        source: 'vm',
+        address: '45.33.32.3',
+        fingerprint: fingerprintOf(vm),
+        reason: 'the proxy <b>cannot</b> be reached',
+        since: now - 3_600_000,
+        until: now + 60_000,
+      },
+    ],
+  });
+}
