@@ -178,6 +178,28 @@ export const healthFindings: readonly Translation[] = [
     'set the reverse DNS (PTR) of {1} to {2} where you rent the address',
     'setzen Sie das Reverse-DNS (PTR) von {1} auf {2}, wo Sie die Adresse mieten',
   ],
+  ['DANE is turned off (outbound.dane)', 'DANE ist ausgeschaltet (outbound.dane)'],
+  [
+    'DANE is not used: {1} is neither on this machine nor trusted (dns.trusted)',
+    'DANE wird nicht verwendet: {1} ist weder auf dieser Maschine noch vertrauenswürdig (dns.trusted)',
+  ],
+  ['they validate DNSSEC, so DANE is obeyed', 'sie prüfen DNSSEC, und DANE wird befolgt'],
+  [
+    'they do not validate DNSSEC: {1} is signed, and no proof of it has come. DANE is not used',
+    'sie prüfen DNSSEC nicht: {1} ist signiert, und kein Nachweis dafür kam an. DANE wird nicht verwendet',
+  ],
+  [
+    'let the resolver validate, for example Unbound with its root key, or set outbound.dane to false',
+    'lassen Sie den Resolver prüfen, etwa Unbound mit seinem Wurzelschlüssel, oder setzen Sie outbound.dane auf false',
+  ],
+  [
+    'it is not known whether they validate DNSSEC ({1}), and mail to signed domains waits',
+    'es ist nicht bekannt, ob sie DNSSEC prüfen ({1}), und E-Mails an signierte Domains warten',
+  ],
+  [
+    'see to DNS, or name another signed name in dns.signedName',
+    'sehen Sie nach dem DNS, oder nennen Sie einen anderen signierten Namen in dns.signedName',
+  ],
   ['no mail leaves from it: {1}', 'von ihr gehen keine E-Mails ab: {1}'],
   ['see to the proxy at {1} port {2}', 'sehen Sie nach dem Proxy an {1} Port {2}'],
   [

@@ -48,6 +48,10 @@ export const health: typeof english = {
       'Quellen',
       'Von jeder konfigurierten Quelle können E-Mails ausgehen, und ihr Reverse DNS und SPF stimmen.',
     ],
+    dane: [
+      'DANE',
+      'Die Resolver haben nachgewiesen, dass sie DNSSEC prüfen, sodass DANE der Domains von Empfängern befolgt wird.',
+    ],
     'outbound-port': [
       'Ausgehender Port 25',
       'Mailserver großer Anbieter sind erreichbar, oder E-Mails gehen über ein Relay.',

@@ -46,6 +46,10 @@ export const health = {
       'Sources of mail',
       'Mail can leave from each configured source, whose reverse DNS and SPF are correct.',
     ],
+    dane: [
+      'DANE',
+      'The resolvers have proven that they validate DNSSEC, so that DANE of recipients’ domains is obeyed.',
+    ],
     'outbound-port': [
       'Outgoing port 25',
       'Mail servers of large providers can be reached, or mail goes through a relay.',
