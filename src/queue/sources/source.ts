@@ -54,15 +54,6 @@ export function siteFrom(hosts: string, source: Source): string {
   return `${hosts}${FROM}${source.name} ${fingerprintOf(source)}`;
 }
 
-/** Matches what stands behind the hosts in the key of a site: what is required of TLS (mail/tls-policy/host-tls.ts), and the source. */
-const BEHIND_HOSTS = / (?:dnssec\b|mta-sts=|tls=|from )/;
-
-/** Returns the names of the hosts in the key of a site, separated by commas, or the whole key of a site without hosts. */
-export function hostsOfSite(site: string): string {
-  const [hosts = site] = site.split(BEHIND_HOSTS);
-  return hosts;
-}
-
 /** Returns the hosts with those of their addresses to which mail can leave from one of the addresses. */
 export function reachableHosts(hosts: Hosts, addresses: readonly string[]): Hosts {
   const families = new Set(addresses.map((address) => isIP(address)));
