@@ -64,6 +64,8 @@ function firstGroups(address: string, groups: number): string {
  * unchanged.
  */
 export function plainAddress(text: string): string {
+  // Fast path: an IPv4 address has one spelling, and each connection asks several times.
+  if (!text.includes(':')) return text;
   return isIP(text) === 0 || hasZone(text) ? text : ipaddr.process(text).toString();
 }
 
