@@ -1,22 +1,77 @@
 /** Stores the bytes of messages and what is known of them. All SQL of these tables is here, and nothing else writes them. */
 
 import { sql } from 'kysely';
-import { type Param, statement } from '../db/statement.ts';
-import { findColumns, findRow, insertNumbered, insertRow, insertRowOnce } from './rows.ts';
+import { type Param, paramsOf, statement } from '../db/statement.ts';
+import { findColumns, findRow, insertRow, insertRowOnce } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentBytesRow, ContentRow } from './tables.ts';
 
 export type NewContent = Omit<ContentRow, 'id'>;
 
+const insert = statement((db: AccountTx, param: Param<ContentRow>) =>
+  db.insertInto('contents').values({
+    ...paramsOf(param, ['id', 'sizeBytes', 'crc32', 'blobSha256', 'parserVersion', 'isOpaque', 'root']),
+    ...paramsOf(param, [
+      'envelope',
+      'envelopeUtf8',
+      'body',
+      'bodyUtf8',
+      'bodyStructure',
+      'bodyStructureUtf8',
+    ]),
+    ...paramsOf(param, ['sort', 'messageId', 'references', 'preview']),
+  }),
+);
+
+type NewBytes = Omit<ContentBytesRow, 'contentId'>;
+
 /** Adds a content and returns its id. */
-export async function insertContent(
-  tx: AccountTx,
-  row: NewContent,
-  bytes: Omit<ContentBytesRow, 'contentId'>,
-): Promise<number> {
-  const contentId = await insertNumbered(tx, 'contents', row);
-  await insertRow(tx, 'contentBytes', { contentId, ...bytes });
-  return contentId;
+export async function insertContent(tx: AccountTx, row: NewContent, bytes: NewBytes): Promise<number> {
+  const id = await nextContentId(tx);
+  await insertSalvagedContent(tx, { id, ...row }, bytes);
+  return id;
+}
+
+/** Adds a content with the id that it had in a damaged database. */
+export async function insertSalvagedContent(tx: AccountTx, row: ContentRow, bytes: NewBytes): Promise<void> {
+  await insert.all(tx, row);
+  await insertRow(tx, 'contentBytes', { contentId: row.id, header: bytes.header, body: bytes.body });
+}
+
+/**
+ * Number of ids of contents that are reserved at a time. SQLite keeps the highest id that the table has had in a row of its own, which
+ * each content would change: one page more of every commit.
+ */
+const RESERVED_IDS = 64;
+
+/** The ids that are reserved and not used, by the database. Those that are left when it is closed are never used. */
+const reserved = new WeakMap<AccountTx, { next: number; last: number }>();
+
+const raiseHighest = statement((db: AccountTx, param: Param<{ ids: number }>) => ({
+  compile: () =>
+    sql<{ seq: number }>`UPDATE sqlite_sequence SET seq = seq + ${param('ids')} WHERE name = 'contents'
+      RETURNING seq`.compile(db),
+}));
+
+const setHighest = statement((db: AccountTx, param: Param<{ ids: number }>) => ({
+  compile: () =>
+    sql`INSERT INTO sqlite_sequence (name, seq) VALUES ('contents', ${param('ids')})`.compile(db),
+}));
+
+/** Returns an id that no content has had. When a rollback has undone the reservation, SQLite raises the highest id with the content. */
+async function nextContentId(tx: AccountTx): Promise<number> {
+  const known = reserved.get(tx);
+  const ids = known && known.next <= known.last ? known : await reserveIds(tx);
+  return ids.next++;
+}
+
+async function reserveIds(tx: AccountTx): Promise<{ next: number; last: number }> {
+  const raised = await raiseHighest.first(tx, { ids: RESERVED_IDS });
+  if (!raised) await setHighest.all(tx, { ids: RESERVED_IDS });
+  const last = raised?.seq ?? RESERVED_IDS;
+  const ids = { next: last - RESERVED_IDS + 1, last };
+  reserved.set(tx, ids);
+  return ids;
 }
 
 /** Returns what is known of a content; undefined when it was removed. */

@@ -34,12 +34,6 @@ export async function forgetContent(tx: AccountTx, id: number): Promise<void> {
   await deleteRows(tx, 'contentBytes', { contentId: id });
 }
 
-/** Gives a content another id, which is free. */
-export async function renumberContent(tx: AccountTx, from: number, to: number): Promise<void> {
-  await updateRows(tx, 'contents', { set: { id: to }, where: { id: from } });
-  await updateRows(tx, 'contentBytes', { set: { contentId: to }, where: { contentId: from } });
-}
-
 /** Gives a folder another id, which is free. */
 export async function renumberFolder(tx: AccountTx, from: number, to: number): Promise<void> {
   await updateRows(tx, 'folders', { set: { id: to }, where: { id: from } });

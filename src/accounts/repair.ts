@@ -17,7 +17,13 @@ import { createPause } from '../system/slices.ts';
 import type { AccountApp } from './account.ts';
 import { newEmailId } from './add.ts';
 import { describeContent, type PreparedContent } from './content.ts';
-import { findContent, insertContent, isFileInUse, releaseContents } from './content-store.ts';
+import {
+  findContent,
+  insertContent,
+  insertSalvagedContent,
+  isFileInUse,
+  releaseContents,
+} from './content-store.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
 import { contentFolder, indexFile, searchFile } from './folder.ts';
 import {
@@ -40,7 +46,6 @@ import {
   recount,
   removeEmptyContents,
   removeLostMessages,
-  renumberContent,
   renumberFolder,
   rowInserter,
   setUidValidity,
@@ -246,7 +251,7 @@ const replaceContent = defineWrite(
     { contentId, content }: { contentId: number; content: PreparedContent | undefined },
   ): Promise<void> => {
     await forgetContent(tx, contentId);
-    if (content) await renumberContent(tx, await insertContent(tx, content.row, content), contentId);
+    if (content) await insertSalvagedContent(tx, { id: contentId, ...content.row }, content);
   },
 );
 
