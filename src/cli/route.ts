@@ -135,17 +135,22 @@ function readNumber(text: string): number {
 }
 
 function formatRoutes(routes: readonly ShownRoute[]): string {
-  const rows = routes.map(({ name, tenantId, domain, relay, source }) => [
+  const rows = routes.map(({ name, tenantId, domain, relay, tlsPolicy, source }) => [
     name,
     tenantId ?? 'all',
     domain ?? 'all',
-    relay ? `${relay.hosts.join(', ')} port ${relay.port} (${relay.tls})` : 'MX hosts',
+    relay ? `${relay.hosts.join(', ')} port ${relay.port} (${relay.tls})` : mxText(tlsPolicy),
     relay?.user ?? '',
     relay ? limitsOf(relay) : '',
     source,
   ]);
   const headings = ['name', 'tenant', 'domain', 'goes to', 'user', 'limits', 'set in'];
   return formatList(headings, rows, 'No routes: all mail goes to the MX hosts of its domain.');
+}
+
+/** Without a word of the operator, the policies of the domain decide on TLS. */
+function mxText(tlsPolicy: ShownRoute['tlsPolicy']): string {
+  return tlsPolicy === null ? 'MX hosts' : `MX hosts (TLS ${tlsPolicy})`;
 }
 
 function limitsOf({ connections, recipientsPerMinute }: NonNullable<ShownRoute['relay']>): string {

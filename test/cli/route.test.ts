@@ -39,11 +39,12 @@ test('routes are set, listed without their passwords, and removed', async () => 
   const login = ['--user', USER, '--recipients-per-minute', '840', '--connections', '5'];
   const set = await run(['set', 'provider', '--relay', 'a.example, b.example', ...login], PASSWORD);
   assert.equal(set.code, 0, set.errors);
-  await run(['set', 'partner', '--mx', '--domain', 'Partner.example', '--tenant', 'default']);
+  const partner = ['--mx', '--domain', 'Partner.example', '--tenant', 'default'];
+  await run(['set', 'partner', ...partner, '--tls-policy', 'required-verified']);
   const listed = await run(['list']);
   assert.ok(!`${set.output}${listed.output}`.includes(PASSWORD));
   assert.deepEqual(cells(listed.output).slice(1), [
-    ['partner', world.tenantId, 'partner.example', 'MX hosts', 'stored'],
+    ['partner', world.tenantId, 'partner.example', 'MX hosts (TLS required-verified)', 'stored'],
     [
       ...['provider', 'all', 'all', 'a.example, b.example port 587 (starttls)', USER],
       ...['5 connections, 840 recipients/min', 'stored'],

@@ -76,7 +76,11 @@ test('a route is created, its password is never shown, and it is removed', async
 test('an exception to a relay needs no TLS', async () => {
   await operator.open('/operator/outbound-routes');
   await operator.submit('save', { name: 'direct', domain: 'direct.example' });
-  assert.match(operator.page.html, /<td><bdi class="foreign" dir="auto">MX hosts/);
+  assert.match(operator.page.html, /<td><bdi class="foreign" dir="auto">MX hosts<\/bdi>/);
+  await operator.submit('save', { name: 'direct', domain: 'direct.example', tlsPolicy: 'required' });
+  assert.match(operator.page.html, /MX hosts, with TLS with any certificate<\/bdi>/);
+  await operator.submit('save', { name: 'relay', hosts: 'relay.example', tlsPolicy: 'none' });
+  assert.match(operator.page.html, /is for MX hosts: TLS with a relay is always verified/);
 });
 
 test('a task that has failed is run again or discarded', async () => {

@@ -3,8 +3,10 @@ import type { Form as FormBody } from '../../../http/pages/form-body.ts';
 import { Checkbox, Field, Form, Select } from '../../frame/forms.tsx';
 import { type Contexts, fieldOf, linesOf } from '../../page.ts';
 
-const TEXTS = ['tenant', 'domain', 'tls', 'tlsName', 'user', 'password', 'ca'] as const;
+const TEXTS = ['tenant', 'domain', 'tls', 'tlsName', 'tlsPolicy', 'user', 'password', 'ca'] as const;
 const NUMBERS = ['port', 'connections', 'recipientsPerMinute'] as const;
+
+const TLS_POLICIES = ['required-verified', 'required', 'opportunistic', 'none'] as const;
 
 /** Returns the route that a form describes, in the shape of the operation. Empty fields are left out. */
 export function readRoute(form: FormBody): object {
@@ -30,6 +32,10 @@ export function readRoute(form: FormBody): object {
 export function RouteForm({ context }: { context: Contexts['operator'] }) {
   const { outboundRoutes: texts } = context.texts;
   const field = { context, action: 'save' };
+  const policies = [
+    { value: '', label: texts.ownPolicies },
+    ...TLS_POLICIES.map((value) => ({ value, label: texts.tlsPolicies[value] })),
+  ];
   const tls = (['starttls', 'implicit'] as const).map((value) => ({ value, label: texts.tlsKinds[value] }));
   return (
     <Form context={context} action="save" submit={texts.save}>
@@ -37,6 +43,13 @@ export function RouteForm({ context }: { context: Contexts['operator'] }) {
       <Field {...field} name="tenant" label={texts.tenant} help={texts.tenantHelp} />
       <Field {...field} name="domain" label={texts.domain} help={texts.domainHelp} />
       <Field {...field} name="hosts" label={texts.hosts} help={texts.hostsHelp} rows={3} />
+      <Select
+        {...field}
+        name="tlsPolicy"
+        label={texts.tlsPolicy}
+        options={policies}
+        help={texts.tlsPolicyHelp}
+      />
       <Field {...field} name="port" label={texts.port} help={texts.portHelp} type="number" />
       <Select {...field} name="tls" label={texts.tls} options={tls} />
       <Field {...field} name="tlsName" label={texts.tlsName} help={texts.tlsNameHelp} />

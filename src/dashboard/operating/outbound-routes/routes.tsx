@@ -64,6 +64,7 @@ export const outboundRoutesPage = definePage({
         'port',
         'tls',
         'tlsName',
+        'tlsPolicy',
         'private',
         'connections',
         'recipientsPerMinute',
@@ -115,7 +116,7 @@ function RouteTable({ context, routes }: { context: Context; routes: readonly Sh
           cell: ({ tenantId }) => (tenantId === null ? texts.everybody : <TenantLink id={tenantId} />),
         },
         { label: texts.domain, cell: ({ domain }) => <Foreign text={domain ?? texts.everybody} /> },
-        { label: texts.goesTo, cell: ({ relay }) => <Foreign text={goalOf(context, relay)} /> },
+        { label: texts.goesTo, cell: (route) => <Foreign text={goalOf(context, route)} /> },
         { label: texts.user, cell: ({ relay }) => <Foreign text={relay?.user} /> },
         { label: texts.limits, cell: ({ relay }) => relay && limitsOf(context, relay) },
         { label: texts.source, cell: ({ source }) => texts.sources[source] },
@@ -127,8 +128,8 @@ function RouteTable({ context, routes }: { context: Context; routes: readonly Sh
 
 type Relay = NonNullable<ShownRoute['relay']>;
 
-function goalOf({ texts: { outboundRoutes: texts } }: Context, relay: Relay | null): string {
-  if (!relay) return texts.mx;
+function goalOf({ texts: { outboundRoutes: texts } }: Context, { relay, tlsPolicy }: ShownRoute): string {
+  if (!relay) return tlsPolicy === null ? texts.mx : texts.mxWith(texts.tlsPolicies[tlsPolicy]);
   return texts.portOf(relay.hosts.join(', '), String(relay.port), texts.tlsKinds[relay.tls]);
 }
 

@@ -14,6 +14,16 @@ export const outboundRoutes: typeof english = {
   everybody: 'alle',
   goesTo: 'Führt nach',
   mx: 'MX-Hosts',
+  mxWith: (policy) => `MX-Hosts, mit ${policy}`,
+  tlsPolicy: 'TLS mit den MX-Hosts',
+  tlsPolicyHelp: 'Nur für eine Route ohne Relay, dessen TLS immer ein gültiges Zertifikat hat.',
+  ownPolicies: 'wie die Richtlinien der Domain sagen (DANE, MTA-STS)',
+  tlsPolicies: {
+    'required-verified': 'TLS, das ein gültiges Zertifikat hat',
+    required: 'TLS mit einem beliebigen Zertifikat',
+    opportunistic: 'TLS, wo es angeboten wird, gleich was die Richtlinien sagen',
+    none: 'kein TLS',
+  },
   hosts: 'Hosts des Relays',
   hostsHelp:
     'Namen oder Adressen, je Zeile einer, in der Reihenfolge der Versuche. Leer: Die E-Mails gehen an die MX-Hosts ihrer Domain.',

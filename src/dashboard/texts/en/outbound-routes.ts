@@ -12,6 +12,16 @@ export const outboundRoutes = {
   everybody: 'all',
   goesTo: 'Goes to',
   mx: 'MX hosts',
+  mxWith: (policy: string) => `MX hosts, with ${policy}`,
+  tlsPolicy: 'TLS with the MX hosts',
+  tlsPolicyHelp: 'Only for a route without a relay, whose TLS always has a valid certificate.',
+  ownPolicies: 'as the policies of the domain say (DANE, MTA-STS)',
+  tlsPolicies: {
+    'required-verified': 'TLS that has a valid certificate',
+    required: 'TLS with any certificate',
+    opportunistic: 'TLS where it is offered, whatever the policies are',
+    none: 'no TLS',
+  },
   hosts: 'Hosts of the relay',
   hostsHelp:
     'Names or addresses, one a line, in the order in which they are tried. Empty: the mail goes to the MX hosts of its domain.',
