@@ -16,6 +16,7 @@ import { outboundPort } from './checks/outbound-port.ts';
 import { pages } from './checks/pages.ts';
 import { ports } from './checks/ports.ts';
 import { queueAge } from './checks/queue-age.ts';
+import { receivers } from './checks/receivers.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
 import { sources } from './checks/sources.ts';
 import { tlsa } from './checks/tlsa.ts';
@@ -25,7 +26,7 @@ export const CHECK_AREAS = {
   machine: [disk, memory, clock, ports],
   network: [address, reverseDns, sources, outboundPort, blocklists, dane],
   names: [dnsRecords, certificates, tlsa, pages],
-  mail: [domains, complaints, queueAge],
+  mail: [domains, complaints, receivers, queueAge],
   upkeep: [backup, backgroundWork],
 } as const satisfies Record<string, readonly Check[]>;
 export type CheckArea = keyof typeof CHECK_AREAS;

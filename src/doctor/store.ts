@@ -13,6 +13,7 @@ import type { PublishingDomain } from '../domains/records.ts';
 import type { Findings } from '../domains/states.ts';
 import type { OwnMail } from '../mailbox-delivery/forward/own-mail.ts';
 import { enqueue } from '../queue/store.ts';
+import { firstIdAt } from '../system/ids.ts';
 import type { Finding, Level } from './check.ts';
 
 /** A finding whose level is another one than in the run before. */
@@ -184,6 +185,27 @@ export const listComplaintRates = defineRead(
        GROUP BY "tenantId", provider
       HAVING sum(delivered) >= ${minDelivered} AND sum(complained) >= ${minRate} * sum(delivered)
        ORDER BY 1.0 * sum(complained) / sum(delivered) DESC LIMIT ${MAX_REVIEWED}`.execute(tx);
+    return rows;
+  },
+);
+
+/** Maximum number of attempts that are counted, the newest first. */
+const MAX_COUNTED_ATTEMPTS = 200_000;
+
+/** What was tried at one host: attempts that it has accepted, those that it has refused for another reason than the address, and the time of the first one. */
+export type AttemptsAtHost = { host: string; accepted: number; refused: number; firstAt: number };
+
+/** Counts the attempts since a time, in Unix milliseconds, by the host that was tried. */
+export const countRecentAttempts = defineRead(
+  'doctor.countRecentAttempts',
+  async (tx, { since }: { since: number }): Promise<AttemptsAtHost[]> => {
+    const { rows } = await sql<AttemptsAtHost>`
+      SELECT mx AS host, min(at) AS "firstAt", sum(CASE WHEN outcome = 'delivered' THEN 1 ELSE 0 END) AS accepted,
+             sum(CASE WHEN outcome = 'deferred' OR outcome = 'bounced' AND coalesce("enhancedCode", '') NOT LIKE '5.1.%'
+                      THEN 1 ELSE 0 END) AS refused
+        FROM (SELECT mx, outcome, at, "enhancedCode" FROM attempts WHERE id >= ${firstIdAt('att', since)}
+               ORDER BY id DESC LIMIT ${MAX_COUNTED_ATTEMPTS}) AS recent
+       WHERE mx IS NOT NULL GROUP BY mx`.execute(tx);
     return rows;
   },
 );

@@ -46,6 +46,7 @@ const OPEN_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['queue/held', 'The status of the installation says how much mail is held.'],
   ['queue/outcome/replies', 'Bounces that arrive by mail are evaluated as replies are.'],
   ['queue/state', 'Only the queue changes the state of a recipient, for all who ask for it.'],
+  ['queue/shaping', 'The checks look at what rules impose on large receivers, and the operator at sites.'],
   ['queue/sources', 'The checks look at the addresses that mail leaves from.'],
   ['queue/suppression-review', 'The dashboard shows the suppressions that need a review.'],
   ['queue/submitted', 'Submission and mailboxes show and cancel what a person has sent.'],

@@ -145,7 +145,17 @@ test('a development installation is told so, and nothing is looked up or dialled
   ]);
   assert.deepEqual(
     [...new Set(findings.map(({ check }) => check))],
-    ['installation', 'disk', 'memory', 'clock', 'domains', 'complaints', 'queue-age', 'background-work'],
+    [
+      'installation',
+      'disk',
+      'memory',
+      'clock',
+      'domains',
+      'complaints',
+      'receivers',
+      'queue-age',
+      'background-work',
+    ],
   );
   assert.ok(findings.every(({ level }) => level !== 'fail'));
   const named = await examine({ ...app, dns: world.dns }, 'address');

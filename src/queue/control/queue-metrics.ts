@@ -2,13 +2,30 @@
 import type { App } from '../../app.ts';
 import { type Id, timeOfId } from '../../system/ids.ts';
 import { countHeld } from '../held/store.ts';
+import { providerOfPlace, type Restriction } from '../shaping/restriction.ts';
+import { listRestrictions } from '../shaping/restrictions-store.ts';
+import { listSources } from '../sources/list.ts';
 import type { Censuses } from './census.ts';
 import { sumByKind } from './stats.ts';
 
 const MS_PER_SECOND = 1_000;
 
 /** Registers the metrics. The numbers are those of the last count (census.ts). */
-export function watchQueue({ metrics, db }: Pick<App, 'metrics' | 'db'>, censuses: Censuses): void {
+export function watchQueue(
+  { metrics, db, clock, config }: Pick<App, 'metrics' | 'db' | 'clock' | 'config'>,
+  censuses: Censuses,
+): void {
+  metrics.gauges('delivery_restrictions', 'Sites, tenants there and sources that back-off rules keep.', {
+    labels: ['provider', 'effect'],
+    read: async () => countRestrictions(await listRestrictions(db.read, clock.now())),
+  });
+  metrics.gauges('delivery_suspended_addresses', 'Addresses of a source from which no mail leaves.', {
+    labels: ['source'],
+    async read() {
+      const sources = await listSources({ config, db, clock });
+      return sources.map(({ name: source, suspended }) => ({ labels: { source }, value: suspended.length }));
+    },
+  });
   metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(db.read),
   );
@@ -47,4 +64,15 @@ export function watchQueue({ metrics, db }: Pick<App, 'metrics' | 'db'>, censuse
       );
     },
   });
+}
+
+/** Counts restrictions by the provider whose mail they keep, `other` for a single site, and by whether it rests or is only slower. */
+function countRestrictions(restrictions: readonly Restriction[]) {
+  const counts = new Map<string, { labels: { provider: string; effect: string }; value: number }>();
+  for (const { place, lower } of restrictions) {
+    const labels = { provider: providerOfPlace(place) ?? 'other', effect: lower === null ? 'rest' : 'lower' };
+    const key = `${labels.provider} ${labels.effect}`;
+    counts.set(key, { labels, value: (counts.get(key)?.value ?? 0) + 1 });
+  }
+  return [...counts.values()];
 }

@@ -29,6 +29,12 @@ export function placeOfProvider(provider: string): string {
   return `provider ${provider}`;
 }
 
+/** Returns the provider whose sites a place stands for; undefined for a single site. */
+export function providerOfPlace(place: string): string | undefined {
+  const prefix = placeOfProvider('');
+  return place.startsWith(prefix) ? place.slice(prefix.length) : undefined;
+}
+
 /** Returns the id of the restriction of a rule at a place. */
 export function restrictionId(rule: Rule['id'], { place, tenantId, source }: Place): string {
   return [rule, tenantId ?? '-', source ?? '-', place].join(' ');

@@ -1,5 +1,6 @@
 /** What back-off rules have imposed at a site. The operator lifts one, or all with the rest of the site. */
 import type { ShownSite } from '../../../queue/control/site-api.ts';
+import { providerOfPlace } from '../../../queue/shaping/restriction.ts';
 import { Foreign, Time } from '../../frame/elements.tsx';
 import { ActionButton } from '../../frame/forms.tsx';
 import { Table } from '../../frame/lists.tsx';
@@ -51,8 +52,6 @@ export function Restrictions({ context, shown: { site, binding, restrictions } }
   );
 }
 
-const PROVIDER = 'provider ';
-
 function Concerned({
   context,
   one: { place, tenantId, source },
@@ -61,7 +60,7 @@ function Concerned({
   one: Restriction;
 }) {
   const { site: texts } = context.texts;
-  const isProvider = place.startsWith(PROVIDER);
+  const provider = providerOfPlace(place);
   if (tenantId !== null)
     return (
       <>
@@ -69,7 +68,7 @@ function Concerned({
       </>
     );
   if (source !== null) return <Foreign text={texts.ofSource(source)} />;
-  return isProvider ? texts.ofProvider(place.slice(PROVIDER.length)) : texts.everything;
+  return provider === undefined ? texts.everything : texts.ofProvider(provider);
 }
 
 /** Returns the limits that a rule has lowered, in words. */

@@ -178,6 +178,24 @@ export const healthFindings: readonly Translation[] = [
     'set the reverse DNS (PTR) of {1} to {2} where you rent the address',
     'setzen Sie das Reverse-DNS (PTR) von {1} auf {2}, wo Sie die Adresse mieten',
   ],
+  [
+    'the large receivers take mail, and no rule keeps it',
+    'die großen Anbieter nehmen E-Mails an, und keine Regel hält sie auf',
+  ],
+  [
+    'it has accepted none of {1} attempts within the last hour',
+    'in der letzten Stunde wurde keiner von {1} Versuchen angenommen',
+  ],
+  [
+    'look at "postrider queue site {1}", and at what it says about senders',
+    'sehen Sie „postrider queue site {1}“ an, und was dort über Absender gesagt wird',
+  ],
+  ['its mail waits until {1}', 'seine E-Mails warten bis {1}'],
+  ['its mail is slowed down until {1}', 'seine E-Mails sind bis {1} gedrosselt'],
+  [
+    'look at "postrider explain" for the rule, and lift it by "postrider queue site HOST --lift {1}" once its cause is gone',
+    'sehen Sie die Regel mit „postrider explain“ an, und heben Sie sie mit „postrider queue site HOST --lift {1}“ auf, sobald ihr Anlass behoben ist',
+  ],
   ['DANE is turned off (outbound.dane)', 'DANE ist ausgeschaltet (outbound.dane)'],
   [
     'DANE is not used: {1} is neither on this machine nor trusted (dns.trusted)',

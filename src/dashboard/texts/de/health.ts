@@ -66,6 +66,10 @@ export const health: typeof english = {
     pages: ['Öffentliche Seiten', 'Leser erreichen die Seiten zum Abmelden über HTTPS.'],
     domains: ['Sendende Domains', 'Die Einträge aller bestätigten Domains sind richtig.'],
     complaints: ['Spam-Meldungen', 'Sie bleiben bei jedem Anbieter unter den Grenzen für Massenversender.'],
+    receivers: [
+      'Große Empfänger',
+      'Jeder große Anbieter hat in der letzten Stunde E-Mails angenommen, und keine Drosselregel hält seine E-Mails auf.',
+    ],
     'queue-age': ['Alter der Warteschlange', 'E-Mails werden versucht, sobald sie fällig sind.'],
     backup: [
       'Sicherungen',

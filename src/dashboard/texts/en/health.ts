@@ -61,6 +61,10 @@ export const health = {
     pages: ['Public pages', 'Readers reach the pages to unsubscribe over HTTPS.'],
     domains: ['Sending domains', 'The records of all verified domains are correct.'],
     complaints: ['Spam complaints', 'At every provider, complaints stay below the limits for bulk senders.'],
+    receivers: [
+      'Large receivers',
+      'Each large receiver has accepted mail within the last hour, and no back-off rule keeps its mail.',
+    ],
     'queue-age': ['Age of the queue', 'Mail is attempted when it is due.'],
     backup: ['Backups', 'The newest backup is recent, undamaged, and was copied off this host.'],
     'background-work': ['Background tasks', 'No background task has failed for good.'],
