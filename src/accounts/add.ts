@@ -2,12 +2,12 @@
 import { defineWrite } from '../db/operation.ts';
 import type { InternalDate } from '../mail/imap/session.ts';
 import type { SearchText } from '../mail/message/search-text.ts';
-import { randomText } from '../system/ids.ts';
 import type { OpenAccount } from './account.ts';
 import type { AddedMessage } from './changes.ts';
 import { discard, type PreparedContent } from './content.ts';
 import { insertContent, readReleasedBytes } from './content-store.ts';
 import { countsOf } from './counts.ts';
+import { emailIdOf } from './email-id.ts';
 import { countAdded, findFolderByName } from './folder-store.ts';
 import { internKeywords, internWithinLimit, NO_KEYWORDS } from './keyword-store.ts';
 import { insertMessage } from './message-store.ts';
@@ -21,7 +21,7 @@ export type NewMessage = {
   internalDate: InternalDate;
   /** Header fields in front of the content, each with its CRLF. Empty for most messages. */
   prefix?: Uint8Array;
-  /** EMAILID that the caller has chosen. No other message has it. By default it is random. */
+  /** EMAILID that the caller has chosen: `M` and random text. No other message has it. By default it names the content. */
   emailId?: string;
 };
 
@@ -75,7 +75,7 @@ export async function addInWrite(
   const contentIds: number[] = [];
   const summaries: AddedMessage[] = [];
   for (const [index, message] of messages.entries()) {
-    const { content, flags, keywords, internalDate, prefix = NO_PREFIX, emailId = newEmailId() } = message;
+    const { content, flags, keywords, internalDate, prefix = NO_PREFIX, emailId } = message;
     const uid = firstUid + index;
     const contentId = await insertContent(tx, content.row, content);
     const keywordSetId = leavesKeywordsOut
@@ -84,7 +84,7 @@ export async function addInWrite(
     await insertMessage(tx, {
       folderId,
       uid,
-      emailId,
+      emailId: emailId ?? emailIdOf(contentId),
       contentId,
       modseq,
       createdModseq: modseq,
@@ -118,11 +118,6 @@ async function isWithinQuota(tx: AccountTx, sizeBytes: number, quotaBytes: numbe
   const neededBytes = ((await findAccountRow(tx))?.usedBytes ?? 0) + sizeBytes;
   if (neededBytes > quotaBytes) return false;
   return neededBytes + (await readReleasedBytes(tx)) <= 2 * quotaBytes;
-}
-
-/** Returns the EMAILID of a new message (RFC 8474 section 5.1). */
-export function newEmailId(): string {
-  return `M${randomText()}`;
 }
 
 /** Tells the sessions about messages that were added, and has their texts stored for searches. */

@@ -1,6 +1,7 @@
 /** Reads messages for programs that list them, or name one by its EMAILID (messages/calls.ts). Nothing is written here. */
 import { sql } from 'kysely';
 import { type Param, statement } from '../db/statement.ts';
+import { contentIdOf } from './email-id.ts';
 import { findColumns } from './rows.ts';
 import type { AccountTx } from './store.ts';
 import type { ContentRow, MessageRow } from './tables.ts';
@@ -36,20 +37,33 @@ export function listMessagesBefore(tx: AccountTx, before: Before): Promise<Scann
   return messagesBefore.all(tx, before);
 }
 
-const byEmailId = statement((db: AccountTx, param: Param<{ emailId: string }>) =>
-  db
+/** Copies of a message share its EMAILID. The last one comes first. */
+function newestOf(db: AccountTx, emailId: string) {
+  return db
     .selectFrom('messages')
     .select(COLUMNS)
-    .where('emailId', '=', param('emailId'))
+    .where('emailId', '=', emailId)
     .orderBy('savedAt', 'desc')
     .orderBy('folderId', 'desc')
     .orderBy('uid', 'desc')
-    .limit(1),
+    .limit(1);
+}
+
+const byContent = statement((db: AccountTx, param: Param<{ emailId: string; contentId: number }>) =>
+  newestOf(db, param('emailId')).where('contentId', '=', param('contentId')),
+);
+
+const byOtherId = statement((db: AccountTx, param: Param<{ emailId: string }>) =>
+  // Literal, for the partial index `messagesByEmailId`.
+  newestOf(db, param('emailId')).where(sql<boolean>`"emailId" NOT GLOB 'C*'`),
 );
 
 /** Returns the message with an EMAILID; undefined when it was removed. Of several copies it is the one that was stored last. */
 export function findByEmailId(tx: AccountTx, emailId: string): Promise<ScannedRow | undefined> {
-  return byEmailId.first(tx, { emailId });
+  const contentId = contentIdOf(emailId);
+  return contentId === undefined
+    ? byOtherId.first(tx, { emailId })
+    : byContent.first(tx, { emailId, contentId });
 }
 
 const byMessageId = statement((db: AccountTx, param: Param<{ messageId: string; limit: number }>) =>

@@ -174,6 +174,14 @@ CREATE INDEX messagesByEmailId ON messages (emailId);
 CREATE INDEX contentsByMessageId ON contents (messageId) WHERE messageId IS NOT NULL;
 `,
   },
+  /** Leaves out the messages that are found by the content that their EMAILID names, which are nearly all new ones (email-id.ts). */
+  {
+    id: '0008-email-ids-of-contents',
+    sql: `
+DROP INDEX messagesByEmailId;
+CREATE INDEX messagesByEmailId ON messages (emailId) WHERE emailId NOT GLOB 'C*';
+`,
+  },
 ];
 
 export const ACCOUNT_SCHEMA = migratedSchema(ACCOUNT_MIGRATIONS);

@@ -15,7 +15,6 @@ import { defineWrite } from '../db/operation.ts';
 import { openPrivateDatabase, type PrivateDatabase } from '../db/private-database.ts';
 import { createPause } from '../system/slices.ts';
 import type { AccountApp } from './account.ts';
-import { newEmailId } from './add.ts';
 import { describeContent, type PreparedContent } from './content.ts';
 import {
   findContent,
@@ -24,6 +23,7 @@ import {
   isFileInUse,
   releaseContents,
 } from './content-store.ts';
+import { emailIdOf } from './email-id.ts';
 import { FIRST_FOLDERS } from './first-folders.ts';
 import { contentFolder, indexFile, searchFile } from './folder.ts';
 import {
@@ -326,7 +326,7 @@ async function recoverContents(tx: AccountTx, contentIds: readonly number[], now
     await insertMessage(tx, {
       folderId: folder.id,
       uid: firstUid + index,
-      emailId: newEmailId(),
+      emailId: emailIdOf(contentId),
       contentId,
       modseq,
       createdModseq: modseq,

@@ -107,9 +107,9 @@ test('what belongs to another account is answered as what never was, in every or
     return answers;
   };
   const before = await describe();
-  const [emailId = ''] = /M[\w-]{16}/.exec(before.join('\n')) ?? [];
+  const [emailId = 'none'] = /C[0-9a-z]+-[0-9a-z]{16}/.exec(before.join('\n')) ?? [];
   const theirs: Names = { folder: 'hidden', emailId };
-  const never: Names = { folder: 'nobody', emailId: `M${'x'.repeat(16)}` };
+  const never: Names = { folder: 'nobody', emailId: `C1-${'x'.repeat(16)}` };
   const commands = Object.values(ASKING).flat();
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(commands, { minLength: 10, maxLength: 60 }), async (asked) => {

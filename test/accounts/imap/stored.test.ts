@@ -317,7 +317,7 @@ test('PREVIEW, SAVEDATE and OBJECTID tell what is stored', async (t) => {
   await ok(ask, 'ENABLE UTF8=ACCEPT');
   assert.deepEqual(await ok(ask, 'FETCH 1 PREVIEW'), [`* 1 FETCH (PREVIEW "${utf8}")`]);
   const [line = ''] = await ok(ask, 'FETCH 1 (EMAILID THREADID)');
-  const [, id] = /^\* 1 FETCH \(EMAILID \((M[\w-]+)\) THREADID NIL\)$/.exec(line) ?? [];
+  const [, id] = /^\* 1 FETCH \(EMAILID \((C[\w-]+)\) THREADID NIL\)$/.exec(line) ?? [];
   assert.ok(id, line);
   await ok(ask, `COPY 1 ${mailbox}`);
   assert.equal((await ok(ask, 'FETCH 2 EMAILID')).at(-1), `* 2 FETCH (EMAILID (${id}))`);
