@@ -13,6 +13,7 @@ import type { DeliveryApp } from './delivery-app.ts';
 import { destinationOf } from './destination.ts';
 import { DueFinder } from './due-finder.ts';
 import { bandOf, parseQueueKey } from './queue-key.ts';
+import { releaseClaims } from './release.ts';
 import type { Decision, QueueName, ScheduleEvent } from './schedule/events.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
@@ -24,7 +25,6 @@ import type { Sites } from './shaping/site-calls.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import { chooseRoute, type Route, type Waiting } from './site/route.ts';
 import { createSites } from './sites.ts';
-import { releaseUnsent } from './state/recover.ts';
 import type { QueueWaits } from './waiting.ts';
 
 /** Maximum number of sites whose addresses are remembered. */
@@ -300,21 +300,10 @@ export class Dispatcher implements RunningWork {
     return { id, tenantId, band: bandOf(key) };
   }
 
-  /** Makes claimed mail due again. Returns the number of its recipients. Mail that stays claimed becomes due when its lease ends. */
-  async #release(unsent: readonly Claim[]): Promise<number> {
+  /** Makes claimed mail due again. A stop does not wait for a write that fails. */
+  #release(unsent: readonly Claim[]): Promise<number> {
     for (const { id } of unsent) this.#claims.delete(id);
-    const { db, clock, runId, log } = this.#app;
-    const claims = unsent.map(({ message, recipients }) => ({
-      messageId: message.id,
-      recipientIds: recipients.map(({ id }) => id),
-    }));
-    if (claims.length === 0) return 0;
-    try {
-      return await db.commit(releaseUnsent, { now: clock.now(), runId, claims });
-    } catch (error) {
-      log.error({ err: error }, 'unsent mail could not be put back; it counts as interrupted');
-      return 0;
-    }
+    return releaseClaims(this.#app, unsent, { isPatient: !this.#isStopped });
   }
 
   #wakeQueuesOf(claims: readonly Claim[]): void {
@@ -362,6 +351,7 @@ export class Dispatcher implements RunningWork {
       },
       report: (what) => this.#tell({ session, ...what }),
       isPressed: () => this.#schedule.isPressed(session, this.#app.clock.elapsed()),
+      isResting: () => this.#schedule.isResting(session, this.#app.clock.elapsed()),
       isServedByOthers: () => this.#schedule.isServedByOthers(session),
     };
   }

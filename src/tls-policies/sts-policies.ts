@@ -99,7 +99,10 @@ export class StsPolicies {
     const { clock, log } = this.#app;
     const fetched = await fetchStsPolicy(this.#app, domain);
     if (fetched.kind === 'policy') {
-      await storePolicy(this.#app, { domain, id, policy: fetched.policy });
+      // The policy holds for the mail that waits for it, also when the disk is full.
+      await storePolicy(this.#app, { domain, id, policy: fetched.policy }).catch((error) =>
+        log.error({ err: error, domain }, 'the MTA-STS policy of a domain could not be stored'),
+      );
       return fetched;
     }
     this.#retryAt.set(`${domain} ${id}`, clock.elapsed() + RETRY_MS);

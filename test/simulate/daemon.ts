@@ -1,15 +1,19 @@
 /** Runs of the delivery engine in a simulation: the real code of the queue, started as the daemon does, on the world of the simulation. */
 import type { App } from '../../src/app.ts';
 import type { BlobContent } from '../../src/blobs/blobs.ts';
-import { loadConfig } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { Write } from '../../src/db/operation.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { packagedReplies } from '../../src/queue/outcome/replies/replies.ts';
 import { createOverdueWork } from '../../src/queue/overdue/sweep.ts';
+import type { RuleTable } from '../../src/queue/shaping/rule-table.ts';
+import { probeSources } from '../../src/queue/sources/recover.ts';
 import { moveQueue } from '../../src/queue/state/recover.ts';
 import type { ExplainWaiting } from '../../src/queue/waiting.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { ClockWatch } from '../../src/system/clock-watch.ts';
+import type { DialSource } from '../../src/system/dial/source.ts';
+import { SourceError } from '../../src/system/dial/source-failure.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createSealer } from '../../src/system/seal.ts';
@@ -34,7 +38,11 @@ export type Machine = {
   hosts: ConstructorParameters<typeof Network>[1]['hosts'];
   nextId: () => number;
   random: () => number;
-  limits: { connections: number; connectionsPerSite: number };
+  settings: Config;
+  rules: RuleTable;
+  fetch: System['fetch'];
+  /** Returns true when the machine has an address at present. */
+  hasAddress(address: string): boolean;
   /** Planted faults (planted.ts): a write that runs after each commit, and the time after which a failed dial is repeated. */
   afterCommit: Write<Behind, void> | undefined;
   redialMs: number | undefined;
@@ -43,18 +51,12 @@ export type Machine = {
 /** Time that a daemon has to stop, as in main.ts. */
 const DRAIN_MS = 30_000;
 const CLOCK_CHECK_MS = 60_000;
+const PROBE_SOURCES_MS = 15_000;
 /** All messages have the same content, because the envelope says which one it is. */
 const CONTENT = Buffer.from('Subject: Hello\r\n\r\nIt works.\r\n');
 
 const METRICS = createMetrics({ now: () => 0, elapsed: () => 0, after: () => ({ cancel() {} }) });
 const SEALER = createSealer(Buffer.alloc(32, 7));
-const CONFIG = loadConfig({
-  env: {
-    POSTRIDER_HOSTNAME: 'mx.postrider.example',
-    POSTRIDER_LOG_LEVEL: 'silent',
-    POSTRIDER_DATA_DIR: '/nonexistent',
-  },
-});
 
 /** One run of the daemon. */
 export class Daemon {
@@ -69,8 +71,8 @@ export class Daemon {
   constructor(machine: Machine, run: number) {
     this.#machine = machine;
     this.#run = run;
-    const { time, observe, hosts, nextId, redialMs } = machine;
-    this.#network = new Network(time, { observe, hosts, nextId, redialMs });
+    const { time, observe, hosts, nextId, redialMs, hasAddress } = machine;
+    this.#network = new Network(time, { observe, hosts, nextId, redialMs, hasAddress });
   }
 
   /** Starts the run: it puts back what the run before has left, and delivers. */
@@ -82,7 +84,10 @@ export class Daemon {
     if (this.#isDead) return;
     const noReceiver = () => Promise.reject(new Error('no domain of the simulation is received here'));
     const replies = { table: packagedReplies() };
-    const delivering = startDelivering(app, noReceiver, { replies });
+    const delivering = startDelivering(app, noReceiver, {
+      replies,
+      rules: { table: this.#machine.rules },
+    });
     const explainWaiting: ExplainWaiting = (queues) => delivering.explainWaiting(queues);
     this.#work = [
       delivering,
@@ -92,6 +97,14 @@ export class Daemon {
       startWork(
         app,
         periodic(app.clock, { name: 'clock', periodMs: CLOCK_CHECK_MS, run: () => followClock(app) }),
+      ),
+      startWork(
+        app,
+        periodic(app.clock, {
+          name: 'probes of sources',
+          periodMs: PROBE_SOURCES_MS,
+          run: () => probeSources(app, (_clock, source) => this.#probe(source)),
+        }),
       ),
     ];
   }
@@ -125,7 +138,7 @@ export class Daemon {
   }
 
   #openApp(): App {
-    const { time, database, random, dns, limits } = this.#machine;
+    const { time, database, random, dns, settings, fetch } = this.#machine;
     const bornAt = time.now;
     const clock = {
       now: () => Math.floor(this.#machine.wall.startMs + time.now),
@@ -153,12 +166,12 @@ export class Daemon {
         metrics: METRICS,
         log: this.#log(),
         dial: this.#network.dial as unknown as System['dial'],
-        fetch: () => Promise.reject(new Error('the simulation has no web')),
+        fetch,
       },
     );
     const app = {
       ...system,
-      config: { ...CONFIG, delivery: { ...CONFIG.delivery, ...limits } },
+      config: settings,
       db,
       sealer: SEALER,
       blobs: { open: async () => STORED },
@@ -166,6 +179,11 @@ export class Daemon {
       clockWatch: new ClockWatch(clock, clock.now()),
     };
     return app as unknown as App;
+  }
+
+  async #probe(source: DialSource): Promise<void> {
+    if (source.kind !== 'address' || this.#machine.hasAddress(source.address)) return;
+    throw new SourceError('unusable', 'this machine does not have the address of the source');
   }
 
   #after(delayMs: number, run: () => void): { cancel(): void } {

@@ -12,6 +12,8 @@ export type HostWorld = {
   observe: Observe;
   choices: Choices;
   fateOf(address: string): MailPlan['recipients'][number]['fate'];
+  /** Returns true for a message that this host takes for spam. */
+  isSpam(mail: string): boolean;
   nextId: () => number;
   certificates: Certificates;
 };
@@ -21,6 +23,8 @@ const SLOW_MS = 40_000;
 /** Time after which a host speaks on an idle connection. It is shorter than that for which the daemon keeps one. */
 const IDLE_MS = 2_000;
 const DOT = Buffer.from('\r\n.\r\n');
+/** The reply to mail that a host takes for spam. */
+export const SPAM = '554 5.7.1 Message rejected as spam';
 
 export class Host {
   readonly plan: HostPlan;
@@ -122,7 +126,8 @@ class HostSession implements HostEnd {
         if (end < 0) return;
         this.#input = this.#input.subarray(end + DOT.length);
         this.#isReadingContent = false;
-        this.#answer('dot', '.', () => this.#take());
+        if (this.#mail !== undefined && this.#host.world.isSpam(this.#mail)) this.#refuse('dot', '.', SPAM);
+        else this.#answer('dot', '.', () => this.#take());
         continue;
       }
       const end = this.#input.indexOf('\r\n');

@@ -21,9 +21,14 @@ const TROUBLES: readonly (readonly [Phase, readonly TroubleKind[]])[] = [
   ['idle', ['drop', 'goodbye']],
 ];
 
-type Place = { site: string; index: number; size: Size };
+type Place = {
+  site: string;
+  index: number;
+  size: Size /** Domain in which the names of the hosts lie. */;
+  domain: string;
+};
 
-export function makeHosts(choices: Choices, { site, index, size }: Place): HostPlan[] {
+export function makeHosts(choices: Choices, { site, index, size, domain }: Place): HostPlan[] {
   const isCalm = size === 'crowd';
   const count = isCalm || choices.chance(0.6) ? 1 : choices.between(2, 3);
   const isTroubled = !isCalm && choices.chance(0.5);
@@ -31,7 +36,7 @@ export function makeHosts(choices: Choices, { site, index, size }: Place): HostP
   const isPipelining = choices.chance(0.7);
   return Array.from({ length: count }, (_, position) => ({
     site,
-    name: `mx${position}.${site}.example`,
+    name: `mx${position}.${site}.${domain}`,
     address: `10.${(index >> 8) & 255}.${index & 255}.${position + 1}`,
     preference: choices.chance(0.3) ? 10 : 10 * (position + 1),
     latencyMs,

@@ -1,8 +1,9 @@
 /** Makes the plan of a seed. Most plans are small, so that thousands of them end in reasonable time. */
-import { TRUSTED_HOST } from '../support/trusted-certificate.ts';
 import { makeHosts } from './make-hosts.ts';
+import { demandingDomains, demandingMail, makePolicies, PROVIDER_DOMAIN } from './make-policies.ts';
 import type { DomainPlan, DomainRecords, FaultPlan, MailPlan, Plan, SitePlan, Size } from './plan.ts';
 import { type Choices, choicesOf } from './random.ts';
+import { VERIFIED_HOST } from './verified-host.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,20 +24,19 @@ export const RECOVERED_MS = HOUR_MS;
 const MAX_AGES_MS = [3 * HOUR_MS, 4 * HOUR_MS] as const;
 /** Maximum age of mail that expires while its host is still in trouble. */
 const SHORT_AGE_MS = 30 * MINUTE_MS;
-/** The name that the valid certificate is for: a domain that is its own host, as REQUIRETLS needs it (queue/sessions/requirements.ts). */
-export const VERIFIED_HOST = TRUSTED_HOST;
 
 export function makePlan(seed: number, wanted?: Size): Plan {
   const choices = choicesOf(seed, 'plan');
   const drawn = drawSize(choices);
   const size = wanted ?? drawn;
   const sites = makeSites(seed, size);
-  const domains = makeDomains(seed, size, sites);
+  const domains = [...makeDomains(seed, size, sites), ...demandingDomains(seed, sites)];
   const tenants = Array.from(
     { length: choices.between(1, size === 'small' ? 3 : 6) },
     (_, index) => `t${index}`,
   );
   if (size === 'crowd' && tenants.length === 1) tenants.push('t1');
+  const drawnMail = size === 'crowd' ? makeCrowd(seed, domains) : makeMail(seed, { size, tenants, domains });
   const connectionsPerSite = choices.pick([1, 2, 3, 5, 20]);
   const connections = Math.max(choices.pick([4, 10, 50, 500]), size === 'crowd' ? 10 : 4);
   return {
@@ -46,8 +46,9 @@ export function makePlan(seed: number, wanted?: Size): Plan {
     tenants,
     sites,
     domains,
-    mail: size === 'crowd' ? makeCrowd(seed, domains) : makeMail(seed, { size, tenants, domains }),
+    mail: [...drawnMail, ...demandingMail(seed, { domains, tenants })],
     faults: makeFaults(seed, size),
+    policies: makePolicies(seed, { size, sites, tenants }),
   };
 }
 
@@ -62,15 +63,22 @@ function drawSize(choices: Choices): Size {
 function makeSites(seed: number, size: Size): SitePlan[] {
   const choices = choicesOf(seed, 'sites');
   const count = choices.between(1, SIZES[size].sites);
-  const sites = Array.from({ length: count }, (_, index) => ({
-    name: `site${index}`,
-    hosts: makeHosts(choices, { site: `site${index}`, index, size }),
-  }));
+  const providers = choicesOf(seed, 'providers');
+  const hasProvider = size !== 'crowd' && providers.chance(0.3);
+  const sites = Array.from({ length: count }, (_, index) => {
+    const isOfProvider = hasProvider && providers.chance(0.7);
+    const domain = isOfProvider ? PROVIDER_DOMAIN : 'example';
+    const name = `site${index}`;
+    return { name, isOfProvider, hosts: makeHosts(choices, { site: name, index, size, domain }) };
+  });
   if (size === 'crowd' || !choices.chance(0.4)) return sites;
-  const [host] = makeHosts(choices, { site: VERIFIED_HOST, index: count, size });
+  const [host] = makeHosts(choices, { site: VERIFIED_HOST, index: count, size, domain: 'example' });
   if (!host) return sites;
   const tls = choices.pick(['valid', 'valid', 'invalid', 'none', 'stripped'] as const);
-  return [...sites, { name: VERIFIED_HOST, hosts: [{ ...host, name: VERIFIED_HOST, tls }] }];
+  return [
+    ...sites,
+    { name: VERIFIED_HOST, isOfProvider: false, hosts: [{ ...host, name: VERIFIED_HOST, tls }] },
+  ];
 }
 
 function makeDomains(seed: number, size: Size, sites: readonly SitePlan[]): DomainPlan[] {
@@ -118,11 +126,12 @@ function makeMail(
   { size, tenants, domains }: { size: Size; tenants: readonly string[]; domains: readonly DomainPlan[] },
 ): MailPlan[] {
   const choices = choicesOf(seed, 'mail');
-  const count = size === 'huge' ? domains.length : choices.between(1, SIZES[size].messages);
+  const ordinary = domains.filter(({ demand }) => demand === undefined);
+  const count = size === 'huge' ? ordinary.length : choices.between(1, SIZES[size].messages);
   return Array.from({ length: count }, (_, index) => {
     const kind = choices.chance(0.3) ? 'broadcast' : 'transactional';
     const readers = kind === 'broadcast' || choices.chance(0.7) ? 1 : choices.between(2, 5);
-    const first = (size === 'huge' ? domains[index] : undefined) ?? choices.pick(domains);
+    const first = (size === 'huge' ? ordinary[index] : undefined) ?? choices.pick(ordinary);
     const requireTls = first.name === VERIFIED_HOST && choices.chance(0.7);
     return {
       name: `m${index}`,
@@ -130,7 +139,7 @@ function makeMail(
       tenant: choices.pick(tenants),
       kind,
       recipients: Array.from({ length: requireTls ? 1 : readers }, (_, position) => {
-        const { name } = position === 0 ? first : choices.pick(domains);
+        const { name } = position === 0 ? first : choices.pick(ordinary);
         const fate = choices.chance(0.9) ? 'exists' : choices.pick(['unknown', 'deferred-once'] as const);
         return { address: `u${index}-${position}@${name}`, domain: name, fate };
       }),

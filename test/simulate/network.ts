@@ -6,6 +6,7 @@ import { Duplex } from 'node:stream';
 
 import type { Timer } from '../../src/system/clock.ts';
 import { TimeoutError } from '../../src/system/clock.ts';
+import { SourceError } from '../../src/system/dial/source-failure.ts';
 import type { DialTarget } from '../../src/system/dial.ts';
 import type { ConnectionFacts, Observe } from './observation.ts';
 import type { HostPlan } from './plan.ts';
@@ -181,6 +182,7 @@ export class Network {
   readonly #hosts: ReadonlyMap<string, { plan: HostPlan; answer: Answer }>;
   readonly #nextId: () => number;
   readonly #redialMs: number | undefined;
+  readonly #hasAddress: (address: string) => boolean;
   readonly #links = new Set<Link>();
   #isDead = false;
 
@@ -191,6 +193,8 @@ export class Network {
       hosts: ReadonlyMap<string, { plan: HostPlan; answer: Answer }>;
       nextId: () => number;
       redialMs: number | undefined;
+      /** Returns true when the machine has an address at present. */
+      hasAddress(address: string): boolean;
     },
   ) {
     this.#time = time;
@@ -198,15 +202,22 @@ export class Network {
     this.#hosts = options.hosts;
     this.#nextId = options.nextId;
     this.#redialMs = options.redialMs;
+    this.#hasAddress = options.hasAddress;
   }
 
   readonly dial = (target: DialTarget): Promise<FakeSocket> =>
     new Promise((resolve, reject) => {
       const { address, timeoutMs } = target;
+      const source = target.source?.kind === 'address' ? target.source.address : undefined;
       const host = this.#hosts.get(address);
       if (this.#isDead) return;
       if (!host) throw new Error(`the simulation has no host at ${address}`);
-      const facts: ConnectionFacts = { id: this.#nextId(), host: host.plan, tls: 'none' };
+      if (source !== undefined && !this.#hasAddress(source)) {
+        this.#observe({ kind: 'source-missing', source });
+        reject(new SourceError('unusable', 'this machine does not have the address of the source'));
+        return;
+      }
+      const facts: ConnectionFacts = { id: this.#nextId(), host: host.plan, tls: 'none', source };
       const link = new Link(this.#time, facts, this.#observe);
       this.#links.add(link);
       link.socket.on('error', () => {});

@@ -3,7 +3,13 @@ import type { RecipientState } from '../../src/db/tables.ts';
 import type { HostPlan } from './plan.ts';
 
 /** A connection of the daemon to a host, from its dial on. */
-export type ConnectionFacts = { id: number; host: HostPlan; tls: 'none' | 'valid' | 'invalid' };
+export type ConnectionFacts = {
+  id: number;
+  host: HostPlan;
+  tls: 'none' | 'valid' | 'invalid';
+  /** Address that it leaves from; undefined when the system chooses. */
+  source: string | undefined;
+};
 
 export type Observation =
   | { kind: 'started'; run: number }
@@ -17,6 +23,8 @@ export type Observation =
   | { kind: 'commit-failed'; writes: readonly string[] }
   /** A committed write has changed the state of a recipient. `dueAt` is its column. */
   | ({ kind: 'changed'; from: RecipientState; to: RecipientState } & RecipientFacts)
+  /** A connection could not be made, because the machine does not have the address that it was to leave from. */
+  | { kind: 'source-missing'; source: string }
   | { kind: 'dialled'; connection: ConnectionFacts }
   /** The connection has reached the host, whatever the host does with it. */
   | { kind: 'opened'; connection: ConnectionFacts }

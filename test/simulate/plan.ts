@@ -10,12 +10,40 @@ export type Plan = {
   domains: readonly DomainPlan[];
   mail: readonly MailPlan[];
   faults: FaultPlan;
+  policies: PolicyPlan;
 };
 
 export type Size = 'small' | 'crowd' | 'medium' | 'large' | 'huge';
 
-/** A group of hosts that no other group shares a host with. */
-export type SitePlan = { name: string; hosts: readonly HostPlan[] };
+/** A group of hosts that no other group shares a host with. Those of a provider have names in its domain. */
+export type SitePlan = { name: string; isOfProvider: boolean; hosts: readonly HostPlan[] };
+
+/** What the operator has set, and what domains demand of TLS. */
+export type PolicyPlan = {
+  /** Rates of single sites. */
+  rates: readonly {
+    site: string;
+    recipientsPerMinute: number | null;
+    connectionsPerMinute: number | null;
+    messagesPerConnection: number;
+  }[];
+  /** Maximum number of connections to all sites of the provider together; null when no site is of it. */
+  providerConnections: number | null;
+  /** The addresses that mail leaves from; empty when the system chooses. */
+  sources: readonly SourcePlan[];
+  /** A tenant whose mail one site refuses as spam. */
+  spam: { tenant: string; site: string } | null;
+};
+
+export type SourcePlan = {
+  name: string;
+  address: string;
+  ehlo: string;
+  /** True when it is warmed up from the beginning. */
+  isCold: boolean;
+  /** Times in which the machine does not have the address. */
+  unplugged: readonly { fromMs: number; untilMs: number }[];
+};
 
 export type HostPlan = {
   /** Name of its site. */
@@ -83,6 +111,8 @@ export type DomainPlan = {
   /** Time that an answer about the domain takes. */
   answerMs: number;
   ttlMs: number;
+  /** What the domain demands of TLS, or the operator's relay that its mail goes through. */
+  demand?: 'mta-sts' | 'dane' | 'relay';
 };
 
 export type DomainRecords =

@@ -25,6 +25,19 @@ export const loseRetry = defineWrite(
   },
 );
 
+/** Ends the suspensions of all sources. */
+export const forgetSuspensions = defineWrite(
+  'simulation.forgetSuspensions',
+  async (tx, _behind: Behind): Promise<void> => {
+    await tx.deleteFrom('sourceSuspensions').execute();
+  },
+);
+
+/** Ends all warm-ups. */
+export const endWarmUps = defineWrite('simulation.endWarmUps', async (tx, _behind: Behind): Promise<void> => {
+  await tx.deleteFrom('sourceWarmUps').execute();
+});
+
 function first(
   tx: Tx,
   state: RecipientRow['state'],

@@ -3,7 +3,9 @@
  * daemon would do: another limit, a dial that dials on its own, or rows that change behind its back. The program has no switch for them,
  * and its scheduler can be replaced without a change here.
  */
-import { claimAgain, loseRetry } from './planted-writes.ts';
+
+import type { Config } from '../../src/config/config.ts';
+import { claimAgain, endWarmUps, forgetSuspensions, loseRetry } from './planted-writes.ts';
 import type { Tamper } from './simulation.ts';
 
 /** Time between the dials of a daemon that has forgotten that a site rests. */
@@ -24,6 +26,44 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
   'lost-put-back': { afterCommit: loseRetry },
   /** The daemon opens one connection more to a site than it may. */
   'limit-off-by-one': {
-    limits: (limits) => ({ ...limits, connectionsPerSite: limits.connectionsPerSite + 1 }),
+    settings: ({ delivery, ...settings }) => ({
+      ...settings,
+      delivery: { ...delivery, connectionsPerSite: delivery.connectionsPerSite + 1 },
+    }),
   },
+  /** Sites with a rate get three times as much mail. */
+  'rate-times-three': {
+    settings: (settings) => withLimits(settings, 'recipientsPerMinute', (rate) => 3 * rate),
+  },
+  /** Sites with a rate of connections get three times as many. */
+  'connection-rate-times-three': {
+    settings: (settings) => withLimits(settings, 'connectionsPerMinute', (rate) => 3 * rate),
+  },
+  /** The daemon opens one connection more to all sites of a provider than it may. */
+  'group-off-by-one': {
+    settings: (settings) => withLimits(settings, 'providerConnections', (connections) => connections + 1),
+  },
+  /** The relay of the operator is forgotten. */
+  'forgotten-relay': {
+    settings: ({ outbound, ...settings }) => ({ ...settings, outbound: { ...outbound, routes: [] } }),
+  },
+  /** What domains demand of TLS is not seen. */
+  'hidden-policy': { hidesPolicies: true },
+  /** A tenant rests much shorter than a rule says. */
+  'short-tenant-rest': { spamRestMs: 30_000 },
+  /** That a source was suspended is forgotten. */
+  'forgotten-suspension': { afterCommit: forgetSuspensions },
+  /** A source sends as if it were not warmed up. */
+  'forgotten-warm-up': { afterCommit: endWarmUps },
 };
+
+type LimitName = 'recipientsPerMinute' | 'connectionsPerMinute' | 'providerConnections';
+
+/** Returns settings with another value of a limit, wherever it is set. */
+function withLimits(settings: Config, name: LimitName, change: (value: number) => number): Config {
+  const limits = settings.delivery.limits.map((limit) => {
+    const value = limit[name];
+    return value === undefined ? limit : { ...limit, [name]: change(value) };
+  });
+  return { ...settings, delivery: { ...settings.delivery, limits } };
+}

@@ -8,10 +8,21 @@ import type { VirtualTime } from './virtual-time.ts';
 const TIMEOUT_MS = 10_000;
 const NO_DATA = { kind: 'no-data', ttlMs: 60_000 } as const;
 const HOST_TTL_MS = 300_000;
+const STS_LABEL = '_mta-sts.';
+
+type DnsWorld = {
+  time: VirtualTime;
+  observe: Observe;
+  /** Data of the TLSA record of hosts whose domains demand DANE. Undefined when neither it nor any policy of MTA-STS is found. */
+  daneRecord: string | undefined;
+};
+
+/** Proves an answer, as DNSSEC does. */
+const SECURE = { isSecure: true } as const;
 
 export function scriptedDns(
   { sites, domains }: Pick<Plan, 'sites' | 'domains'>,
-  { time, observe }: { time: VirtualTime; observe: Observe },
+  { time, observe, daneRecord }: DnsWorld,
 ): Dns {
   const domainsByName = new Map(domains.map((domain) => [domain.name, domain]));
   const hostsByName = new Map(sites.flatMap(({ hosts }) => hosts.map((host) => [host.name, host])));
@@ -52,7 +63,7 @@ export function scriptedDns(
       if (!domain) return later(1, () => ({ kind: 'no-name' as const }));
       const isLost = recordsAt(domain, time.now).kind === 'timeout';
       return later(isLost ? TIMEOUT_MS : domain.answerMs, () => {
-        const answer = mxOf(domain);
+        const answer = domain.demand === 'dane' ? { ...mxOf(domain), ...SECURE } : mxOf(domain);
         observe({ kind: 'answered', name, answer: answer.kind });
         return answer;
       });
@@ -62,15 +73,26 @@ export function scriptedDns(
       if (!host) return later(1, () => NO_DATA);
       return later(
         host.latencyMs,
-        () => ({ kind: 'found', records: [host.address], ttlMs: HOST_TTL_MS }) as const,
+        () => ({ kind: 'found', records: [host.address], ttlMs: HOST_TTL_MS, ...SECURE }) as const,
       );
     },
-    aaaa: () => later(1, () => NO_DATA),
-    txt: () => later(1, () => NO_DATA),
+    aaaa: () => later(1, () => ({ ...NO_DATA, ...SECURE })),
+    // Everything else that is asked for is the signed name by which the resolver shows that it validates.
+    txt: (name) =>
+      later(1, () => {
+        if (!name.startsWith(STS_LABEL)) return { ...NO_DATA, ...SECURE };
+        const domain = domainsByName.get(name.slice(STS_LABEL.length));
+        if (domain?.demand !== 'mta-sts' || daneRecord === undefined) return NO_DATA;
+        return { kind: 'found', records: ['v=STSv1; id=1'], ttlMs: HOST_TTL_MS } as const;
+      }),
     cname: () => later(1, () => NO_DATA),
     ptr: () => later(1, () => NO_DATA),
     srv: () => later(1, () => NO_DATA),
-    tlsa: () => later(1, () => NO_DATA),
+    tlsa: () =>
+      later(1, () => {
+        if (daneRecord === undefined) return { ...NO_DATA, ...SECURE };
+        return { kind: 'found', records: [daneRecord], ttlMs: HOST_TTL_MS, ...SECURE } as const;
+      }),
     caa: () => later(1, () => NO_DATA),
   };
   return { ...lookups, fresh: lookups };

@@ -1,5 +1,8 @@
 /** Runs the simulation of one plan from its beginning to the end of its mail. */
+import type { Config } from '../../src/config/config.ts';
 import type { Tx } from '../../src/db/operation.ts';
+import { startWarmUp } from '../../src/queue/sources/warm-up/store.ts';
+import type { System } from '../../src/system/system.ts';
 import { prepareMail } from './accept-mail.ts';
 import type { Machine } from './daemon.ts';
 import type { SimulatedDatabase } from './database.ts';
@@ -9,13 +12,19 @@ import type { MailPlan, Plan } from './plan.ts';
 import { choicesOf } from './random.ts';
 import { scriptedDns } from './scripted-dns.ts';
 import { seedIds } from './seeded-ids.ts';
+import { rulesOf, SPAM_REST_MS, settingsOf } from './settings.ts';
 import { Supervisor } from './supervisor.ts';
 import type { Certificates } from './tls-end.ts';
+import { VERIFIED_HOST } from './verified-host.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** Wall time at which every simulation begins, in Unix milliseconds. */
 export const WALL_START_MS = Date.parse('2026-03-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
+/** The curve of config/warm-up.yaml with the least mail on its first day. */
+const WARM_UP_CURVE = 'careful';
+/** Time that a policy of MTA-STS takes to be fetched. */
+const FETCH_MS = 50;
 /** Time after the last expiry at which a simulation ends, whatever has not ended then. */
 const GRACE_MS = 3 * HOUR_MS;
 
@@ -24,8 +33,12 @@ export type Workshop = { database: SimulatedDatabase; certificates: Certificates
 
 /** A fault that is planted in a simulation (planted.ts). */
 export type Tamper = {
-  /** Replaces the limits that the daemon is given. */
-  limits?(limits: Plan['limits']): Plan['limits'];
+  /** Replaces the settings that the daemon is given. */
+  settings?(settings: Config): Config;
+  /** Time for which a tenant rests after refusals as spam, instead of that of the rule. */
+  spamRestMs?: number;
+  /** True when neither DANE nor MTA-STS of any domain can be seen. */
+  hidesPolicies?: true;
   /** Replaces mail as it is stored. */
   mail?(mail: MailPlan): MailPlan;
   /** A write that runs after each commit of the daemon. */
@@ -58,14 +71,22 @@ export async function simulate(
       ...world,
       database,
       wall: { startMs: WALL_START_MS },
-      dns: scriptedDns(plan, world),
+      dns: scriptedDns(plan, {
+        ...world,
+        daneRecord: tamper.hidesPolicies ? undefined : certificates.daneRecord,
+      }),
       hosts: hostsOf(plan, { ...world, certificates }),
       random: choicesOf(plan.seed, 'daemon').fraction,
-      limits: tamper.limits?.(plan.limits) ?? plan.limits,
+      settings: tamper.settings?.(settingsOf(plan)) ?? settingsOf(plan),
+      rules: rulesOf(tamper.spamRestMs ?? SPAM_REST_MS),
+      fetch: policyFetch(time),
+      hasAddress: (address) => !isUnplugged(plan, address, time.now),
       afterCommit: tamper.afterCommit,
       redialMs: tamper.redialMs,
     };
     const accept = await prepareMail(database, { tenants: plan.tenants, now: WALL_START_MS });
+    for (const { name: source } of plan.policies.sources.filter(({ isCold }) => isCold))
+      await database.commitNow(startWarmUp, { source, curve: WARM_UP_CURVE, startedAt: WALL_START_MS });
     const supervisor = new Supervisor(machine);
     for (const mail of plan.mail) {
       time.after(mail.at, () => {
@@ -95,6 +116,21 @@ export async function simulate(
   }
 }
 
+/** Returns a web that has nothing but the policy of MTA-STS of each domain that has one. */
+function policyFetch(time: VirtualTime): System['fetch'] {
+  const body = Buffer.from(`version: STSv1\nmode: enforce\nmx: ${VERIFIED_HOST}\nmax_age: 86400\n`);
+  const answer = { status: 200, headers: { 'content-type': 'text/plain' }, body, truncated: false };
+  return () => new Promise((resolve) => void time.after(FETCH_MS, () => resolve(answer as never)));
+}
+
+function isUnplugged({ policies }: Plan, address: string, now: number): boolean {
+  return policies.sources.some(
+    (source) =>
+      source.address === address &&
+      source.unplugged.some(({ fromMs, untilMs }) => now >= fromMs && now < untilMs),
+  );
+}
+
 function counter(): () => number {
   let last = 0;
   return () => ++last;
@@ -118,7 +154,8 @@ type HostsWorld = {
   certificates: Certificates;
 };
 
-function hostsOf({ seed, sites, mail }: Plan, world: HostsWorld): Machine['hosts'] {
+function hostsOf({ seed, sites, mail, policies: { spam } }: Plan, world: HostsWorld): Machine['hosts'] {
+  const spammed = new Set(mail.filter(({ tenant }) => tenant === spam?.tenant).map(({ name }) => name));
   const fates = new Map(mail.flatMap(({ recipients }) => recipients.map((one) => [one.address, one.fate])));
   const fateOf = (address: string) => fates.get(address) ?? 'unknown';
   return new Map(
@@ -126,7 +163,8 @@ function hostsOf({ seed, sites, mail }: Plan, world: HostsWorld): Machine['hosts
       .flatMap(({ hosts }) => hosts)
       .map((plan) => {
         const choices = choicesOf(seed, plan.address);
-        return [plan.address, new Host(plan, { ...world, choices, fateOf })];
+        const isSpam = (message: string) => plan.site === spam?.site && spammed.has(message);
+        return [plan.address, new Host(plan, { ...world, choices, fateOf, isSpam })];
       }),
   );
 }

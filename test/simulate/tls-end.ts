@@ -1,5 +1,5 @@
 /** The end of a connection at which a host speaks TLS, and the certificates of hosts. Handshakes are real; only their bytes travel in virtual time. */
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { issueSelfSigned } from '../../src/certificates/issue.ts';
@@ -31,7 +31,13 @@ export class TlsEnd extends Duplex {
   }
 }
 
-export type Certificates = { valid: SecureContext; invalid: SecureContext; restore(): void };
+export type Certificates = {
+  valid: SecureContext;
+  invalid: SecureContext;
+  /** The TLSA record that only the invalid certificate matches, so that DANE and the authorities can be told apart (RFC 6698 section 2.1). */
+  daneRecord: string;
+  restore(): void;
+};
 
 const DAY_MS = 86_400_000;
 
@@ -41,6 +47,7 @@ export async function makeCertificates(): Promise<Certificates> {
   return {
     valid: createSecureContext({ cert: trusted.certificate, key: trusted.key }),
     invalid: createSecureContext(invalid),
+    daneRecord: `3 1 1 ${createHash('sha256').update(publicKeyOf(invalid.cert)).digest('hex')}`,
     restore: trusted.restore,
   };
 }
@@ -51,4 +58,8 @@ async function issue(hostname: string): Promise<{ cert: string; key: string }> {
   const validity = { validFrom: now - DAY_MS, expiresAt: now + DAY_MS };
   const cert = await issueSelfSigned({ hostname, privateKey, algorithm: 'ECDSA', ...validity });
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}
+
+function publicKeyOf(certificate: string): Buffer {
+  return new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' });
 }

@@ -26,6 +26,8 @@ function describe(observation: Observation): string {
       const interrupted = interruptedAttempts === 0 ? '' : `, interrupted ${interruptedAttempts}`;
       return `${address}: ${from} -> ${to} (attempt ${attempts}${due}${interrupted})`;
     }
+    case 'source-missing':
+      return `the machine does not have the address ${observation.source}`;
     case 'dialled':
     case 'opened':
     case 'connected':
@@ -50,8 +52,8 @@ function describe(observation: Observation): string {
   }
 }
 
-function name({ connection: { id, host } }: Extract<Observation, { connection: unknown }>): string {
-  return `[${id} ${host.site} ${host.address}]`;
+function name({ connection: { id, host, source } }: Extract<Observation, { connection: unknown }>): string {
+  return `[${id} ${host.site} ${host.address}${source === undefined ? '' : ` from ${source}`}]`;
 }
 
 function printable(reply: string): string {

@@ -4,13 +4,18 @@ import type { Check, MakeCheck } from './checks/check.ts';
 import { checkClaims } from './checks/claims.ts';
 import { checkConnections } from './checks/connections.ts';
 import { checkDeliveries } from './checks/deliveries.ts';
+import { checkDemands } from './checks/demands.ts';
 import { checkEndings } from './checks/endings.ts';
 import { checkEvents } from './checks/events.ts';
 import { checkFairness } from './checks/fairness.ts';
 import { checkLogs } from './checks/logs.ts';
+import { checkRates } from './checks/rates.ts';
 import { checkRests } from './checks/rests.ts';
 import { checkRetries } from './checks/retries.ts';
+import { checkSources } from './checks/sources.ts';
+import { checkTenantRests } from './checks/tenant-rests.ts';
 import { checkTls } from './checks/tls.ts';
+import { checkWarmUps } from './checks/warm-ups.ts';
 import type { Observation } from './observation.ts';
 import type { Plan } from './plan.ts';
 import type { Watcher } from './simulation.ts';
@@ -18,14 +23,19 @@ import type { Watcher } from './simulation.ts';
 const CHECKS: readonly MakeCheck[] = [
   checkClaims,
   checkConnections,
+  checkDemands,
   checkDeliveries,
   checkEndings,
   checkEvents,
   checkFairness,
   checkLogs,
+  checkRates,
   checkRests,
   checkRetries,
+  checkSources,
+  checkTenantRests,
   checkTls,
+  checkWarmUps,
 ];
 
 /** Time that a simulation goes on after the last mail has ended, in which nothing more may be sent. */

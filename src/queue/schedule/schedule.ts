@@ -58,6 +58,11 @@ export class Schedule {
     return session !== undefined && this.#sessions.poolOf(session.site).isPressed(session, now);
   }
 
+  /** Returns true when the site of the session rests, so that no other session takes its mail. */
+  isResting(sessionId: number, now: number): boolean {
+    return this.#sessions.find(sessionId)?.site.restAt(now) !== undefined;
+  }
+
   /** Returns true when the site of the session has other connections that work. */
   isServedByOthers(sessionId: number): boolean {
     const session = this.#sessions.find(sessionId);

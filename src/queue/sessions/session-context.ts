@@ -27,6 +27,8 @@ export type SessionContext = {
   report(what: Reported): void;
   /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   isPressed(): boolean;
+  /** Returns true when the site rests, so that no other session takes its mail. */
+  isResting(): boolean;
   /** Returns true when the site has other connections that work. */
   isServedByOthers(): boolean;
 };

@@ -134,16 +134,19 @@ export class SmtpTransport implements Transport {
       isPressed: this.#context.isPressed,
     });
     this.#transactions.add(sending);
-    const { verdicts, signature, undecided, brokeOff } = await sending.finally(() =>
+    const { signature, brokeOff, ...transacted } = await sending.finally(() =>
       this.#transactions.delete(sending),
     );
     const now = clock.elapsed();
     const hostBrokeOff = this.#cut.signal.aborted ? undefined : brokeOff;
     if (hostBrokeOff) this.#context.addresses.avoid(session.peer.address, now);
     this.#reportOutcomes(
-      [...verdicts.values()].map(({ outcome }) => outcome),
+      [...transacted.verdicts.values()].map(({ outcome }) => outcome),
       hostBrokeOff,
     );
+    // When the site rests from now on, no other session is there for the mail.
+    const { verdicts, undecided } =
+      hostBrokeOff && this.#context.isResting() ? decideBy(hostBrokeOff, transacted) : transacted;
     return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
   }
 
@@ -194,4 +197,14 @@ function passOn(claim: Claim, outcome: Outcome, { address }: Connection): Attemp
 function routeToHosts(route: Route): Extract<Route, { kind: 'hosts' }> {
   if (route.kind !== 'hosts') throw new Error(`${route.site} has no hosts`);
   return route;
+}
+
+/** Gives recipients that another session could have tried the outcome of this one. */
+function decideBy(
+  outcome: Outcome,
+  { verdicts, undecided }: Pick<Transacted, 'verdicts' | 'undecided'>,
+): Pick<Transacted, 'verdicts' | 'undecided'> {
+  const decided = new Map(verdicts);
+  for (const { id } of undecided?.recipients ?? []) decided.set(id, { outcome });
+  return { verdicts: decided, undecided: undefined };
 }

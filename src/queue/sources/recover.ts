@@ -29,8 +29,8 @@ export function createSourceProbes(app: ProbeApp): Work<'run'> {
   });
 }
 
-/** Probes what has been suspended long enough. Suspensions of sources that have changed or are gone end at once. */
-export async function probeSources(app: ProbeApp): Promise<void> {
+/** Probes what has been suspended long enough, each with `probeOne`. Suspensions of sources that have changed or are gone end at once. */
+export async function probeSources(app: ProbeApp, probeOne: typeof probeSource = probeSource): Promise<void> {
   const { clock, config, db, egress, log, wakeups } = app;
   if (egress.isHeld) return;
   const suspensions = await listSuspensions(db.read);
@@ -43,7 +43,9 @@ export async function probeSources(app: ProbeApp): Promise<void> {
   const due = [...owned].filter(([suspension]) => isProbeDue(suspension, clock.now()));
   for (let begin = 0; begin < due.length; begin += MAX_PROBES) {
     const slice = due.slice(begin, begin + MAX_PROBES);
-    const probed = await Promise.all(slice.map(([suspension, source]) => probe(app, suspension, source)));
+    const probed = await Promise.all(
+      slice.map(([suspension, source]) => probe(app, { suspension, source, probeOne })),
+    );
     resumed.push(...probed.filter((one) => one !== undefined));
   }
   if (resumed.length === 0) return;
@@ -58,11 +60,14 @@ function isProbeDue({ until }: Suspension, now: number): boolean {
 }
 
 /** Returns the suspension when it is over, and prolongs it otherwise. */
-async function probe(app: ProbeApp, suspension: Suspension, source: Source): Promise<Suspension | undefined> {
+async function probe(
+  app: ProbeApp,
+  { suspension, source, probeOne }: { suspension: Suspension; source: Source; probeOne: typeof probeSource },
+): Promise<Suspension | undefined> {
   const { clock, db } = app;
   try {
     const host = isIPv6(suspension.address) ? SOME_HOST.ipv6 : SOME_HOST.ipv4;
-    await probeSource(clock, await dialSource(source, host), PROBE_MS);
+    await probeOne(clock, await dialSource(source, host), PROBE_MS);
     return suspension;
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;

@@ -34,7 +34,7 @@ async function openWorld(host: number | Dial): Promise<Spool> {
  */
 async function openSite(
   spool: Spool,
-  { isAbandoned = false, isPressed = false, isServedByOthers = false } = {},
+  { isAbandoned = false, isPressed = false, isResting = false, isServedByOthers = false } = {},
 ) {
   const claimed: Claim[] = await spool.claim();
   /** Ids of the claims that were taken, and of those that ended. */
@@ -64,6 +64,7 @@ async function openSite(
     settled: (id) => ended.push(id),
     report: ({ kind }) => reports.push(kind),
     isPressed: () => isPressed,
+    isResting: () => isResting,
     isServedByOthers: () => isServedByOthers,
   };
   const sendAll = async () => {
@@ -181,4 +182,15 @@ test('mail whose connection a site refuses with 421 goes through the others, and
   assert.deepEqual([(await spool.recipient(id)).status, reports], ['delivered', ['refused', 'accepted']]);
   const attempts = await spool.app.db.read.selectFrom('attempts').select('outcome').execute();
   assert.deepEqual(attempts, [{ outcome: 'delivered' }]);
+});
+
+test('mail that a host breaks off is deferred with its outcome when the site rests from then on', async () => {
+  const server = await startServer((line) => (line.startsWith('MAIL') ? undefined : acceptEverything(line)));
+  const spool = await openWorld(server.port);
+  const id = await spool.accept('bob@rcpt.example');
+  const { sendAll, reports } = await openSite(spool, { isResting: true });
+  await sendAll();
+  const { status, diagnostic } = await spool.recipient(id);
+  assert.deepEqual([status, reports], ['deferred', ['broke-off']]);
+  assert.match(diagnostic, /closed/);
 });

@@ -9,6 +9,7 @@ import { capOn, lengthOf, packagedCurves, parseCurves } from '../../../src/queue
 import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
 import { addFirstAttempts } from '../../../src/queue/sources/warm-up/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
+import { createLog } from '../../../src/system/log.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
@@ -162,6 +163,31 @@ test('a stop stores what was counted, and counts go on after the clock was set b
   await sources.stop();
   const [shown] = await listSources(alone);
   assert.equal(shown?.warmUp?.providers.find(({ provider }) => provider === 'google')?.firstAttempts, sent);
+});
+
+test('counts that cannot be stored, because the disk is full, are stored later', async () => {
+  let isFull = true;
+  const commit: typeof alone.db.commit = async (write, input) => {
+    if (isFull) throw new Error('The disk is full');
+    return alone.db.commit(write, input);
+  };
+  const sources = new Sources({
+    ...alone,
+    log: createLog('silent'),
+    db: { ...alone.db, read: alone.db.read, commit },
+  });
+  await beginWarmUp(alone, 'cold');
+  await choose(sources);
+  sources.countSent(COLD, 'aspmx.l.google.com', first(30));
+  await clock.advance(1_000);
+  sources.countSent(COLD, 'aspmx.l.google.com', first(20));
+  assert.notEqual(await choose(sources), 'cold');
+  isFull = false;
+  await clock.advance(1_000);
+  const sentToday = async () =>
+    (await listSources(alone))[0]?.warmUp?.providers.find(({ provider }) => provider === 'google')
+      ?.firstAttempts;
+  await waitUntil(async () => (await sentToday()) === 50);
 });
 
 test('a source is warm after the last day of its curve, and as soon as the operator ends its warm-up', async () => {

@@ -2,7 +2,8 @@
 import type { MakeCheck } from './check.ts';
 
 /** Errors that a full disk explains. */
-const ABOUT_STORAGE = /could not be (?:stored|claimed|put back|found)|work failed|could not be leased/;
+const ABOUT_STORAGE =
+  /could not be (?:stored|claimed|put back|found|suspended)|work failed|could not be leased/;
 
 export const checkLogs: MakeCheck = (_plan, fail) => {
   let hasFailed = false;

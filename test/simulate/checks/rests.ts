@@ -5,7 +5,9 @@
  */
 import type { Observation } from '../observation.ts';
 import type { Plan } from '../plan.ts';
+import { VERIFIED_HOST } from '../verified-host.ts';
 import type { MakeCheck } from './check.ts';
+import { waysOf } from './ways.ts';
 
 const FAILURES_BEFORE_REST = 5;
 /** The shortest rest of the queue, less a margin. */
@@ -25,7 +27,9 @@ type Site = {
 };
 
 export const checkRests: MakeCheck = (plan, fail) => {
-  const simple = new Set(plan.sites.filter(isSimple).map(({ name }) => name));
+  // What a site is for one source says nothing about the others, so that only mail without sources is watched.
+  const watched = plan.policies.sources.length === 0 ? plan.sites.filter(isSimple) : [];
+  const simple = new Set(watched.map(({ name }) => name));
   const ways = waysOf(plan, simple);
   let sites = new Map<string, Site>();
   /** Claims that could not be stored or released are in doubt until the next start. */
@@ -86,26 +90,6 @@ function newSite(): Site {
   return { failures: 0, restsSince: 0, opening: new Set(), probes: new Set(), claimed: new Set() };
 }
 
-/** Returns the message and the site of each address whose domain has the same simple site for ever. */
-function waysOf(
-  { domains, mail }: Plan,
-  simple: ReadonlySet<string>,
-): Map<string, { mail: string; site: string }> {
-  const siteOfDomain = new Map<string, string>();
-  for (const { name, records } of domains) {
-    const [only, ...others] = records;
-    if (only?.answer.kind === 'site' && others.length === 0 && simple.has(only.answer.site))
-      siteOfDomain.set(name, only.answer.site);
-  }
-  const ways = new Map<string, { mail: string; site: string }>();
-  for (const { name, recipients } of mail)
-    for (const { address, domain } of recipients) {
-      const site = siteOfDomain.get(domain);
-      if (site !== undefined) ways.set(address, { mail: name, site });
-    }
-  return ways;
-}
-
 /** Returns true when the host has opened a session, or goes on with one. */
 function isSignOfLife(observation: Observation): boolean {
   if (observation.kind === 'mail') return true;
@@ -116,6 +100,7 @@ function isSignOfLife(observation: Observation): boolean {
   );
 }
 
-function isSimple({ hosts }: Plan['sites'][number]): boolean {
-  return hosts.length === 1 && hosts[0]?.tls === 'none';
+/** Domains that demand different things of TLS are different sites of the verified host. */
+function isSimple({ name, hosts }: Plan['sites'][number]): boolean {
+  return name !== VERIFIED_HOST && hosts.length === 1 && hosts[0]?.tls === 'none';
 }

@@ -10,8 +10,10 @@ export const checkRetries: MakeCheck = (_plan, fail) => {
   const dueAt = new Map<string, number>();
   let wallStartMs = WALL_START_MS;
   let wasSet = false;
+  let sourceMissingAt = Number.NEGATIVE_INFINITY;
   return {
     observe(observation, at) {
+      if (observation.kind === 'source-missing') sourceMissingAt = at;
       if (observation.kind === 'clock-set') {
         wallStartMs += observation.byMs;
         wasSet = true;
@@ -26,6 +28,8 @@ export const checkRetries: MakeCheck = (_plan, fail) => {
         dueAt.delete(address);
       } else if (observation.dueAt !== null) dueAt.set(address, observation.dueAt);
       if (to !== 'deferred' || observation.dueAt === null) return;
+      // Mail whose source has failed leaves from another one soon.
+      if (at <= sourceMissingAt + STORED_WITHIN_MS) return;
       const least = (LEAST_MINUTES[attempts - 1] ?? LEAST_MINUTES.at(-1) ?? 0) * MINUTE_MS;
       // The outcome is stored some time after the attempt, from which the delay counts.
       const waitMs = observation.dueAt - now + STORED_WITHIN_MS;

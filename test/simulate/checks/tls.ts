@@ -1,5 +1,5 @@
 /** Mail that requires TLS never leaves over a connection without a valid certificate. */
-import { VERIFIED_HOST } from '../make-plan.ts';
+import { VERIFIED_HOST } from '../verified-host.ts';
 import type { MakeCheck } from './check.ts';
 
 export const checkTls: MakeCheck = ({ mail }, fail) => {

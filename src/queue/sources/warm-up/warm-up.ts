@@ -81,12 +81,9 @@ export class WarmUps {
     const before = this.#left.get(key);
     if (before === undefined || firstAttempts === 0) return;
     const { clock, wakeups } = this.#app;
-    const day = dayOf(clock.now());
-    const counted = this.#pending.get(`${key} ${day}`)?.firstAttempts ?? 0;
-    this.#pending.set(`${key} ${day}`, { ...place, day, firstAttempts: counted + firstAttempts });
+    this.#addPending({ ...place, day: dayOf(clock.now()), firstAttempts });
     const left = before.left - firstAttempts;
     this.#left.set(key, { ...before, left });
-    this.#timer ??= clock.after(STORED_AFTER_MS, () => void this.store());
     const isUsedUp = (limit: number) => before.left > limit && left <= limit;
     if (isUsedUp(before.reserved) || isUsedUp(0)) wakeups.notify('outbound-routes');
   }
@@ -107,10 +104,19 @@ export class WarmUps {
     try {
       await this.#app.db.commit(addFirstAttempts, { counts });
     } catch (error) {
-      this.#app.log.error({ err: error }, 'first attempts of sources could not be counted');
+      this.#app.log.error({ err: error }, 'first attempts of sources could not be stored yet');
+      for (const one of counts) this.#addPending(one);
     } finally {
       this.#storing = new Map();
     }
+  }
+
+  /** Adds to the counts that are to be stored. */
+  #addPending({ firstAttempts, ...place }: FirstAttempts): void {
+    const key = `${keyOf(place)} ${place.day}`;
+    const counted = this.#pending.get(key)?.firstAttempts ?? 0;
+    this.#pending.set(key, { ...place, firstAttempts: counted + firstAttempts });
+    this.#timer ??= this.#app.clock.after(STORED_AFTER_MS, () => void this.store());
   }
 }
 
