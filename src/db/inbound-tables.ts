@@ -165,16 +165,21 @@ export const receivedTasks = clusteredTable({
 });
 export type ReceivedTaskRow = Row<typeof receivedTasks>;
 
-/** Written by queue/notifications-store.ts: who is told when a forwarded message fails. The row is deleted when the notification is
- * sent, so that there is one at most, or else with the message. */
+/**
+ * Written by queue/notifications-store.ts: who is told when a forwarded message fails or is delayed. The row is deleted when the failure was
+ * told, so that there is one notification of it at most, or else with the message.
+ */
 export const failureNotifications = clusteredTable({
   messageId: key(text()),
   /** Address that is told: the sender of the message before it was forwarded. Empty when the mailbox with the id `recipient` gets the message back. */
   address: text(),
   /** Recipient that the sender named. Where the message went from there concerns nobody else. */
   recipient: text(),
+  /** 1 once the delay of the message was told. */
+  delayReported: initially(0, flag()),
 });
 export type FailureNotificationRow = Row<typeof failureNotifications>;
+export type NewFailureNotification = Omit<FailureNotificationRow, 'delayReported'>;
 
 /** Written by receiving/sender/store.ts: what greylisting remembers of the networks of clients. */
 export const greylistEntries = clusteredTable({

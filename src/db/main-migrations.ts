@@ -4,6 +4,7 @@ import { APPROVALS_BY_DOMAIN } from './main-migrations-of-approvals.ts';
 import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
+import { FORWARD_DELAYS } from './main-migrations-of-forward-delays.ts';
 import { INDEXES_OF_RECEIVED_MAIL, NARROW_INDEXES } from './main-migrations-of-indexes.ts';
 import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
@@ -340,4 +341,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   TLS_POLICIES,
   TLS_REPORT_DESTINATIONS,
   INDEXES_OF_RECEIVED_MAIL,
+  FORWARD_DELAYS,
 ];

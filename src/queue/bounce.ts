@@ -9,7 +9,7 @@ import { recordEvidence } from '../suppressions/evidence-store.ts';
 import { newId } from '../system/ids.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import { findSuccess } from './delivered-store.ts';
-import { makeNotificationDue } from './notifications-store.ts';
+import { makeDelayNoticeDue, makeNotificationDue } from './notifications-store.ts';
 import { bounceTypeOf } from './outcome/explain.ts';
 import type { BounceType, Report } from './outcome/outcome.ts';
 import type { Meaning } from './outcome/replies/meaning.ts';
@@ -71,6 +71,20 @@ export async function suppressBounced(
 export async function notifyOfBounce(tx: Tx, changes: readonly Change[], now: number): Promise<void> {
   const failed = changes.find(({ transition }) => transition.cause === 'bounced');
   if (failed) await makeNotificationDue(tx, failed.recipient, now);
+}
+
+/** Age of a message at which its sender is told that it is delayed, in milliseconds. Other servers commonly wait as long. */
+const DELAY_NOTICE_AGE_MS = 4 * 3_600_000;
+
+/** Makes the notification that a message is delayed due, when changes of it have put it off. The installation alone sends mail of strangers. */
+export async function notifyOfDelay(
+  tx: Tx,
+  { tenantId, datedAt }: Pick<SpooledMessage, 'tenantId' | 'datedAt'>,
+  { changes, now }: { changes: readonly Change[]; now: number },
+): Promise<void> {
+  if (tenantId !== INSTALLATION_TENANT || now < datedAt + DELAY_NOTICE_AGE_MS) return;
+  const delayed = changes.find(({ transition: { cause } }) => cause === 'deferred' || cause === 'overdue');
+  if (delayed) await makeDelayNoticeDue(tx, delayed.recipient, now);
 }
 
 type Cause = {

@@ -1,8 +1,8 @@
 /**
- * Stores whom the daemon notifies when a message fails. All SQL of this table is here, and nothing else writes it. A row waits with
+ * Stores whom the daemon notifies when a message fails or is delayed. All SQL of this table is here, and nothing else writes it. A row waits with
  * its message; the write that settles the failure makes a task, which sends the notification and deletes the row.
  */
-import type { FailureNotificationRow } from '../db/inbound-tables.ts';
+import type { FailureNotificationRow, NewFailureNotification } from '../db/inbound-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { findRow, insertRow } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
@@ -14,8 +14,8 @@ import { parseQueueKey } from './queue-key.ts';
 export const NOTIFICATION_TASKS = 'failure-notifications';
 
 /** Stores whom the daemon notifies when the message fails, as part of the write that queues it. */
-export async function insertNotification(tx: Tx, notification: FailureNotificationRow): Promise<void> {
-  await insertRow(tx, 'failureNotifications', notification);
+export async function insertNotification(tx: Tx, notification: NewFailureNotification): Promise<void> {
+  await insertRow(tx, 'failureNotifications', { ...notification, delayReported: 0 });
 }
 
 /** Returns whom the daemon notifies when a message fails; undefined when nobody is, or was. */
@@ -24,12 +24,26 @@ export function findNotification(tx: Tx, messageId: string): Promise<FailureNoti
 }
 
 /** Makes the notification about a message due, if there is one, as part of the write that settles the failure of a recipient. */
-export async function makeNotificationDue(
+export async function makeNotificationDue(tx: Tx, recipient: Notified, dueAt: number): Promise<void> {
+  if (await findNotification(tx, recipient.messageId)) await scheduleNotification(tx, recipient, dueAt);
+}
+
+/**
+ * Makes the notification that a message is delayed due, as part of the write that stores the delay. Nobody is told twice, and a mailbox that
+ * gets its message back is told of no delay.
+ */
+export async function makeDelayNoticeDue(tx: Tx, recipient: Notified, dueAt: number): Promise<void> {
+  const row = await findNotification(tx, recipient.messageId);
+  if (row && row.address !== '' && row.delayReported === 0) await scheduleNotification(tx, recipient, dueAt);
+}
+
+type Notified = Pick<RecipientRow, 'messageId' | 'queue'>;
+
+async function scheduleNotification(
   tx: Tx,
-  { messageId: reference, queue }: Pick<RecipientRow, 'messageId' | 'queue'>,
+  { messageId: reference, queue }: Notified,
   dueAt: number,
 ): Promise<void> {
-  if (!(await findNotification(tx, reference))) return;
   const tenantId = parseQueueKey(queue).tenantId as MessageRow['tenantId'];
   await scheduleTask(tx, { kind: NOTIFICATION_TASKS, reference, queueKey: tenantId, tenantId, dueAt });
 }
@@ -41,6 +55,18 @@ const end = statement((db, param: Param<{ messageId: string }>) =>
 /** Deletes a row, as part of the write that queues its notification. Returns false when another run has done so before. */
 export async function endNotification(tx: Tx, messageId: string): Promise<boolean> {
   return (await end.first(tx, { messageId })) !== undefined;
+}
+
+/** Records that the delay of a message is told, as part of the write that queues the notification. Returns false when it was told before. */
+export async function markDelayReported(tx: Tx, messageId: string): Promise<boolean> {
+  const marked = await tx
+    .updateTable('failureNotifications')
+    .set({ delayReported: 1 })
+    .where('messageId', '=', messageId)
+    .where('delayReported', '=', 0)
+    .returning('messageId')
+    .executeTakeFirst();
+  return marked !== undefined;
 }
 
 /** Deletes the rows of messages, as part of the write that deletes the messages. */

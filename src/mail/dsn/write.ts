@@ -61,29 +61,32 @@ type DeliveryReport = {
   isUtf8?: boolean;
 };
 
-export type FailureReport = Omit<
+export type ForwardReport = Omit<
   DeliveryReport,
   'subject' | 'text' | 'recipients' | 'envelopeId' | 'message'
 > & {
   /** The recipient that the sender named. */
   recipient: string;
-  /** Enhanced status code of the failure (RFC 3463). */
+  /** Enhanced status code of the failure or the delay (RFC 3463). */
   status: string;
+  /** Time until which a delayed message is tried, in Unix milliseconds; undefined for one that has failed. */
+  triedUntil?: number | undefined;
 };
 
 /**
- * Returns the notification that a message could not be delivered, which says nothing about where the recipient's mail goes. It has no `Date`;
- * the size of its header includes the empty line.
+ * Returns the notification that a message could not be delivered, or is delayed, which says nothing about where the recipient's mail goes. It
+ * has no `Date`; the size of its header includes the empty line.
  */
-export function composeFailureReport({ recipient, status, ...report }: FailureReport): {
+export function composeForwardReport({ recipient, status, triedUntil, ...report }: ForwardReport): {
   bytes: Buffer;
   headerBytes: number;
 } {
+  const isDelayed = triedUntil !== undefined;
   return composeReport({
     ...report,
-    subject: 'Your message could not be delivered',
-    text: failureText(report.hostname, recipient, status),
-    recipients: [{ address: recipient, action: 'failed', status }],
+    subject: isDelayed ? 'Your message is delayed' : 'Your message could not be delivered',
+    text: forwardText({ hostname: report.hostname, recipient, status, triedUntil }),
+    recipients: [{ address: recipient, action: isDelayed ? 'delayed' : 'failed', status, triedUntil }],
   });
 }
 
@@ -116,12 +119,24 @@ export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBy
   return { bytes: Buffer.concat([head, ...wholeBody(body)]), headerBytes: head.length };
 }
 
-function failureText(hostname: string, recipient: string, status: string): string {
+function forwardText({
+  hostname,
+  recipient,
+  status,
+  triedUntil,
+}: Pick<ForwardReport, 'hostname' | 'recipient' | 'status' | 'triedUntil'>): string {
+  const [state, next] =
+    triedUntil === undefined
+      ? ['it could not be delivered', 'Nobody tries to deliver the message any more.']
+      : [
+          'it could not be delivered yet',
+          `It is tried until ${formatDate(triedUntil)}. You need not send it again.`,
+        ];
   return [
     `This is the mail server ${hostname}.`,
     '',
-    `Your message to <${recipient}> was accepted, but it could not be delivered.`,
-    `The status code is ${status}. Nobody tries to deliver the message any more.`,
+    `Your message to <${recipient}> was accepted, but ${state}.`,
+    `The status code is ${status}. ${next}`,
     '',
     'The header of your message follows.',
     '',

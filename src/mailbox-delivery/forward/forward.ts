@@ -5,7 +5,7 @@
 import { isAscii } from 'node:buffer';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
-import type { FailureNotificationRow, ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { NewFailureNotification, ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
@@ -46,8 +46,8 @@ export type BuiltForward =
       kind: 'built';
       message: MessageRow;
       recipients: NewRecipient[];
-      /** The sender to tell when the message cannot be delivered; undefined when nobody is told. */
-      notification: FailureNotificationRow | undefined;
+      /** The sender to tell when the message cannot be delivered, or is delayed; undefined when nobody is told. */
+      notification: NewFailureNotification | undefined;
     }
   | { kind: 'refused'; reason: 'deleted' | 'loop' | 'malformed' };
 

@@ -5,7 +5,7 @@
 import { insertBlob } from '../../blobs/store.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { type Settlement, settleReceived } from '../../inbound/tasks/store.ts';
-import { endNotification, insertNotification } from '../../queue/notifications-store.ts';
+import { endNotification, insertNotification, markDelayReported } from '../../queue/notifications-store.ts';
 import { enqueue } from '../../queue/store.ts';
 import { completeTask, type Lease, type TaskEnd } from '../../tasks/store.ts';
 import type { BuiltForward } from './forward.ts';
@@ -26,14 +26,21 @@ export const settleForward = defineWrite(
   { crashPoints: { beforeCommit: 'forward-before-commit', afterCommit: 'forward-after-commit' } },
 );
 
-type Notified = { lease: Lease; mail: OwnMail | undefined };
+type Notified = {
+  lease: Lease;
+  mail: OwnMail | undefined;
+  /** True for the notification of a delay, after which one of a failure may follow. */
+  isDelay: boolean;
+};
 
 /** Queues the notification about a message, if there is one. When the answer is `stale`, nothing has changed. */
 export const settleNotification = defineWrite(
   'inbound.notify',
-  async (tx, { lease, mail }: Notified): Promise<TaskEnd> => {
+  async (tx, { lease, mail, isDelay }: Notified): Promise<TaskEnd> => {
     const end = await completeTask.run(tx, lease);
-    if (end === 'stale' || !(await endNotification(tx, lease.reference)) || !mail) return end;
+    if (end === 'stale') return end;
+    const isNew = await (isDelay ? markDelayReported : endNotification)(tx, lease.reference);
+    if (!isNew || !mail) return end;
     await insertBlob(tx, mail.blob);
     await enqueue(tx, mail.message, mail.recipients);
     return end;

@@ -1,7 +1,7 @@
 /** Ends mail that has expired while it waited without being claimed, and records that other mail is delayed. */
 import { defineWrite } from '../../db/operation.ts';
 import type { RecipientRow } from '../../db/tables.ts';
-import { evaluateBounce, notifyOfBounce } from '../bounce.ts';
+import { evaluateBounce, notifyOfBounce, notifyOfDelay } from '../bounce.ts';
 import { getMail } from '../mail-store.ts';
 import { NO_REPORT, type Report } from '../outcome/outcome.ts';
 import type { Meaning } from '../outcome/replies/meaning.ts';
@@ -50,6 +50,7 @@ export const settleOverdue = defineWrite(
       if (changes.length === 0) continue;
       await changeRecipients(tx, whole, { now, changes });
       await notifyOfBounce(tx, changes, now);
+      await notifyOfDelay(tx, whole.message, { changes, now });
     }
     return ended;
   },

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { type StructuredHeader, simpleParser } from 'mailparser';
 import { addressReadings } from '../../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
-import { composeFailureReport, composeReport, type FailureReport } from '../../../src/mail/dsn/write.ts';
+import { composeForwardReport, composeReport, type ForwardReport } from '../../../src/mail/dsn/write.ts';
 
 const HEADER = 'From: Ann <ann@sender.example>\r\nSubject: Help\r\nX-Long:\r\n one\r\n two\r\n';
-const REPORT: FailureReport = {
+const REPORT: ForwardReport = {
   messageId: 'em_1@mx.postrider.example',
   hostname: 'mx.postrider.example',
   to: { name: undefined, address: 'ann@sender.example', localPart: 'ann', domain: 'sender.example' },
@@ -18,8 +18,8 @@ const REPORT: FailureReport = {
 };
 
 /** Returns the notification with these parts, whose octets are all in ASCII. */
-function compose(report: Partial<FailureReport> = {}): string {
-  const { bytes, headerBytes } = composeFailureReport({ ...REPORT, ...report });
+function compose(report: Partial<ForwardReport> = {}): string {
+  const { bytes, headerBytes } = composeForwardReport({ ...REPORT, ...report });
   const message = bytes.toString('latin1');
   assert.match(message, /^[\t\r\n -~]*$/);
   assert.ok(message.split('\r\n').every((line) => line.length <= 998 && !/[\r\n]/.test(line)));
@@ -98,7 +98,7 @@ test('a header that holds lines like boundaries adds no part', () => {
 });
 
 test('a notification in UTF-8 has addresses as they are, and our reader finds them', () => {
-  const { bytes } = composeFailureReport({ ...REPORT, recipient: 'zoë@bücher.example', isUtf8: true });
+  const { bytes } = composeForwardReport({ ...REPORT, recipient: 'zoë@bücher.example', isUtf8: true });
   const message = bytes.toString('latin1');
   assert.match(message, /\r\nContent-Type: message\/global-delivery-status\r\n/);
   const { action, finalRecipient } = noticeOf(message);

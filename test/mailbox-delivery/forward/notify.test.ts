@@ -21,6 +21,7 @@ import { zoneDns } from '../../support/zone-dns.ts';
 const HOST = 'mx.postrider.example';
 const TO = `postmaster@${HOST}`;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 /** The operator's server takes no mail, or it is this one. Nobody can be reached at the addresses of senders. */
 const NO_MAIL = 'operator.example MX 0 .';
 const LOOP = `operator.example MX 10 ${HOST}`;
@@ -101,6 +102,43 @@ test('the sender is told once, with the address that it wrote to and the header 
     [['failed', '5.1.10', 'Abuse@shop.example']],
   );
   assert.deepEqual([await notify(), await waiting()], [[], []]);
+});
+
+test('the sender is told once that its mail is delayed, after four hours, and later of its failure', async () => {
+  dns.fail('operator.example', 'ESERVFAIL');
+  assert.match(await sendMail(await world.open(), { to: TO, message: MESSAGE }), /^250 /);
+  await clock.advance(100);
+  assert.equal((await runDueTasks(app, createForwardKind(app))).length, 1);
+  const { id, expiresAt } = (await queued()).at(-1) ?? assert.fail();
+  const recipient = async () => (await listRecipients(app.db.read, id))[0] ?? assert.fail();
+  /** Waits for so long, and until the forward was tried once more after it. */
+  const tryAfter = async (delayMs: number, state: 'deferred' | 'bounced' = 'deferred') => {
+    const { attempts } = await recipient();
+    await clock.advance(delayMs);
+    const isTried = async () => {
+      const now = await recipient();
+      return now.state === state && now.attempts > attempts;
+    };
+    await waitUntilInTime([clock], isTried, 'the forward is tried');
+  };
+  await tryAfter(0);
+  await tryAfter(HOUR_MS);
+  assert.deepEqual(await notify(), [], 'nobody is told of a short delay');
+  await tryAfter(5 * HOUR_MS);
+  const [told, ...more] = await notify();
+  assert.ok(told && more.length === 0);
+  assert.deepEqual([told.to, told.returnPath], [['ann@sender.example'], '']);
+  const read = readReturnedMail(told.raw);
+  assert.ok(read.kind === 'bounce');
+  const [notice] = read.notices;
+  assert.deepEqual([notice?.action, notice?.status, notice?.finalRecipient], ['delayed', '4.4.7', TO]);
+  assert.equal(Math.floor((notice?.willRetryUntil ?? 0) / 1_000), Math.floor(expiresAt / 1_000));
+  await tryAfter(5 * HOUR_MS);
+  assert.deepEqual(await notify(), [], 'it is told once');
+  dns.heal('operator.example');
+  await tryAfter(5 * HOUR_MS, 'bounced');
+  const [failed] = await notify();
+  assert.match(failed?.raw.toString() ?? '', /\r\nAction: failed\r\n/);
 });
 
 test('a sender in UTF-8 is told with mail that needs SMTPUTF8, and a message in ASCII goes on to every server', async () => {
