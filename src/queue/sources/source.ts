@@ -1,8 +1,7 @@
 /** A source is an address from which mail leaves, or one of each family, with the name that it gives in EHLO. */
 import { createHash } from 'node:crypto';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import type { MxPlan } from '../../mail/mx.ts';
-import { findProvider, packagedProviders } from '../../providers/table.ts';
 import type { ProxyEndpoint } from '../../system/dial/source.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
@@ -60,30 +59,5 @@ export function reachableHosts(hosts: Hosts, addresses: readonly string[]): Host
   return hosts.flatMap((host) => {
     const reachable = host.addresses.filter((address) => families.has(isIP(address)));
     return reachable.length === 0 ? [] : [{ ...host, addresses: reachable }];
-  });
-}
-
-/** Returns the hosts without their IPv6 addresses where the settings say so of the domain, or of the host or a domain that it is in. */
-export function withoutIPv6(ipv4Only: readonly string[], domain: string, hosts: Hosts): Hosts {
-  if (ipv4Only.length === 0) return hosts;
-  const names = ipv4Only.map((name) => name.toLowerCase());
-  const isIPv4Only = (host: string) => names.some((name) => host === name || host.endsWith(`.${name}`));
-  const isDomain = names.includes(domain);
-  return hosts.flatMap((host) => {
-    if (!isDomain && !isIPv4Only(host.name)) return [host];
-    const addresses = host.addresses.filter(isIPv4);
-    return addresses.length === 0 ? [] : [{ ...host, addresses }];
-  });
-}
-
-/**
- * Returns the hosts with their IPv4 addresses first where the table of providers says so. IPv6 is then used only when no connection
- * over IPv4 can be made.
- */
-export function ipv4First(hosts: Hosts): Hosts {
-  return hosts.map((host) => {
-    if (!findProvider(packagedProviders(), host.name)?.ipv4First) return host;
-    const { addresses } = host;
-    return { ...host, addresses: [...addresses.filter(isIPv4), ...addresses.filter((one) => !isIPv4(one))] };
   });
 }

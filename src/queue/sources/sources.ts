@@ -15,8 +15,9 @@ import { type Choice, chooseSource, poolFor, type SourceState } from './choose.t
 import { configuredPools } from './configured.ts';
 import { dialSource } from './dial-source.ts';
 import { SourceFailures } from './failures.ts';
+import { ipv4First, withoutIPv6 } from './families.ts';
 import { type Proof, proveAddress } from './proof.ts';
-import { fingerprintOf, type Hosts, ipv4First, type Pool, type Source, withoutIPv6 } from './source.ts';
+import { fingerprintOf, type Hosts, type Pool, type Source } from './source.ts';
 import { listSuspensions, type Suspension, suspendAddresses } from './store.ts';
 import { OTHER_PROVIDER } from './warm-up/curves.ts';
 import { WarmUps } from './warm-up/warm-up.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseSource, poolFor, type SourceState } from '../../../src/queue/sources/choose.ts';
-import { ipv4First, type Pool, type Source, withoutIPv6 } from '../../../src/queue/sources/source.ts';
+import { ipv4First, withoutIPv6 } from '../../../src/queue/sources/families.ts';
+import type { Pool, Source } from '../../../src/queue/sources/source.ts';
 
 const HOSTS = [{ name: 'mx.example', addresses: ['192.0.2.25', '2001:db8::25'] }];
 
