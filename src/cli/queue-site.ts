@@ -71,7 +71,7 @@ async function perform(
 
 const ENDS: Record<ShownDisconnections['disconnected'][number]['how'], string> = {
   closed: 'closed',
-  after_message: 'ends after the message that it sends',
+  after_message: 'ends after the message that it sends (--force cuts it off)',
   cut: 'cut off',
 };
 
@@ -104,7 +104,9 @@ function siteText(site: ShownSite): string {
     `Connections: ${sessions} of ${allowedConnections} allowed now, ${idleSessions} idle`,
     `Mail: ${counted(claimed, 'message')} claimed, ${counted(queues, 'queue')} due`,
     formatTable(['limit', 'value', 'from'], site.limits.map(limitRow)),
-    ...(connections.length === 0 ? [] : [formatTable(CONNECTION_HEADINGS, connections.map(connectionRow))]),
+    ...(connections.length === 0
+      ? []
+      : ['', formatTable(CONNECTION_HEADINGS, connections.map(connectionRow))]),
     ...site.restrictions.map(restrictionLine),
     ...site.restingTenants.map(
       ({ tenantId, until, reason }) =>

@@ -110,7 +110,7 @@ test('a busy connection sends its message to the end, and other mail takes anoth
   await waitUntil(() => lines.includes('.'), 'the end of the message was sent');
   const id = String((await connectionsOf('mx.one.example'))[0]?.id);
   const { output } = await ask('mx.one.example', '--disconnect', id);
-  assert.match(output, /: ends after the message that it sends\n$/);
+  assert.match(output, /: ends after the message that it sends \(--force cuts it off\)\n$/);
   assert.equal((await connectionsOf('mx.one.example'))[0]?.state, 'ending');
   const [ending] = lines.splice(0).slice(-1);
   assert.equal(ending, '.', 'nothing follows');

@@ -62,6 +62,26 @@ test('mail is signed and delivered by the thread; its log lines, its metrics and
   assert.deepEqual(delivery.signs, { deliversNothing: false, failsDns: false });
 });
 
+test('the operator sees the connections of the thread, and ends them', async () => {
+  const id = await spool.accept('bob@one.example');
+  await waitUntil(async () => (await status(id)) === 'delivered', 'the email is delivered');
+  const named = { name: 'mx.one.example', siteOfDomain: undefined };
+  await waitUntil(async () => {
+    const [site] = await delivery.sites.explainSites(named);
+    return site?.connections[0]?.state === 'idle';
+  }, 'the connection waits for mail');
+  const ended = await delivery.sites.disconnect({ ...named, connection: null, force: false });
+  assert.deepEqual(
+    ended.map(({ host, how }) => [host, how]),
+    [['mx.one.example', 'closed']],
+  );
+  await waitUntil(async () => {
+    const [site] = await delivery.sites.explainSites(named);
+    return site?.connections.length === 0;
+  }, 'it has ended');
+  assert.deepEqual(await delivery.sites.liftRests({ ...named, restriction: null }), []);
+});
+
 test('mail to a domain that is received here is received by the main thread, and the thread stores its answer', async () => {
   const id = await spool.accept(`postmaster@${HOSTNAME}`, { text: 'To ourselves' });
   await waitUntil(async () => (await status(id)) === 'delivered', 'the email is received');
