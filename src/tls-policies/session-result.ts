@@ -69,8 +69,11 @@ export function reportedFailure(
       failure.problem === 'starttls-not-supported' ? '' : failure.message,
     );
   }
-  const { tls: session } = opened.session;
-  if (!session) return failed('starttls-not-supported');
+  const { tls: session, extensions } = opened.session;
+  if (!session)
+    return extensions.has('STARTTLS')
+      ? failed('validation-failure', 'TLS has failed, so the mail was sent in plain text')
+      : failed('starttls-not-supported');
   if (tls.kind === 'required') return failed('tlsa-invalid', 'none of the TLSA records is usable');
   // A policy that is being tested holds nothing up, and the report says what it would have (RFC 8461 section 5).
   if (sts?.mode !== 'testing' || tls.kind === 'dane') return null;

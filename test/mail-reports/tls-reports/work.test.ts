@@ -27,7 +27,10 @@ _smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
 _smtp._tls.both.test TXT "v=TLSRPTv1;rua=https://reports.test/tls,mailto:tls@both.test"`);
 const HOST = { host: 'mx.mail.test', address: '192.0.2.1' };
 
-const session = (tls: object | undefined) => ({ ok: true, session: { tls } }) as never;
+const session = (tls: object | undefined, ...offered: string[]) => {
+  const extensions = new Map(offered.map((keyword) => [keyword, '']));
+  return { ok: true, session: { tls, extensions } } as never;
+};
 const failed = (problem: string) =>
   ({ ok: false, failure: { phase: 'starttls', kind: 'tls', message: 'it failed', problem } }) as never;
 const GOOD = { version: 'TLSv1.3', cipher: 'x', authorized: true, fault: undefined };
@@ -185,6 +188,13 @@ test('a stored policy that cannot be fetched again is reported, unless it asks f
   assert.equal(another, undefined);
   assert.match(row?.policy ?? '', /"type":"sts".*"mx: mx\.post\.test"/);
   assert.match(row?.failure ?? '', /"type":"sts-policy-fetch-error"/);
+});
+
+test('a host that offers TLS and whose TLS fails is not one without TLS', async () => {
+  await runNextDay();
+  await observe('mail.test', { tls: opportunistic, opened: session(undefined, 'STARTTLS') });
+  const [row] = await counted();
+  assert.match(row?.failure ?? '', /"type":"validation-failure".*"reason":"TLS has failed/);
 });
 
 test('the text of a policy that is far too long is left out', async () => {
