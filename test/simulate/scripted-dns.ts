@@ -9,6 +9,8 @@ const TIMEOUT_MS = 10_000;
 const NO_DATA = { kind: 'no-data', ttlMs: 60_000 } as const;
 const HOST_TTL_MS = 300_000;
 const STS_LABEL = '_mta-sts.';
+/** Name by which the resolver shows that it validates (dns.signedName). */
+const SIGNED_NAME = 'org';
 
 type DnsWorld = {
   time: VirtualTime;
@@ -77,10 +79,9 @@ export function scriptedDns(
       );
     },
     aaaa: () => later(1, () => ({ ...NO_DATA, ...SECURE })),
-    // Everything else that is asked for is the signed name by which the resolver shows that it validates.
     txt: (name) =>
       later(1, () => {
-        if (!name.startsWith(STS_LABEL)) return { ...NO_DATA, ...SECURE };
+        if (!name.startsWith(STS_LABEL)) return name === SIGNED_NAME ? { ...NO_DATA, ...SECURE } : NO_DATA;
         const domain = domainsByName.get(name.slice(STS_LABEL.length));
         if (domain?.demand !== 'mta-sts' || daneRecord === undefined) return NO_DATA;
         return { kind: 'found', records: ['v=STSv1; id=1'], ttlMs: HOST_TTL_MS } as const;
