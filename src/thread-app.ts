@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts';
 import type { Access } from './db/access.ts';
 import type { Db } from './db/database.ts';
 import type { Read } from './db/operation.ts';
+import { TableChanges } from './db/table-changes.ts';
 import type { Tables } from './db/tables.ts';
 import { openFromThread, type ThreadConnection } from './db/thread-access.ts';
 import { realClock } from './system/clock.ts';
@@ -27,8 +28,11 @@ import { createThread, inThisThread, type PartThread } from './system/thread.ts'
  */
 export type PartApp = System & Pick<App, 'config' | 'sealer' | 'runId'> & { db: Access<Tables> };
 
-/** The value of a part that also makes long reads. They run on the reader threads, which the main thread asks. */
-export type QueryingApp = PartApp & { db: Pick<Db, 'query'> };
+/**
+ * The value of a part that also makes long reads, which run on the reader threads (the main thread asks them), and caches answers until
+ * their rows change.
+ */
+export type QueryingApp = PartApp & { db: Pick<Db, 'query'> & { changes: Pick<TableChanges, 'count'> } };
 
 /** The values that a new thread starts with. */
 type SharedApp = {
@@ -36,6 +40,8 @@ type SharedApp = {
   runId: string;
   masterKey: KeyObject;
   database: ThreadConnection;
+  /** Memory of the TableChanges of the database. */
+  changes: SharedArrayBuffer;
   egress: SharedArrayBuffer;
   /** The port over which the functions of the main thread are called. */
   host: MessagePort;
@@ -71,6 +77,7 @@ export function createPart<Functions extends Calls, Host extends Calls = Calls>(
       runId: thread.isVital ? app.runId : randomUUID(),
       masterKey: sealer.key,
       database,
+      changes: app.db.changes.memory,
       egress: egress.memory,
       host: port2,
     };
@@ -88,13 +95,13 @@ export function servePart<Host extends Calls>({
   start,
 }: Pick<DatabasePart<Calls, Host>, 'start'>): Promise<void> {
   return serveThread(async (shared, host) => {
-    const { config, runId, masterKey, database, egress, host: port } = shared as SharedApp;
+    const { config, runId, masterKey, database, changes, egress, host: port } = shared as SharedApp;
     const system = createThreadSystem(config, egress, host);
     const access = openFromThread<Tables>(system, database);
     const calls = createPortCalls<Host & QueryCalls>(port);
     const query: Db['query'] = <Input, Result>({ name }: Read<Input, Result>, input: Input) =>
       calls.query({ name, input }) as Promise<Result>;
-    const db = { ...access, query };
+    const db = { ...access, query, changes: new TableChanges(changes) };
     const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) }, calls);
     return watched(system, part, async () => {
       await access.close();

@@ -31,7 +31,7 @@ export async function endExpired(
 
 /** Returns the kind of task that runs such a write. */
 export function createExpiryKind(
-  { db, clock, wakeups }: Pick<App, 'db' | 'clock' | 'wakeups'>,
+  { db, clock }: Pick<App, 'db' | 'clock'>,
   kind: ApprovalRow['kind'],
   write: Write<Expiry, TaskEnd>,
 ): TaskKind {
@@ -43,7 +43,6 @@ export function createExpiryKind(
     backOff: () => PAUSE_AFTER_ERROR_MS,
     async run(task) {
       const end = await db.commit(write, { lease: leaseOf(task), now: clock.now() });
-      wakeups.notify('events');
       return end;
     },
   };

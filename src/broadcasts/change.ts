@@ -43,7 +43,6 @@ export async function createBroadcast(app: App, caller: Caller, given: NewBroadc
   const plan = await planOf(app, caller, { broadcast, scheduleAt, pace });
   const asking = await askingOf(app, caller, broadcast);
   await app.db.commit(insertBroadcast, { broadcast, plan, ...asking });
-  app.wakeups.notify('events');
   return withProgress(app.db.read, broadcast);
 }
 
@@ -80,7 +79,6 @@ export async function updateBroadcast(
     const plan = await planOf(app, caller, { broadcast: after, scheduleAt, pace });
     const asking = await askingOf(app, caller, after);
     if (!(await app.db.commit(replaceBroadcast, { before: row, after, plan, ...asking }))) continue;
-    app.wakeups.notify('events');
     return withProgress(app.db.read, await getBroadcast(app.db.read, caller, id));
   }
 }

@@ -41,12 +41,11 @@ async function restartRates(tx: Tx, id: BroadcastRow['id']): Promise<void> {
 
 /** Changes a broadcast like `controlBroadcast`, and wakes those who read events. */
 export async function control(
-  { db, clock, wakeups, log }: Pick<App, 'db' | 'clock' | 'wakeups' | 'log'>,
+  { db, clock, log }: Pick<App, 'db' | 'clock' | 'log'>,
   { owner: { tenantId, mode, domainId }, ...wanted }: Omit<Control, 'now'>,
 ): Promise<BroadcastRow> {
   const owner = { tenantId, mode, domainId };
   const broadcast = await db.commit(controlBroadcast, { ...wanted, owner, now: clock.now() });
   log.info({ broadcastId: broadcast.id, tenantId, status: broadcast.status }, 'a broadcast was changed');
-  wakeups.notify('events');
   return broadcast;
 }

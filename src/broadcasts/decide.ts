@@ -12,7 +12,7 @@ import { getBroadcast, type Owner } from './store.ts';
  * @throws AppError not_found; invalid_state when it does not wait for approval, or is another than was read
  */
 export async function decideBroadcast(
-  { db, clock, wakeups }: Pick<App, 'db' | 'clock' | 'wakeups'>,
+  { db, clock }: Pick<App, 'db' | 'clock'>,
   { tenantId, mode, domainId }: Owner,
   { id, reason = null, ...decision }: Decision & { id: string; decision: Deciding['decision'] },
 ): Promise<ApprovalRow> {
@@ -24,7 +24,6 @@ export async function decideBroadcast(
     const given = { owner, ...decision, reason, read: { id: read.id, updatedAt }, contentHash };
     const decided = await db.commit(storeDecision, { ...given, now: clock.now() });
     if (decided === 'changed') continue;
-    wakeups.notify('events');
     if (decided === 'asks-again') throw changedSince();
     return decided;
   }

@@ -25,7 +25,6 @@ export async function requestSending(
     const { tenantId, mode, updatedAt } = read;
     const request = { read: { id: read.id, tenantId, mode, updatedAt }, contentHash, keyId };
     if (!(await app.db.commit(storeRequest, { ...request, now: app.clock.now() }))) continue;
-    app.wakeups.notify('events');
     return getBroadcast(app.db.read, caller, id);
   }
 }

@@ -71,7 +71,6 @@ async function startBroadcast(
     // A draft that was changed meanwhile is checked and frozen again.
     if (started === 'changed') continue;
     if (started === 'waits') {
-      app.wakeups.notify('events');
       return started;
     }
     app.log.info({ broadcastId: id, tenantId: caller.tenantId }, 'a broadcast has started');
@@ -157,13 +156,12 @@ function findStart(
 }
 
 async function settle(
-  { db, clock, log, wakeups }: App,
+  { db, clock, log }: App,
   { id, tenantId, updatedAt, failure }: Pick<BroadcastRow, 'tenantId'> & Omit<Settling, 'now'>,
 ): Promise<void> {
   const status = await db.commit(settleScheduled, { id, updatedAt, failure, now: clock.now() });
   if (status === undefined) return;
   log.info({ broadcastId: id, tenantId, status, failure }, 'a scheduled broadcast was not started');
-  wakeups.notify('events');
 }
 
 /**

@@ -62,7 +62,6 @@ function createStep(app: App) {
     const copied = await db.commit(makeCopies, { ...copying, lease: leaseOf(task) });
     const { queues, end } = copied;
     if (queues.length > 0) app.wakeups.notify('queue', queues);
-    if (queues.length > 0 || end) app.wakeups.notify('events');
     if (end) app.log.info({ broadcastId, tenantId, ...end }, 'a broadcast is no longer sent');
     return copied.task;
   }

@@ -52,7 +52,7 @@ export type Db = Database<Tables> & {
   /** The identity of this database, and what the start found out about it and its data directory. */
   readonly installation: StartedInstallation;
   /** Counts the changes of tables, so that answers can be kept in memory (db/answer-cache.ts). */
-  readonly changes: Pick<TableChanges, 'count'>;
+  readonly changes: Pick<TableChanges, 'count' | 'memory'>;
 };
 
 type DatabaseOptions = Omit<WritingOptions, 'nowMs'> & {

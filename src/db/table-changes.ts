@@ -1,9 +1,9 @@
 /**
- * Counts the committed changes of a few tables whose rows are asked for all the time and rarely change, so that the main thread
- * can keep answers in memory (db/answer-cache.ts). Each commit makes SQLite drop the pages that a reading connection
+ * Counts the committed changes of a few tables whose rows are asked for all the time and rarely change, so that threads can
+ * keep answers in memory (db/answer-cache.ts). Each commit makes SQLite drop the pages that a reading connection
  * holds, so under load even a small query reads them again.
  *
- * Changes are counted by the value of one column, the key, so that a tenant who changes its rows all the time makes hardly any
+ * Changes are counted by the value of a column, the key, so that a tenant who changes its rows all the time makes hardly any
  * answer about others be read again. Keys share a fixed number of counters: the memory has a bound, and a change that counts for
  * another key too costs a query and is never wrong.
  *
@@ -12,18 +12,25 @@
  */
 import type { Database } from 'better-sqlite3';
 
-/** The watched tables: their keys, and the columns that the kept answers depend on. New and deleted rows always count. */
+/**
+ * The watched tables: their keys, and the columns that the kept answers about a key depend on. New and deleted rows always count. The
+ * values of two keys of one table share its counters.
+ */
 const WATCHED = {
-  domains: { key: 'name', columns: ['tenantId', 'status', 'verifiedSince', 'failingSince', 'deletedAt'] },
-  mailboxes: { key: 'domain', columns: ['address', 'status', 'passwordLogin', 'passwordHash'] },
-  appPasswords: { key: 'mailboxId', columns: ['expiresAt'] },
-  mailboxAliases: { key: 'domain', columns: ['address', 'mailboxId'] },
-  mailboxFilters: { key: 'mailboxId', columns: ['script'] },
-  mailboxScripts: { key: 'mailboxId', columns: ['name', 'content', 'isActive'] },
-  inboundRoutes: { key: 'tenantId', columns: ['address', 'domain', 'enabled'] },
-  tenants: { key: 'id', columns: ['plan', 'status'] },
-  plans: { key: 'name', columns: ['storedMegabytes'] },
-} as const satisfies Record<string, { key: string; columns: readonly string[] }>;
+  domains: {
+    name: ['tenantId', 'status', 'verifiedSince', 'failingSince', 'deletedAt'],
+    id: ['tenantId', 'name', 'selector', 'privateKeySealed'],
+  },
+  domainKeys: { domainId: ['selector', 'algorithm', 'state', 'privateKeySealed'] },
+  mailboxes: { domain: ['address', 'status', 'passwordLogin', 'passwordHash'] },
+  appPasswords: { mailboxId: ['expiresAt'] },
+  mailboxAliases: { domain: ['address', 'mailboxId'] },
+  mailboxFilters: { mailboxId: ['script'] },
+  mailboxScripts: { mailboxId: ['name', 'content', 'isActive'] },
+  inboundRoutes: { tenantId: ['address', 'domain', 'enabled'] },
+  tenants: { id: ['plan', 'status'] },
+  plans: { name: ['storedMegabytes'] },
+} as const satisfies Record<string, Readonly<Record<string, readonly string[]>>>;
 
 export type WatchedTable = keyof typeof WATCHED;
 
@@ -35,7 +42,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 export class TableChanges {
-  /** Memory for the main thread and the writer thread: the constructor takes it there. */
+  /** Memory for all threads: the constructor takes it there. */
   readonly memory: SharedArrayBuffer;
   readonly #counts: Int32Array;
 
@@ -76,17 +83,18 @@ function counterOf(tableIndex: number, key: string): number {
 
 /** A row that gets another key has changed for both. */
 function createTriggers(connection: Database, table: WatchedTable, index: number): void {
-  const { key, columns } = WATCHED[table];
-  const updated = [key, ...columns].map((column) => `"${column}"`).join(', ');
-  for (const [event, rows] of [
-    ['INSERT', ['NEW']],
-    ['DELETE', ['OLD']],
-    [`UPDATE OF ${updated}`, ['OLD', 'NEW']],
-  ] as const) {
-    const name = `watch_${table}_${event.slice(0, 6)}`;
-    const notes = rows.map((row) => `SELECT note_table_change(${index}, ${row}."${key}");`);
-    connection.exec(
-      `CREATE TEMP TRIGGER ${name} AFTER ${event} ON main.${table} BEGIN ${notes.join(' ')} END`,
-    );
+  for (const [key, columns] of Object.entries<readonly string[]>(WATCHED[table])) {
+    const updated = [key, ...columns].map((column) => `"${column}"`).join(', ');
+    for (const [event, rows] of [
+      ['INSERT', ['NEW']],
+      ['DELETE', ['OLD']],
+      [`UPDATE OF ${updated}`, ['OLD', 'NEW']],
+    ] as const) {
+      const name = `watch_${table}_${key}_${event.slice(0, 6)}`;
+      const notes = rows.map((row) => `SELECT note_table_change(${index}, ${row}."${key}");`);
+      connection.exec(
+        `CREATE TEMP TRIGGER ${name} AFTER ${event} ON main.${table} BEGIN ${notes.join(' ')} END`,
+      );
+    }
   }
 }

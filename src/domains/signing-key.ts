@@ -3,9 +3,10 @@
  * lookup.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { AnswerCache } from '../db/answer-cache.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
 import { createLru } from '../system/lru.ts';
-import type { PartApp } from '../thread-app.ts';
+import type { QueryingApp } from '../thread-app.ts';
 import { installationKeyOf } from './installation/key.ts';
 import { findSealedKeys } from './sending-store.ts';
 import type { Domain } from './store.ts';
@@ -24,9 +25,15 @@ export type SigningKeys = {
 const MAX_KEYS = 1_000;
 const ALGORITHMS = { rsa: 'rsa-sha256', ed25519: 'ed25519-sha256' } as const;
 
-/** Returns the cache of signing keys. Which keys sign is read each time, so that a new key signs from the commit on that says so. */
-export function createSigningKeys(app: Pick<PartApp, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
+/** Returns the cache of signing keys. A new key signs from the commit on that says so. */
+export function createSigningKeys(app: Pick<QueryingApp, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
   const parsed = createLru<string, KeyObject>(MAX_KEYS);
+  const answers = new AnswerCache<Domain['id'], readonly DkimKey[]>({
+    changes: app.db.changes,
+    tables: ['domains', 'domainKeys'],
+    maxSize: MAX_KEYS,
+    sizeOf: (keys) => 1 + keys.length,
+  });
 
   function open(sealed: string, place: readonly string[]): KeyObject {
     // Sealed text is different for each key, and opens in one place alone.
@@ -38,16 +45,18 @@ export function createSigningKeys(app: Pick<PartApp, 'db' | 'sealer' | 'config' 
     return key;
   }
 
+  async function read(domainId: Domain['id']): Promise<DkimKey[]> {
+    const found = await findSealedKeys(app.db.read, domainId);
+    return found.map(({ tenantId, name, selector, algorithm, privateKeySealed }) => ({
+      domain: name,
+      selector,
+      algorithm: ALGORITHMS[algorithm],
+      privateKey: open(privateKeySealed, [tenantId, domainId]),
+    }));
+  }
+
   return {
-    async find(domainId) {
-      const found = await findSealedKeys(app.db.read, domainId);
-      return found.map(({ tenantId, name, selector, algorithm, privateKeySealed }) => ({
-        domain: name,
-        selector,
-        algorithm: ALGORITHMS[algorithm],
-        privateKey: open(privateKeySealed, [tenantId, domainId]),
-      }));
-    },
+    find: (domainId) => answers.get(domainId, () => read(domainId)),
     ofInstallation: () => installationKeyOf(app),
   };
 }

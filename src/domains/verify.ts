@@ -40,7 +40,6 @@ export async function checkDomain(
     now,
     spread: app.random(),
   });
-  if (checked?.event) app.wakeups.notify('events');
   if (checked) logChange(app, checked, now);
   return checked;
 }

@@ -37,7 +37,6 @@ export async function commitStored<Input, Response>(
   if (answer.replayed) return answer;
   for (const email of taken) logAcceptedEmail(app, email);
   app.wakeups.notify('queue', queuesOf(taken));
-  app.wakeups.notify('events');
   return answer;
 }
 

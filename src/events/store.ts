@@ -1,6 +1,7 @@
 /** The event log. An event is recorded in the transaction of the change that it describes. */
 
 import { sql } from 'kysely';
+import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { listRows } from '../db/rows.ts';
@@ -47,17 +48,24 @@ type NewEvent = Omit<EventRow, 'fannedOut' | 'data' | 'type'> & { type: EventTyp
 type EventInput = Omit<EventRow, 'fannedOut'>;
 
 const insert = statement((db, param: Param<EventInput>) =>
-  db.insertInto('events').values({
-    ...paramsOf(param, ['id', 'tenantId', 'mode', 'type', 'emailId', 'data', 'createdAt']),
-    // An event whose tenant has no endpoint in its mode skips the fan-out.
-    fannedOut: sql`NOT EXISTS (SELECT 1 FROM "webhookEndpoints"
+  db
+    .insertInto('events')
+    .values({
+      ...paramsOf(param, ['id', 'tenantId', 'mode', 'type', 'emailId', 'data', 'createdAt']),
+      // An event whose tenant has no endpoint in its mode skips the fan-out.
+      fannedOut: sql`NOT EXISTS (SELECT 1 FROM "webhookEndpoints"
       WHERE "tenantId" = ${param('tenantId')} AND "mode" = ${param('mode')})`,
-  }),
+    })
+    .returning('fannedOut'),
 );
 
-/** Records an event, as part of the write of its change: the event exists exactly when the change does. */
+/**
+ * Records an event, as part of the write of its change: the event exists exactly when the change does. The fan-out wakes after the commit
+ * when the event has endpoints to go to.
+ */
 export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
-  await insert.all(tx, { ...event, data: JSON.stringify(event.data) });
+  const recorded = await insert.first(tx, { ...event, data: JSON.stringify(event.data) });
+  if (recorded?.fannedOut === 0) wakeAfterCommit('events', event.tenantId);
 }
 
 /** Returns the events of an email, oldest first. */

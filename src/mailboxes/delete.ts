@@ -19,7 +19,5 @@ export async function deleteMailbox(
   const used = await listAppPasswordsOfMember(app.db.read, id as MailboxRow['id']);
   await app.db.commit(endMailbox, { tenantId, id, now: app.clock.now() });
   app.wakeups.notify('logins', [id]);
-  // The mail that was canceled with it is removed.
-  app.wakeups.notify('events');
   await endSessionsOfGone(app, used);
 }

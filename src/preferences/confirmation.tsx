@@ -21,7 +21,7 @@ import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
 
 /** The parts of the app behind the public pages. */
-export type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
+export type PagesApp = Pick<App, 'clock' | 'db'> & { links: Links };
 
 /** Maximum length of a user agent that is kept as a part of the proof. */
 const MAX_USER_AGENT_CHARACTERS = 500;
@@ -46,7 +46,6 @@ export function serveConfirmation(server: FastifyInstance, app: PagesApp): void 
       ip: request.clientAddress,
       userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT_CHARACTERS) ?? null,
     });
-    app.wakeups.notify('events');
     return show(app, { request, reply }, { token, state });
   });
 }

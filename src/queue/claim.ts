@@ -16,6 +16,7 @@ import { listDueInQueue } from './due-store.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
+import type { PreparedMessage } from './prepared-message.ts';
 import { parseQueueKey } from './queue-key.ts';
 import { findWriterStop } from './state/cancel-submitted.ts';
 import { type Change, changeRecipients } from './state/change.ts';
@@ -34,8 +35,8 @@ export type BrokenOff = {
 };
 
 /**
- * A claimed delivery that is not settled yet. It is plain data and can cross to another thread: what its session holds
- * for it, such as a connection slot, stays with the site and is found by `id`.
+ * A claimed delivery that is not settled yet. What its session holds for it, such as a connection slot, stays with the site and is
+ * found by `id`.
  */
 export type Claim = Delivery & {
   /** Identifies the claim among those of its site. */
@@ -52,6 +53,11 @@ export type Claim = Delivery & {
   brokenOff: BrokenOff | undefined;
   /** The conversation of its sessions so far (conversation/record.ts). */
   conversation: Conversation;
+  /**
+   * The message as it is sent, once something has asked for it (prepare.ts). It is a field of the claim, because entries of a WeakMap
+   * survive scavenges, and every message would become garbage of the old generation.
+   */
+  prepared: Promise<PreparedMessage> | undefined;
 };
 
 type ClaimRequest = {

@@ -167,7 +167,6 @@ async function settleClaim(
   const begunAt = app.clock.elapsed();
   const settled = new Set(await commitOutcome(app, settle, settlement));
   app.monitor.observePart('store', app.clock.elapsed() - begunAt);
-  app.wakeups.notify('events');
   if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
   if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');
   for (const result of settlement.results) {

@@ -4,13 +4,13 @@ import type { DeliveryTrace } from './conversation/trace.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
-import type { PrepareMessage } from './prepare.ts';
+import type { PrepareClaim } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
 import type { Shaping } from './shaping/shaping.ts';
 import type { Sources } from './sources/sources.ts';
 
 export type DeliveryApp = SendingApp & {
-  prepare: PrepareMessage;
+  prepare: PrepareClaim;
   receiveLocally: LocalReceiver;
   sources: Sources;
   replies: Replies;

@@ -267,12 +267,11 @@ export class Dispatcher implements RunningWork {
   }
 
   async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {
-    const { db, clock, runId, wakeups, log } = this.#app;
+    const { db, clock, runId, log } = this.#app;
     const elapsed = clock.elapsed();
     const request = { now: clock.now(), runId, leasedUntil: leaseFrom(elapsed), site, take, queues };
     try {
       const { deliveries, exhausted } = await db.commit(claimDeliveries, request);
-      wakeups.notify('events');
       const mail = deliveries.map((delivery) => this.#addClaim(delivery, site));
       const recipients = deliveries.reduce((sum, delivery) => sum + delivery.recipients.length, 0);
       this.#tell({ kind: 'claimed', site, mail, recipients, exhausted });
@@ -296,6 +295,7 @@ export class Dispatcher implements RunningWork {
       tries: 0,
       brokenOff: undefined,
       conversation: [],
+      prepared: undefined,
     });
     return { id, tenantId, band: bandOf(key) };
   }

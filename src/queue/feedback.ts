@@ -119,7 +119,6 @@ export async function storeComplaint(
 type Stored = FeedbackResult & { lines: readonly Parameters<typeof logFeedback>[1][] };
 
 function finish(app: FeedbackApp, { lines, ...result }: Stored): FeedbackResult {
-  if (lines.length > 0) app.wakeups.notify('events');
   for (const line of lines) logFeedback(app, line);
   return result;
 }

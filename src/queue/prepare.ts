@@ -12,14 +12,9 @@ import { dateField } from '../mail/message/headers.ts';
 import { findProvider, packagedProviders } from '../providers/table.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Claim, Delivery } from './claim.ts';
-import {
-  type ComposedMessages,
-  type MessageBytes,
-  type OpenMessage,
-  openMessage,
-  rememberComposed,
-} from './contents/open.ts';
+import { type ComposedMessages, type OpenMessage, openMessage, rememberComposed } from './contents/open.ts';
 import { complaintFields, readerOf } from './contents/reader.ts';
+import type { PreparedMessage } from './prepared-message.ts';
 import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
 import type { SendingApp } from './sending-app.ts';
 import type { SpooledMessage } from './store.ts';
@@ -32,57 +27,33 @@ type SigningApp = Pick<
   links: Links;
 };
 
-type PreparedMessage = {
-  /**
-   * Header fields before the message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which has no key,
-   * has the date alone, and forwarded mail has the fields that forwarding has added.
-   */
-  signature: string;
-  /**
-   * The signature of the installation, which stands before the others where the site reads it, and is empty elsewhere. Each attempt makes
-   * it again: the same key signs the same fields, so it is the same octet by octet.
-   */
-  secondSignature: string;
-  content: MessageBytes;
-  /** Returns the header of the content, with the empty line after it. */
-  header: OpenMessage['header'];
-  /**
-   * The envelope sender; empty for the null sender. Unless the message has one of its own, the local part names the message and
-   * the day of the attempt, and the domain is the one that was verified when the attempt was claimed, since receivers refuse a
-   * domain that no longer exists.
-   */
-  returnPath: string;
-};
-
 /** A delivery, and the key of the site that it goes to; absent for one that is only shown. */
-type Prepared = Delivery & { site?: Claim['site'] };
+type Unprepared = Delivery & Partial<Pick<Claim, 'site'>>;
 
 /**
  * The transaction that a message is signed for. A signature of DKIM (RFC 6376) covers neither sender nor recipients; one of DKIM2 would.
  */
 type Transaction = { mailFrom: string; recipients: readonly string[]; site: string };
 
-/**
- * Prepares the message of a delivery. Calls with the same message object return the same promise, so that mail is signed
- * ahead of its session. Marketing mail has one recipient in each delivery.
- */
-export type PrepareMessage = (delivery: Prepared) => Promise<PreparedMessage>;
+/** Prepares the message of a delivery. Marketing mail has one recipient in each delivery. */
+export type PrepareMessage = (delivery: Unprepared) => Promise<PreparedMessage>;
 
-/**
- * Returns the function that prepares messages. It remembers a result for as long as the message is in memory. `maxLargeBytes` bounds the
- * texts whose messages it keeps in files.
- */
+/** Prepares the message of a claim. Further calls return the same promise, so that mail is signed ahead of its session. */
+export type PrepareClaim = (claim: Unprepared & Partial<Pick<Claim, 'prepared'>>) => Promise<PreparedMessage>;
+
+/** Returns the function that prepares messages. `maxLargeBytes` bounds the texts whose messages it keeps in files. */
 export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): PrepareMessage {
   const app = { ...signingApp, returnAddressKey: returnAddressKeyOf(signingApp) };
-  const prepared = new WeakMap<SpooledMessage, Promise<PreparedMessage>>();
   const composed = rememberComposed(maxLargeBytes);
-  return (delivery) => {
-    const { message } = delivery;
-    const known = prepared.get(message);
-    if (known !== undefined) return known;
-    const preparing = prepareMessage(app, delivery, composed);
-    prepared.set(message, preparing);
-    return preparing;
+  return (delivery) => prepareMessage(app, delivery, composed);
+}
+
+/** Returns the function that prepares the messages of claims. */
+export function createClaimPreparer(signingApp: SigningApp): PrepareClaim {
+  const prepare = createPreparer(signingApp);
+  return (claim) => {
+    claim.prepared ??= prepare(claim);
+    return claim.prepared;
   };
 }
 
@@ -94,7 +65,7 @@ export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): 
  */
 async function prepareMessage(
   app: SigningApp & { returnAddressKey: ReturnAddressKey },
-  { message, recipients, site = '' }: Prepared,
+  { message, recipients, site = '' }: Unprepared,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
   const reader = readerOf(app, message, recipients);

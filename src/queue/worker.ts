@@ -11,7 +11,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { withdrawProbes } from './held/probe.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import { type Replies, RepliesFile } from './outcome/replies/replies.ts';
-import { createPreparer } from './prepare.ts';
+import { createClaimPreparer } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
 import { openRules, type Rules } from './shaping/rules-file.ts';
 import { Shaping } from './shaping/shaping.ts';
@@ -38,7 +38,7 @@ export function startDelivering(
   const shaping = new Shaping(app, rules);
   const dispatcher = new Dispatcher({
     ...app,
-    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
+    prepare: createClaimPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
     receiveLocally,
     sources: new Sources(app),
     shaping,
@@ -83,5 +83,4 @@ async function recoverLeases(app: App): Promise<void> {
   for (const recipient of held) logHeld(app, recipient);
   app.wakeups.notify('queue');
   app.wakeups.notify('suspects');
-  app.wakeups.notify('events');
 }

@@ -106,8 +106,6 @@ export async function receiveMessage(
     });
     noteAccepted(app, groups);
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
-    // Mail for mailboxes alone is no event.
-    if (groups.some(({ message }) => message.isForRoute === 1)) app.wakeups.notify('events');
     return acceptedReply(app, envelope, groups);
   } catch (error) {
     if (error instanceof RefusedMessage) return error.reply;

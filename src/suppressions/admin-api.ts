@@ -37,7 +37,6 @@ export function registerSuppressionsAdmin(server: FastifyInstance, app: App): vo
     const wanted = [newSuppression(await ownerOf(body.tenant), body, now)];
     const [added] = await app.db.commit(addSuppressions, { wanted, cause: { mode: 'live', now } });
     if (!added) throw new Error('a suppression that was added has no answer');
-    app.wakeups.notify('events');
     return { ...showSuppression(added.suppression), created: added.outcome === 'created' };
   });
   server.get<{ Querystring: Static<typeof listQuery> }>(
@@ -61,7 +60,6 @@ export function registerSuppressionsAdmin(server: FastifyInstance, app: App): vo
       const removal = { tenantId: await ownerOf(query.tenant), keys: [key], cause };
       const [removed] = await app.db.commit(removeSuppressions, removal);
       if (!removed) throw notFound('Suppression');
-      app.wakeups.notify('events');
       return { removed: key };
     },
   );

@@ -47,7 +47,6 @@ export function registerSuppressionsApi(server: FastifyInstance, app: App): void
     const cause = { mode, now: app.clock.now() };
     const [removed] = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
     if (!removed) throw notFound('Suppression');
-    app.wakeups.notify('events');
   });
   registerSuppressionBatches(server, app);
 }
@@ -73,7 +72,6 @@ function registerAdd(server: FastifyInstance, app: App): void {
       const [added] = await app.db.commit(addSuppressions, { wanted, cause });
       if (!added) throw new Error('a suppression that was added has no answer');
       const isNew = added.outcome === 'created';
-      if (isNew) app.wakeups.notify('events');
       return reply.code(isNew ? 201 : 200).send(showSuppression(added.suppression));
     },
   );

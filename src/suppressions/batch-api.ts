@@ -22,10 +22,7 @@ const tags = ['Suppressions'];
 const NO_ADDRESS = '';
 
 /** Registers the batch routes. */
-export function registerSuppressionBatches(
-  server: FastifyInstance,
-  app: Pick<App, 'db' | 'clock' | 'wakeups'>,
-): void {
+export function registerSuppressionBatches(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const { validatorCompiler, check } = checkedByItem(server, suppressionBatchSchema, 'suppressions');
   server.post<{ Body: { suppressions: readonly unknown[] } }>(
     '/suppressions/batch',
@@ -49,7 +46,6 @@ export function registerSuppressionBatches(
       );
       const wanted = items.flatMap((item) => (item.kind === 'wanted' ? [item.suppression] : []));
       const added = (await app.db.commit(addSuppressions, { wanted, cause })).values();
-      app.wakeups.notify('events');
       return {
         data: items.map((item) => (item.kind === 'wanted' ? showNext(added) : showRefusal(item.error))),
       };
@@ -75,7 +71,6 @@ export function registerSuppressionBatches(
       const keys = emails.map((email) => findAddress(email) ?? NO_ADDRESS);
       const cause = { mode, now: app.clock.now() };
       const removed = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
-      app.wakeups.notify('events');
       return { data: emails.map((email, index) => ({ email, deleted: removed[index] ?? false })) };
     },
   );

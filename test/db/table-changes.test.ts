@@ -8,7 +8,9 @@ import { TableChanges } from '../../src/db/table-changes.ts';
 function openWatched() {
   const connection = new Sqlite(':memory:');
   connection.exec(`
-    CREATE TABLE domains (name TEXT, tenantId TEXT, status TEXT, verifiedSince INTEGER, failingSince INTEGER, deletedAt INTEGER);
+    CREATE TABLE domains (id TEXT, name TEXT, tenantId TEXT, status TEXT, verifiedSince INTEGER, failingSince INTEGER, deletedAt INTEGER,
+      selector TEXT, privateKeySealed TEXT);
+    CREATE TABLE domainKeys (domainId TEXT, selector TEXT, algorithm TEXT, state TEXT, privateKeySealed TEXT);
     CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
     CREATE TABLE mailboxes (domain TEXT, address TEXT, status TEXT, passwordLogin INTEGER, passwordHash TEXT);
     CREATE TABLE appPasswords (mailboxId TEXT, expiresAt INTEGER);
@@ -46,6 +48,18 @@ test('a change counts for its key alone, once it is committed', () => {
     ["INSERT INTO tenants VALUES ('three', 'a', 'active')", [3, 2, 0]],
   ] as const)
     assert.deepEqual(run(sql)[1], expected, sql);
+});
+
+test('a table that is watched by two keys counts each change for those keys whose columns have changed', () => {
+  const { connection, changes, commit } = openWatched();
+  const counts = (sql: string) => {
+    connection.exec(sql);
+    commit();
+    return ['one.example', 'dom_1'].map((key) => changes.count('domains', key));
+  };
+  assert.deepEqual(counts("INSERT INTO domains (id, name) VALUES ('dom_1', 'one.example')"), [1, 1]);
+  assert.deepEqual(counts("UPDATE domains SET selector = 'next'"), [1, 2]);
+  assert.deepEqual(counts("UPDATE domains SET status = 'verified'"), [2, 2]);
 });
 
 test('many keys share the counters, and one that changes all the time counts for few others', () => {

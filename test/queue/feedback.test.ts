@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runProgram } from '../../src/cli/program.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
@@ -269,7 +270,7 @@ test('a bounce with a sender, an unknown token, an old attempt or a foreign reci
   const now = clock.now();
   const notice = { finalRecipient: to };
   const complaint = complaintLocalPart(appOf().returnAddressKey, { emailId: id, position: 0 });
-  const foreign = bounceLocalPart(Buffer.alloc(32, 7), { emailId: id, attemptedAt: now });
+  const foreign = bounceLocalPart(createSecretKey(Buffer.alloc(32, 7)), { emailId: id, attemptedAt: now });
   const cases: [Sent, Partial<Notice>[], string][] = [
     [{ emailId: id, sender: 'bob@readers.example' }, [notice], 'sender'],
     [{ localPart: complaint }, [notice], 'address'],
@@ -488,7 +489,7 @@ test('at a registered address, the Message-ID counts for the reader whom the rep
       fields: [{ name: 'message-id', value: `<${id}@sender.example>` }],
     });
   const registered = feedbackLoopLocalPart(appOf().returnAddressKey, 'microsoft');
-  const forged = feedbackLoopLocalPart(Buffer.alloc(32, 7), 'microsoft');
+  const forged = feedbackLoopLocalPart(createSecretKey(Buffer.alloc(32, 7)), 'microsoft');
   assert.deepEqual(await complainAbout(forged, [other]), ignored('address'));
   assert.deepEqual(await complainAbout(registered, ['eve@readers.example']), ignored('recipient'));
   assert.deepEqual(await complainAbout(registered, [other]), STORED);

@@ -17,7 +17,7 @@ import { countHeld } from '../../src/queue/held/store.ts';
 import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
 import type { Verdict } from '../../src/queue/outcome/outcome.ts';
 import { packagedReplies, type Replies } from '../../src/queue/outcome/replies/replies.ts';
-import { createPreparer } from '../../src/queue/prepare.ts';
+import { createClaimPreparer } from '../../src/queue/prepare.ts';
 import { Shaping } from '../../src/queue/shaping/shaping.ts';
 import { Sources } from '../../src/queue/sources/sources.ts';
 import type { Attempt } from '../../src/queue/transport.ts';
@@ -182,7 +182,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const claimedAt = clock.elapsed();
   return deliveries.map((delivery, id) => ({
     ...delivery,
-    ...{ id, site: 'test', scheduledFor: '', claimedAt, tries: 0, brokenOff: undefined },
+    ...{ id, site: 'test', scheduledFor: '', claimedAt, tries: 0, brokenOff: undefined, prepared: undefined },
     conversation: [],
   }));
 }
@@ -198,7 +198,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     monitor: new DeliveryMonitor(app),
     trace: new DeliveryTrace(),
     tls: new DeliveryTls(app),
-    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
+    prepare: createClaimPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }
 

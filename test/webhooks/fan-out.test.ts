@@ -11,6 +11,23 @@ const NOTHING = { events: 0, deliveries: 0 };
 const pairs = async (world: WebhookWorld) =>
   (await world.deliveries()).map((row) => `${row.endpointId} ${row.eventId}`).sort();
 
+test('an event wakes the fan-out when its tenant has an endpoint in its mode', () =>
+  inWorld(async (world) => {
+    let woken = 0;
+    const stop = world.test.app.wakeups.listen('events', () => {
+      woken += 1;
+    });
+    const suppress = (email: string) =>
+      world.test.request('POST', '/v1/suppressions', { body: { email, reason: 'manual' } });
+    assert.equal((await suppress('ann@readers.example')).status, 201);
+    assert.equal(woken, 0);
+    await world.createEndpoint({ events: ['suppression.added'] });
+    woken = 0;
+    assert.equal((await suppress('bob@readers.example')).status, 201);
+    await until(world, 'the fan-out wakes', () => woken > 0);
+    stop();
+  }));
+
 test('an event becomes a delivery for each endpoint of its tenant and mode that asked for its type', () =>
   inWorld(async (world) => {
     const other = await world.test.addTenant('other');

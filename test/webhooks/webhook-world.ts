@@ -230,6 +230,7 @@ async function record(
   const createdAt = clock.now();
   const id = newId('evt', createdAt);
   await recordEvent(side, { id, tenantId, mode, type, emailId: 'em_1', data, createdAt });
+  // The event was recorded beside the writer, which otherwise asks for the wake-up.
   test.app.wakeups.notify('events');
   return id;
 }

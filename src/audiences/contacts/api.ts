@@ -77,13 +77,11 @@ export function registerContactsApi(server: FastifyInstance, app: App): void {
     async (request) => {
       const fields = readContactFields(request.body);
       const contact = await app.db.commit(changeContact, { ...readTarget(app, request), fields });
-      app.wakeups.notify('events');
       return contact;
     },
   );
   contacts.delete({ description: BY_ADDRESS }, async (request) => {
     await app.db.commit(deleteContact, readTarget(app, request));
-    app.wakeups.notify('events');
   });
 }
 
@@ -125,7 +123,6 @@ function registerCreate(server: FastifyInstance, app: App): void {
     const requester = { ...requesterOf(caller), now };
     const created = await app.db.commit(createContact, { wanted, audienceId, requester, upsert });
     const { contact, isNew } = created;
-    app.wakeups.notify('events');
     return reply.code(isNew ? 201 : 200).send(showContact(contact));
   });
 }

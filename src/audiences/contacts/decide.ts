@@ -55,9 +55,8 @@ export const applyDecision = defineWrite(
 );
 
 /** Carries out a decision. It holds when the first write has committed; the others bring further contacts up to date. */
-export async function decide(app: Pick<App, 'db' | 'clock' | 'wakeups'>, decision: Decision): Promise<void> {
+export async function decide(app: Pick<App, 'db' | 'clock'>, decision: Decision): Promise<void> {
   const now = app.clock.now();
   let after: ContactRow['audienceId'] | '' | undefined = '';
   while (after !== undefined) after = await app.db.commit(applyDecision, { ...decision, after, now });
-  app.wakeups.notify('events');
 }

@@ -159,7 +159,10 @@ export function foldNames(names: readonly string[]): string {
 
 /** Returns the signature for `b=`, folded. White space in base64 is ignored (RFC 6376 section 3.5). */
 export function foldBase64(text: string): string {
-  return text.replace(new RegExp(`.{${MAX_LINE_CHARACTERS}}(?=.)`, 'g'), '$&\r\n ');
+  let folded = text.slice(0, MAX_LINE_CHARACTERS);
+  for (let at = MAX_LINE_CHARACTERS; at < text.length; at += MAX_LINE_CHARACTERS)
+    folded += `\r\n ${text.slice(at, at + MAX_LINE_CHARACTERS)}`;
+  return folded;
 }
 
 /** Returns the signature of the data. The RSA operation takes a millisecond, and both run in the thread pool. */

@@ -44,16 +44,27 @@ export class WireEncoder {
 /** A whole message as it is sent: its bytes, and what follows them. */
 type WireForm = { bytes: Buffer; end: string };
 
+/**
+ * Minimum size of a message whose wire form is remembered, in bytes. A smaller one takes a few microseconds, while an entry of a WeakMap
+ * keeps its value through the next scavenges.
+ */
+const MIN_REMEMBERED_BYTES = 16 * 1024;
+
 const wireForms = new WeakMap<Uint8Array, WireForm | 'malformed'>();
 
 /**
- * Returns a whole message as it is sent; undefined when it has a CR or LF outside CRLF. The result is kept for as long as
- * the message is in memory, because a message goes to the sites of all its recipients. The bytes must not change.
+ * Returns a whole message as it is sent; undefined when it has a CR or LF outside CRLF. The result for a message of some size is kept
+ * for as long as the message is in memory, because a message goes to the sites of all its recipients. The bytes must not change.
  */
 export function wireFormOf(message: Uint8Array): WireForm | undefined {
+  const form = message.length < MIN_REMEMBERED_BYTES ? encodeWhole(message) : rememberedFormOf(message);
+  return form === 'malformed' ? undefined : form;
+}
+
+function rememberedFormOf(message: Uint8Array): WireForm | 'malformed' {
   const known = wireForms.get(message) ?? encodeWhole(message);
   wireForms.set(message, known);
-  return known === 'malformed' ? undefined : known;
+  return known;
 }
 
 function encodeWhole(message: Uint8Array): WireForm | 'malformed' {

@@ -20,7 +20,7 @@ const MAX_MESSAGES = 25;
 /** Pause after a write, as a multiple of its duration, so that other writes have two thirds of the writer's time. */
 const PAUSE_PER_WRITE = 2;
 
-type SweepApp = Pick<App, 'db' | 'clock' | 'egress' | 'wakeups'> & {
+type SweepApp = Pick<App, 'db' | 'clock' | 'egress'> & {
   replies: Replies;
   explainWaiting: ExplainWaiting;
 };
@@ -68,18 +68,13 @@ function isDelayed({ kind, queue }: Overdue, waits: QueueWaits): boolean {
   return reason === 'rest' || (reason !== undefined && kind === 'transactional');
 }
 
-async function settle(
-  { db, clock, wakeups, replies }: SweepApp,
-  due: readonly Overdue[],
-  now: number,
-): Promise<void> {
+async function settle({ db, clock, replies }: SweepApp, due: readonly Overdue[], now: number): Promise<void> {
   const expired = replies.table.explainFact('expired');
   const byMessage = [...Map.groupBy(due, ({ messageId }) => messageId)];
   const mail = byMessage.map(([messageId, of]) => ({ messageId, recipientIds: of.map(({ id }) => id) }));
   for (let first = 0; first < mail.length; first += MAX_MESSAGES) {
     const begunAt = clock.elapsed();
     await db.commit(settleOverdue, { mail: mail.slice(first, first + MAX_MESSAGES), expired, now });
-    wakeups.notify('events');
     const tookMs = clock.elapsed() - begunAt;
     if (tookMs > 0) await sleep(clock, tookMs * PAUSE_PER_WRITE);
   }

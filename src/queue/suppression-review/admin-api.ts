@@ -35,7 +35,7 @@ const PAGE = 200;
 /** Matches the descriptions of own facts that suppress (dispatch/route.ts). */
 const OWN_FACT = /\((?:NXDOMAIN|null MX)\)$/;
 
-type Operating = Pick<App, 'db' | 'clock' | 'wakeups' | 'config'>;
+type Operating = Pick<App, 'db' | 'clock' | 'config'>;
 
 /** Maximum number of suppressions in one answer, and that are removed at once. */
 const MAX_LISTED = 1_000;
@@ -77,7 +77,6 @@ export function registerSuppressionReview(server: FastifyInstance, app: Operatin
       if (id !== undefined && chosen.length === 0)
         throw new AppError('not_found', 'The review does not list this suppression');
       for (const { suppression } of chosen) await remove(app, suppression);
-      app.wakeups.notify('events');
       return { removed: chosen.length };
     },
   );

@@ -88,10 +88,17 @@ async function stop(
   post({ kind: 'stopped', metrics: await part.metrics.snapshot() });
 }
 
-/** Sends the lines of the log, those of one turn of the event loop together: a message costs more than a line. */
+/** Minimum time between two messages with lines, in milliseconds. */
+const LINES_INTERVAL_MS = 10;
+
+/**
+ * Sends the lines of the log. A first line is sent at the end of its turn of the event loop, and those that soon follow are sent together:
+ * a message costs more than a line.
+ */
 class LineSender {
   readonly #port: Pick<MessagePort, 'postMessage'>;
   #lines: string[] = [];
+  #isSending = false;
 
   constructor(port: Pick<MessagePort, 'postMessage'>) {
     this.#port = port;
@@ -99,7 +106,15 @@ class LineSender {
 
   write(line: string): void {
     this.#lines.push(line);
-    if (this.#lines.length === 1) setImmediate(() => this.send());
+    if (this.#isSending) return;
+    this.#isSending = true;
+    setImmediate(() => this.#sendRegularly());
+  }
+
+  #sendRegularly(): void {
+    this.#isSending = this.#lines.length > 0;
+    this.send();
+    if (this.#isSending) setTimeout(() => this.#sendRegularly(), LINES_INTERVAL_MS).unref();
   }
 
   send(): void {
