@@ -6,6 +6,7 @@ import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
+import { createPause, runForOwner } from '../../system/slices.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
@@ -112,11 +113,12 @@ async function openRendered(
 ): Promise<OpenMessage> {
   const packed = await readPacked(app, content);
   // Each reader has other bytes, which nobody asks for twice.
-  if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader)
-    return openInMemory(app, content, {
-      opening,
-      shared: await readShared(app, content, { opening, packed, composed }),
-    });
+  if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader) {
+    const shared = await readShared(app, content, { opening, packed, composed });
+    const open = () => openInMemory(app, content, { opening, shared });
+    // The large copies of one tenant share a slice of each turn, however many sessions compose them.
+    return packed.sizeBytes < MIN_REMEMBERED_BYTES ? open() : runForOwner(opening.message.tenantId, open);
+  }
   if (packed.sizeBytes > LARGE_BYTES)
     return openInFile(app, content, { opening, sizeBytes: packed.sizeBytes, composed });
   const { id } = opening.message;
@@ -175,7 +177,7 @@ async function openInMemory(
   { opening, shared }: WithSource,
 ): Promise<OpenMessage> {
   const { header, pieces, isUnchanged } = compose(app, content, { opening, shared });
-  const head = [header, ...pieces];
+  const head = [header, ...(await inSlices(app.clock, pieces))];
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
   const bytes = files ? joined(inMemory(head), files) : inMemory(head);
   app.crashPoint('content-after-compose');
@@ -187,8 +189,8 @@ async function openInMemory(
     async bodyHash() {
       if (content.bodyHash !== undefined && shared.source.isUnchanged) return content.bodyHash;
       // Only bytes in memory can always be read, so that no failure is remembered.
-      if (bytes.inline === undefined) return hashBody(bytes, header.length);
-      hash ??= hashBody(bytes, header.length);
+      if (bytes.inline === undefined) return hashBody(app.clock, bytes, header.length);
+      hash ??= hashBody(app.clock, bytes, header.length);
       return hash;
     },
   };
@@ -228,7 +230,7 @@ async function openInFile(
     header: async () => header,
     async bodyHash() {
       if (content.bodyHash !== undefined && isUnchanged) return content.bodyHash;
-      return files ? hashBody(bytes, header.length) : bodyHash;
+      return files ? hashBody(app.clock, bytes, header.length) : bodyHash;
     },
   };
 }
@@ -293,11 +295,35 @@ async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-async function hashBody(bytes: MessageBytes, headerBytes: number): Promise<string> {
+/** Returns all pieces. A large copy is composed in slices, between which this thread does other work. */
+async function inSlices(clock: ContentApp['clock'], pieces: Iterable<Buffer>): Promise<Buffer[]> {
+  const pause = createPause(clock);
+  const composed: Buffer[] = [];
+  for (const piece of pieces) {
+    composed.push(piece);
+    const pausing = pause();
+    if (pausing !== undefined) await pausing;
+  }
+  return composed;
+}
+
+/** Number of bytes that are hashed at a time, in less than a millisecond. */
+const HASHED_BYTES = 128 * 1024;
+
+async function hashBody(
+  clock: ContentApp['clock'],
+  bytes: MessageBytes,
+  headerBytes: number,
+): Promise<string> {
+  const pause = createPause(clock);
   const hash = createBodyHash();
   let skippedBytes = headerBytes;
   for await (const chunk of bytes.chunks()) {
-    hash.update(chunk.subarray(Math.min(skippedBytes, chunk.length)));
+    for (let begin = Math.min(skippedBytes, chunk.length); begin < chunk.length; begin += HASHED_BYTES) {
+      hash.update(chunk.subarray(begin, begin + HASHED_BYTES));
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+    }
     skippedBytes = Math.max(0, skippedBytes - chunk.length);
   }
   return hash.digest();

@@ -8,12 +8,14 @@ import type { App } from '../../../src/app.ts';
 import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
 import { insertEmail } from '../../../src/emails/store.ts';
+import { createLinks } from '../../../src/links/links.ts';
 import { createHtmlText, type HtmlText } from '../../../src/mail/message/html-text.ts';
 import type { MergeValues } from '../../../src/queue/contents/content.ts';
-import type { MessageBytes } from '../../../src/queue/contents/open.ts';
+import { type MessageBytes, openMessage, rememberComposed } from '../../../src/queue/contents/open.ts';
 import { type PackedSource, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
 import { findContent, insertContent } from '../../../src/queue/contents/store.ts';
 import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
+import { realClock } from '../../../src/system/clock.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { act } from '../../support/queue-action.ts';
@@ -134,6 +136,40 @@ test('copies that are prepared one after the other have the bytes that each has 
   const last = await addCopy(model, { to: 'reader@rcpt.example', contentId, values: {} });
   assert.match(await bytesBy(shared, last), /<p>Other<\/p>/);
   for (const id of [...copies, last, model]) await spool.cancel(id);
+});
+
+test('large copies of a tenant are composed and hashed in slices, between which other work runs', async () => {
+  const model = await spool.accept('model3@rcpt.example', { html: '<p>Model</p>' });
+  const html = `<p>{{name|you}}</p>${'<p>Mit vielen Grüßen und noch mehr Worten.</p>\n'.repeat(25_000)}`;
+  const contentId = await insertContent(side, spool.tenantId, { html, text: 'Hello' });
+  const copies = ['one', 'two', 'three'].map((name) =>
+    addCopy(model, { to: `${name}@rcpt.example`, contentId, values: { name } }),
+  );
+  const app = { ...spool.app, clock: realClock, links: createLinks(spool.app) };
+  const reader = { unsubscribeUrl: 'https://example.com/u', unsubscribeAddress: 'u@example.com' };
+  const composed = rememberComposed();
+  const hashOf = async (id: string) => {
+    const message = await findMessage(side, id);
+    assert.ok(message);
+    const { bytes, bodyHash } = await openMessage(app, { message, reader }, composed);
+    assert.ok(bytes.sizeBytes > 1_000_000);
+    return bodyHash();
+  };
+  const [first = '', ...others] = await Promise.all(copies);
+  // The first copy waits for the threads that read the texts.
+  const hashes = [await hashOf(first)];
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  hashes.push(...(await Promise.all(others.map(hashOf))));
+  isOver = true;
+  assert.equal(new Set(hashes).size, 3);
+  assert.ok(turns > 10, `${turns} turns of the event loop`);
+  await spool.deliverDue();
 });
 
 test('html and text are shown exactly as they were given, whatever composing does to them', async () => {
