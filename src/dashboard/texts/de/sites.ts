@@ -8,7 +8,7 @@ export const sites: typeof english = {
   site: 'Ziel',
   state: 'Status',
   suspended: 'ausgesetzt',
-  delivering: 'wird beliefert',
+  delivering: 'nicht ausgesetzt',
   since: 'seit',
   suspend: 'Aussetzen',
   resume: 'Fortsetzen',

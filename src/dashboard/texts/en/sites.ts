@@ -6,7 +6,7 @@ export const sites = {
   site: 'Site',
   state: 'Status',
   suspended: 'suspended',
-  delivering: 'being delivered to',
+  delivering: 'not suspended',
   since: 'since',
   suspend: 'Suspend',
   resume: 'Resume',
