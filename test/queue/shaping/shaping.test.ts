@@ -38,6 +38,8 @@ const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], 
 /** Opens shaping over the database of the tests. `writes` counts the restrictions that are written. */
 async function open(settings: Record<string, unknown> = {}, { isRestart = false } = {}) {
   const { app } = testApp;
+  // A later write ends when those in the background have.
+  await app.db.commit(deleteRestriction, { id: 'none' });
   if (!isRestart)
     for (const { id } of await listRestrictions(app.db.read, 0))
       await app.db.commit(deleteRestriction, { id });
@@ -181,8 +183,6 @@ test('what is in force survives a restart, and is written only when it begins or
     shaping.observe(refusedBy(PLAIN, '421 rest the site'));
   }
   assert.equal(counted.writes, 1);
-  // A later write ends when the one in the background has.
-  await testApp.app.db.commit(deleteRestriction, { id: 'none' });
   const [rest] = shaping.restrictionsAt(PLAIN);
   shaping.stop();
   await clock.advance(HOUR_MS);
