@@ -256,7 +256,8 @@ test('a site is suspended and resumed, each after its mail was counted', async (
   const [, release = ''] = /href="([^"]*verb=release[^"]*)"/.exec(suspended.html) ?? [];
   await operator.open(release.replaceAll('&amp;', '&'));
   await operator.submit('act');
-  assert.doesNotMatch((await sites()).html, /suspended<\/span>/);
+  assert.match((await sites()).html, /status good">not suspended<\/span>/);
+  assert.doesNotMatch((await sites()).html, /status warning">/);
 });
 
 test('emails and broadcasts of all tenants are listed without their subjects', async () => {
