@@ -6,8 +6,8 @@ import type { MakeCheck } from './check.ts';
 
 /** Time within which a suspension is stored, and most of what was claimed before it has failed. */
 const BEGINS_WITHIN_MS = 10_000;
-/** Connections that may be made later from a source that is suspended: to the next host, after a host before it has hung. */
-const MAX_LATE = 5;
+/** Connections that may be made later from a source that is suspended: to the other hosts of a site, after one that has hung. */
+const MAX_LATE = 12;
 /** Time for which a source is suspended at least (queue/sources/sources.ts). */
 const SUSPENDED_MS = 60_000;
 
