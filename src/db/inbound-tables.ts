@@ -160,7 +160,7 @@ export const receivedTasks = clusteredTable({
 }).indexedBy({
   // `listTasksOf`, `pendingOf` and `deleteTasksOf` (inbound/tasks), and the foreign key.
   receivedTasksByMessage: '(messageId, position)',
-  // What waits in a queue or has failed there (inbound/tasks/read-store.ts, mailbox-delivery/store.ts), and what waits at all.
+  // Lists the tasks that wait in a queue or have failed there (inbound/tasks/read-store.ts, mailbox-delivery/store.ts), and all that wait.
   receivedTasksOpen: "(queue, state, id) WHERE state <> 'done'",
 });
 export type ReceivedTaskRow = Row<typeof receivedTasks>;

@@ -49,7 +49,7 @@ export class WalSpace {
     }
   }
 
-  /** Without space on the disk, the file stays as it was, and commits lengthen it as long as they can. */
+  /** The file stays as it was when the disk has no space, and commits lengthen it as long as they can. */
   #lengthen(file: number): void {
     const before = this.#bytes;
     try {

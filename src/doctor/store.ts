@@ -192,7 +192,7 @@ export const listComplaintRates = defineRead(
 /** Maximum number of attempts that are counted, the newest first. */
 const MAX_COUNTED_ATTEMPTS = 200_000;
 
-/** What was tried at one host: attempts that it has accepted, those that it has refused for another reason than the address, and the time of the first one. */
+/** The attempts at one host: those that it has accepted, those that it has refused for another reason than the address, and the time of the first one. */
 export type AttemptsAtHost = { host: string; accepted: number; refused: number; firstAt: number };
 
 /** Counts the attempts since a time, in Unix milliseconds, by the host that was tried. */

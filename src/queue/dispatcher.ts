@@ -68,7 +68,7 @@ export class Dispatcher implements RunningWork {
   #isStopped = false;
   /** True when nothing more may be sent, since the time to stop is up. */
   #isAbandoned = false;
-  /** What an operator sees of sites, and does there. */
+  /** The operator's view of sites, and the commands for them. */
   readonly sites: Sites;
 
   constructor(app: DeliveryApp) {

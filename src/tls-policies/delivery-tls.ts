@@ -1,4 +1,4 @@
-/** What delivery knows of TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
+/** The knowledge of delivery about TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
 import { domainToASCII } from 'node:url';
 import type { MxProof } from '../mail/mx.ts';
 import { SmtpTickets } from '../mail/smtp/client/tickets.ts';

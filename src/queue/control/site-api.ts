@@ -14,7 +14,7 @@ const name = Type.String({ minLength: 1, maxLength: 1_000 });
 const siteSchema = Type.Object({ name });
 type Named = Static<typeof siteSchema>;
 
-/** Without the id of a connection, all of the site end. */
+/** All connections of the site end when no id of one is given. */
 const disconnectSchema = Type.Object(
   {
     name,
@@ -34,7 +34,7 @@ type SiteApp = Pick<App, 'db' | 'dns'> & { sites: Sites | undefined };
 
 /** A site as the control socket answers with it. */
 export type ShownSite = ReturnType<typeof showSite>;
-/** What a command has done at a site. */
+/** The answers to commands: the connections that they have ended, and the rests that they have lifted. */
 export type ShownDisconnections = { disconnected: readonly Disconnected[] };
 export type ShownLifted = { lifted: ReturnType<typeof showLifted>[] };
 

@@ -29,7 +29,7 @@ const HELD_PER_FREE = 7;
  */
 const HELD_PER_FREE_UNPROVEN = 3;
 
-/** What connections go to. */
+/** The site that connections go to, known by its identity alone. */
 type SiteIdentity = object;
 
 export class Slots {

@@ -169,7 +169,7 @@ export class SmtpTransport implements Transport {
     return this.#quit();
   }
 
-  /** What is cut off says nothing about the host. It goes to another one, unless the end of the message was sent. */
+  /** A message that an operator has cut off says nothing about the host. It goes to another one, unless its end was sent. */
   cut(): void {
     const reason = new Error(ENDED_BY_OPERATOR);
     this.#cut.abort(reason);

@@ -1,4 +1,4 @@
-/** What an operator asks of those who deliver about sites: reports, the end of connections, and the end of rests (queue/sites.ts). */
+/** The functions of the delivery thread that operators use at sites: reports, the end of connections, and the end of rests (queue/sites.ts). */
 import type { Restriction } from './restriction.ts';
 import type { ConnectionReport, NamedSite, SiteReport } from './site-report.ts';
 
@@ -14,7 +14,7 @@ export type Disconnected = Pick<ConnectionReport, 'id' | 'host' | 'address'> & {
 /** `restriction` is the id of one, or the name of a rule; null for everything that keeps the sites. */
 export type LiftRequest = NamedSite & { restriction: string | null };
 
-/** What was lifted: a restriction of a rule, or the rest of a site after failures. Times are in Unix milliseconds. */
+/** The result of a lift: a restriction of a rule, or the rest of a site after failures. Times are in Unix milliseconds. */
 export type Lifted =
   | ({ kind: 'restriction' } & Restriction)
   | { kind: 'rest'; site: string; until: number | null; reason: string | null };

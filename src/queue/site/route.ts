@@ -31,7 +31,7 @@ export type Route =
 /** Mail that has no source at present stays where it is. `forMs` is the time after which its route is looked up again. */
 export type Waiting = { kind: 'wait'; cause: 'sources' | 'warm_up'; forMs: number; reason: string };
 
-/** What routes are found with. */
+/** The values that routes are found with. */
 type RoutingApp = PartApp & {
   sources: Pick<Sources, 'choose'>;
   tls: Pick<DeliveryTls, 'policiesOf'>;
@@ -73,7 +73,7 @@ export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Pr
   const doubt = await policies.findDoubt(plan.mxProof);
   if (doubt !== undefined)
     return deadEnd(domain, { kind: 'unresolved', reason: `DNSSEC cannot be tested (${doubt})` });
-  // What a domain requires of TLS is part of the key, so that no session is shared by domains that require different things.
+  // The TLS that a domain requires is part of the key, so that no session is shared by domains that require different things.
   const site = `${plan.site}${await policies.posture(plan.mxProof)}`;
   const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
   return routeFromSource(app, queue, { ...plan, site, ttlMs });

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { DeliveryQueueName } from '../queue-key.ts';
 import { type Hosts, type Pool, reachableHosts, type Source } from './source.ts';
 
-/** What is known of a source at present. */
+/** The knowledge of a source at present. */
 export type SourceState = {
   /** Addresses that mail may leave from: those that are neither suspended nor unproven. */
   usable: readonly string[];

@@ -134,7 +134,7 @@ export async function readReceivedPart(
       'receivedMessages.createdAt',
       recipientsOfMessage(reach).as('recipients'),
     ]);
-  // Without an index, so that SQLite begins with the candidates.
+  // The plus sign keeps SQLite from an index, so that it begins with the candidates.
   if (tenantId !== undefined) query = query.where(sql<SqlBool>`+"tenantId" = ${tenantId}`);
   for (const condition of conditions(filters)) query = query.where(condition);
   return { items: await inSlice(query, 'candidates.id', part).execute(), rest };

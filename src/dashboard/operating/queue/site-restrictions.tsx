@@ -1,4 +1,4 @@
-/** What back-off rules have imposed at a site. The operator lifts one, or all with the rest of the site. */
+/** Shows the restrictions that back-off rules have imposed at a site. The operator lifts one, or all with the rest of the site. */
 import type { ShownSite } from '../../../queue/control/site-api.ts';
 import { providerOfPlace } from '../../../queue/shaping/restriction.ts';
 import { Foreign, Time } from '../../frame/elements.tsx';

@@ -135,7 +135,7 @@ function Site({ context, shown }: SiteProps) {
   );
 }
 
-/** What keeps the mail of the site, until when, and why. */
+/** Shows the limit or rest that keeps the mail of the site, until when, and why. */
 function Binding({ context, shown: { binding } }: SiteProps) {
   const { site: texts } = context.texts;
   const { limit, until, reason } = binding;

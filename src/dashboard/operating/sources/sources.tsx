@@ -153,7 +153,7 @@ function PoolTable({ context, pools }: { context: Context; pools: readonly Shown
 
 const TONES: Record<Finding['level'], Tone> = { ok: 'good', warn: 'warning', fail: 'bad' };
 
-/** What DNS says about each address now. */
+/** The findings of DNS about each address at this moment. */
 function Checks({ context, findings }: { context: Context; findings: readonly Finding[] }) {
   const { sources: texts } = context.texts;
   return (

@@ -25,7 +25,7 @@ type Place = { source: string; provider: string };
 /** First attempts that are left today, and how many of them are for transactional mail alone. */
 type Left = { left: number; reserved: number };
 
-/** What is known of all warm-ups at one time. */
+/** The state of all warm-ups at one time. */
 type Known = { now: number; warmUps: readonly WarmUp[]; counts: readonly FirstAttempts[] };
 
 export class WarmUps {
@@ -34,7 +34,7 @@ export class WarmUps {
   #pending = new Map<string, FirstAttempts>();
   /** Counts that are being stored. */
   #storing = new Map<string, FirstAttempts>();
-  /** What is left at places with a limit, as it was known last. A place without limit is not in it. */
+  /** The mail that may still be sent at places with a limit, as it was known last. A place without limit is not in it. */
   readonly #left = new Map<string, Left>();
   #timer: { cancel(): void } | undefined;
   /** Resolves when nothing is being stored. */
