@@ -35,7 +35,7 @@ after(async () => {
 /** Returns the id of the only message with this subject. */
 async function find(subject: string, more = {}): Promise<string> {
   const { text } = await agent.use('search_mailbox', { subject, ...more });
-  const ids = [...text.matchAll(/^ {2}"id": "(M[^"]+)"/gm)].map(([, id = '']) => id);
+  const ids = [...text.matchAll(/^ {2}"id": "([MC][^"]+)"/gm)].map(([, id = '']) => id);
   assert.equal(ids.length, 1, text);
   return ids[0] ?? '';
 }
