@@ -148,7 +148,7 @@ function formatRoutes(routes: readonly ShownRoute[]): string {
   return formatList(headings, rows, 'No routes: all mail goes to the MX hosts of its domain.');
 }
 
-/** Without a word of the operator, the policies of the domain decide on TLS. */
+/** The policies of the domain decide on TLS unless the operator has set `tlsPolicy` for the route. */
 function mxText(tlsPolicy: ShownRoute['tlsPolicy']): string {
   return tlsPolicy === null ? 'MX hosts' : `MX hosts (TLS ${tlsPolicy})`;
 }
