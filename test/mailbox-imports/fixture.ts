@@ -39,8 +39,7 @@ export async function startSource(
   { mail: given, mode = 'immediate' }: { mail?: AccountMail; mode?: 'immediate' | 'starttls' } = {},
 ): Promise<{ port: number; mail: AccountMail }> {
   const mail = given ?? (await createEmptyMail());
-  const { certificate, key, restore } = await trustCertificate();
-  t.after(restore);
+  const { certificate, key } = await trustCertificate();
   const certificates = createCertificateStore([{ chain: certificate, key }]);
   const { port } = await startServer(t, { mail, tls: { mode, certificates } });
   return { port, mail };
@@ -58,7 +57,7 @@ export async function startScripted(
     greeting = '* OK [CAPABILITY IMAP4rev1] hello',
   }: { isPlain?: boolean; greeting?: string | undefined } = {},
 ): Promise<number> {
-  const { certificate, key, restore } = await trustCertificate();
+  const { certificate, key } = await trustCertificate();
   const sockets = new Set<Socket>();
   const serve = (socket: Socket) => {
     sockets.add(socket);
@@ -79,7 +78,6 @@ export async function startScripted(
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
-    restore();
     for (const socket of sockets) socket.destroy();
     server.close();
   });

@@ -104,8 +104,7 @@ test('the password and the authority are read from files beside the configuratio
   writeFileSync(join(folder, 'relay.password'), `${PASSWORD}\n`);
   writeFileSync(join(folder, 'relay.pem'), '');
   assert.match(String(await problemOf()), /cannot be used/);
-  const { certificate, restore } = await trustCertificate();
-  restore();
+  const { certificate } = await trustCertificate();
   writeFileSync(join(folder, 'relay.pem'), certificate);
   assert.equal(await problemOf(), null);
   assert.deepEqual(relay.logins, [`PLAIN ${USER} ${PASSWORD}`]);

@@ -26,13 +26,13 @@ type RelayOptions = {
   replies?: Readonly<Record<string, string>>;
 };
 
-/** Starts a relay whose certificate is for `TRUSTED_HOST`. This process trusts it until the server is closed. */
+/** Starts a relay whose certificate is for `TRUSTED_HOST`. This process trusts it. */
 export async function startRelay({
   isImplicit = false,
   mechanisms = ['PLAIN', 'LOGIN'],
   replies = {},
 }: RelayOptions = {}): Promise<RelayServer> {
-  const { certificate, key, restore } = await trustCertificate();
+  const { certificate, key } = await trustCertificate();
   const logins: string[] = [];
   const messages: RelayServer['messages'] = [];
   let connections = 0;
@@ -80,7 +80,6 @@ export async function startRelay({
     connections: () => connections,
     async close() {
       await new Promise<void>((done) => server.close(() => done()));
-      restore();
     },
   };
 }

@@ -49,7 +49,6 @@ for (let seed = first; seed < first + count; seed++) {
     console.log(`${seed - first + 1} seeds, ${rate(seed - first + 1)} a second of CPU`);
   }
 }
-workshop.close();
 process.exitCode = failed === undefined ? 0 : 1;
 console.log(
   failed === undefined

@@ -17,9 +17,8 @@ export type SeedResult = {
 
 type SeedOptions = { size?: Size | undefined; tamper?: Tamper | undefined; isTraced?: boolean };
 
-export async function openWorkshop(): Promise<Workshop & { close(): void }> {
-  const certificates = await makeCertificates();
-  return { database: new SimulatedDatabase(), certificates, close: certificates.restore };
+export async function openWorkshop(): Promise<Workshop> {
+  return { database: new SimulatedDatabase(), certificates: await makeCertificates() };
 }
 
 export async function runSeed(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { PLANTED } from './planted.ts';
 import { openWorkshop, runSeed } from './run-seed.ts';
 
@@ -7,7 +7,6 @@ let workshop: Awaited<ReturnType<typeof openWorkshop>>;
 before(async () => {
   workshop = await openWorkshop();
 });
-after(() => workshop.close());
 
 /** Small plans that end soon. `npm run simulate` runs thousands. */
 const SEEDS = [1, 3, 6, 7, 9, 12, 15, 16, 25];

@@ -36,19 +36,17 @@ export type Certificates = {
   invalid: SecureContext;
   /** The TLSA record that only the invalid certificate matches, so that DANE and the authorities can be told apart (RFC 6698 section 2.1). */
   daneRecord: string;
-  restore(): void;
 };
 
 const DAY_MS = 86_400_000;
 
-/** Returns a certificate that this process trusts for its host, until `restore` is called, and one that it does not trust. */
+/** Returns a certificate that this process trusts for its host, and one that it does not trust. */
 export async function makeCertificates(): Promise<Certificates> {
   const [trusted, invalid] = await Promise.all([trustCertificate(), issue(TRUSTED_HOST)]);
   return {
     valid: createSecureContext({ cert: trusted.certificate, key: trusted.key }),
     invalid: createSecureContext(invalid),
     daneRecord: `3 1 1 ${createHash('sha256').update(publicKeyOf(invalid.cert)).digest('hex')}`,
-    restore: trusted.restore,
   };
 }
 

@@ -55,7 +55,9 @@ export class Worker extends EventEmitter {
     this.#thread.unref();
   }
 
+  /** Drops what is posted after the end, as Node does: the thread may serve another application, whose jobs have the same ids. */
   postMessage(message: ToJobThread<unknown>, transfer: readonly ArrayBuffer[] = []): void {
+    if (this.#hasEnded) return;
     if (message.kind === 'run') this.#jobs += message.jobs.length;
     this.#thread.postMessage(message, transfer);
   }

@@ -12,6 +12,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { unbindThreadsFromFlag } from '../../src/system/thread/young-generation.ts';
 import type { HostRequest, TestEvent } from './run-files.ts';
+import { trustCertificate } from './trusted-certificate.ts';
 
 /** Property tests try the same values in each run, so that a red test stays red. A date. */
 const SEED = 20_260_301;
@@ -29,6 +30,7 @@ const runs = new Map<string, number>();
 let file = '';
 fc.configureGlobal({ seed: SEED, numRuns: RUNS });
 unbindThreadsFromFlag();
+await trustCertificate();
 
 // A test file is evaluated again each time it is run. The modules that it imports are shared. The first run has the plain
 // URL, because Node keeps compiled modules by their URL.

@@ -1,6 +1,6 @@
 /** A certificate that this process trusts, for servers of tests that verified sessions connect to. */
 import { generateKeyPairSync } from 'node:crypto';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { setDefaultCACertificates } from 'node:tls';
 import { issueSelfSigned } from '../../src/certificates/issue.ts';
 
 /** Name in the certificate. */
@@ -9,18 +9,21 @@ const HOUR_MS = 3_600_000;
 
 type KeyPair = { certificate: string; key: string };
 
-let issued: Promise<KeyPair> | undefined;
+let trusted: Promise<KeyPair> | undefined;
 
 /**
- * Returns the certificate, which is trusted until `restore` is called. The program takes the trusted authorities over at its first
- * verified session, so all files of a process share a certificate.
+ * Returns the certificate, which this process trusts from then on, and no other. The program takes the trusted authorities over at the
+ * first session of each kind of TLS, so a process that runs several files calls this before the first.
  */
-export async function trustCertificate(): Promise<KeyPair & { restore(): void }> {
-  issued ??= issue();
-  const pair = await issued;
-  const trusted = getCACertificates();
+export function trustCertificate(): Promise<KeyPair> {
+  trusted ??= issueTrusted();
+  return trusted;
+}
+
+async function issueTrusted(): Promise<KeyPair> {
+  const pair = await issue();
   setDefaultCACertificates([pair.certificate]);
-  return { ...pair, restore: () => setDefaultCACertificates(trusted) };
+  return pair;
 }
 
 async function issue(): Promise<KeyPair> {

@@ -15,7 +15,7 @@ import type { TaskKind } from '../../../src/tasks/kind.ts';
 import { openMailWorld, PASS, sendMail } from '../../inbound/mail-world.ts';
 import { deliveryAppOf } from '../../support/spool.ts';
 import { leaseTasksOf, releaseTasksOf, runDueTasks } from '../../support/tasks.ts';
-import { waitUntilInTime } from '../../support/wait-until.ts';
+import { waitUntil, waitUntilInTime } from '../../support/wait-until.ts';
 import { zoneDns } from '../../support/zone-dns.ts';
 
 const HOST = 'mx.postrider.example';
@@ -42,6 +42,7 @@ beforeEach(async () => {
   knobs.result = PASS;
   knobs.crashPoint = () => {};
   dns.setZone(NO_MAIL);
+  dns.heal('operator.example');
   // What was told to one address lies behind.
   await clock.advance(DAY_MS);
 });
@@ -87,11 +88,8 @@ async function rawOf(id: string) {
 test('the sender is told once, with the address that it wrote to and the header alone', async () => {
   await world.addDomain('shop.example');
   await fail({ to: 'Abuse@shop.example' });
-  const reports: Awaited<ReturnType<typeof notify>> = [];
-  const isTold = async () => reports.push(...(await notify())) > 0;
-  await waitUntilInTime([clock], isTold, 'the sender is told of the delay');
-  const [told, ...more] = reports;
-  assert.ok(told && more.length === 0, `${reports.length} reports`);
+  const [told, ...more] = await notify();
+  assert.ok(told && more.length === 0);
   assert.deepEqual([told.to, told.returnPath, told.message.requireTls], [['ann@sender.example'], '', 0]);
   const text = told.raw.toString('latin1');
   assert.match(text, /^DKIM-Signature: /);
@@ -127,8 +125,14 @@ test('the sender is told once that its mail is delayed, after four hours, and la
   await tryAfter(0);
   await tryAfter(HOUR_MS);
   assert.deepEqual(await notify(), [], 'nobody is told of a short delay');
-  await tryAfter(5 * HOUR_MS);
-  const [told, ...more] = await notify();
+  const reports: Awaited<ReturnType<typeof notify>> = [];
+  // Tries that were due earlier may be made late, and the next try that finds the delay long enough is an hour away.
+  const isTold = async () => {
+    await clock.advance(HOUR_MS / 2);
+    return reports.push(...(await notify())) > 0;
+  };
+  await waitUntil(isTold, 'the sender is told of the delay');
+  const [told, ...more] = reports;
   assert.ok(told && more.length === 0);
   assert.deepEqual([told.to, told.returnPath], [['ann@sender.example'], '']);
   const read = readReturnedMail(told.raw);

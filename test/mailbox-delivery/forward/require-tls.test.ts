@@ -7,7 +7,7 @@ import { startDelivering } from '../../../src/queue/worker.ts';
 import { createLocalReceiver } from '../../../src/receiving/local.ts';
 import { startTasks } from '../../../src/tasks/engine.ts';
 import { INSTALLATION_TENANT } from '../../../src/tenants/installation.ts';
-import { openMailWorld } from '../../inbound/mail-world.ts';
+import { openMailWorld, PASS } from '../../inbound/mail-world.ts';
 import { GOOD_HOST, startRequireTlsServers } from '../../queue/sessions/require-tls-servers.ts';
 import { dialHosts, type Hosts } from '../../support/loopback.ts';
 import { runDueTasks } from '../../support/tasks.ts';
@@ -113,7 +113,7 @@ async function notify() {
   return (await sent()).slice(length).map(({ address, state }) => [address, state]);
 }
 
-test('the sender is told of the failure, also where the requirement cannot be met', async () => {
+test('the sender is told of the failure, and the notification has the requirement only where it can be met', async () => {
   dns.setZone(`sender.example MX 10 ${GOOD_HOST}\n${GOOD_HOST} A ${GOOD}`);
   const told = ['ann@sender.example', 'delivered'];
   assert.deepEqual(await notify(), [told, told], 'nobody vouches for the name of the server');
@@ -122,6 +122,15 @@ test('the sender is told of the failure, also where the requirement cannot be me
     ['', false],
     ['', false],
   ]);
+  const { length } = good.sessions.messages;
+  const from = `ann@${GOOD_HOST}`;
+  world.knobs.result = { ...PASS, spf: { ...PASS.spf, domain: GOOD_HOST } };
+  assert.equal(await forward(PLAIN, { from }), 'bounced 5.7.10');
+  world.knobs.result = PASS;
+  dns.setZone(`${GOOD_HOST} A ${GOOD}`);
+  assert.deepEqual(await notify(), [[from, 'delivered']]);
+  const [{ sender } = assert.fail(), ...more] = good.sessions.messages.slice(length);
+  assert.deepEqual([sender.address, sender.requireTls, more], ['', true, []]);
 });
 
 test('a bounce goes on without the requirement where it is not offered', async () => {

@@ -20,11 +20,10 @@ export type RequireTlsServers = {
 /** Name in the certificate. */
 export const GOOD_HOST = TRUSTED_HOST;
 
-/** Starts the servers. This process trusts their certificate until they are closed. */
+/** Starts the servers, whose certificate this process trusts. */
 export async function startRequireTlsServers(): Promise<RequireTlsServers> {
   const closers: (() => unknown)[] = [];
-  const { certificate, key, restore } = await trustCertificate();
-  closers.push(restore);
+  const { certificate, key } = await trustCertificate();
   const certificates = createCertificateStore([{ chain: certificate, key }]);
   const context = { after: (close: () => unknown) => closers.push(close) };
   const good = await startServer(context as never, { tls: { mode: 'starttls', certificates } });
