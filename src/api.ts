@@ -24,6 +24,7 @@ import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { createMessageParser } from './mail/message/parse/parser.ts';
 import { type Authenticate, createAuthenticator } from './mailboxes/authenticate.ts';
+import { type HandOver, handNothing } from './queue/contents/handed.ts';
 import { type ExplainWaiting, nothingWaits } from './queue/waiting.ts';
 import { createRequestRecord } from './request-log/api.ts';
 import { createContents } from './routes/messages/content.ts';
@@ -57,6 +58,8 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   challenges?: Pick<Certificates['challenges'], 'answerHttp'>;
   /** Says what due mail waits for. Without it, nothing is delivered by this process. */
   explainWaiting?: ExplainWaiting;
+  /** Hands the texts of accepted mail to those who deliver it. Without it, nothing is delivered by this process. */
+  handOver?: HandOver;
   /** Returns how the delivery of mail goes. Without it, nothing is delivered by this process. */
   readDelivery?: () => DeliverySigns;
 };
@@ -78,6 +81,7 @@ export async function createApiServer(
     doThreadsRun = () => true,
     readDelivery = () => IDLE,
     explainWaiting = nothingWaits,
+    handOver = handNothing,
     challenges,
     operator = noOperator,
     openPages = (open) => open(),
@@ -113,7 +117,7 @@ export async function createApiServer(
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   serveGuide(server, 'Postrider documentation', documentationFolder());
-  const parts = createParts(server, app, { webhookCalls, routeCalls, accounts, explainWaiting });
+  const parts = createParts(server, app, { webhookCalls, routeCalls, accounts, explainWaiting, handOver });
   for (const register of entriesOf('publicRoutes')) register(server, parts);
   await registerOperations(server, parts);
   await server.ready();
@@ -124,7 +128,9 @@ export async function createApiServer(
 function createParts(
   server: FastifyInstance,
   app: App,
-  given: Required<Pick<ApiOptions, 'webhookCalls' | 'routeCalls' | 'accounts' | 'explainWaiting'>>,
+  given: Required<
+    Pick<ApiOptions, 'webhookCalls' | 'routeCalls' | 'accounts' | 'explainWaiting' | 'handOver'>
+  >,
 ) {
   const parser = createMessageParser(app, app.htmlText);
   server.addHook('onClose', () => parser.close());

@@ -234,6 +234,7 @@ function createApiOf(
   return createApiServer(app, {
     operator: () => control,
     explainWaiting: delivery.explainWaiting,
+    handOver: delivery.handOver,
     challenges: certificates.challenges,
     readDelivery: () => ({
       oldestDueMs: censuses.oldestDueMs,

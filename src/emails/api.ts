@@ -11,6 +11,7 @@ import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { createLinks } from '../links/links.ts';
 import { createMessageParser } from '../mail/message/parse/parser.ts';
+import type { HandOver } from '../queue/contents/handed.ts';
 import type { ExplainWaiting } from '../queue/waiting.ts';
 import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
@@ -54,7 +55,7 @@ const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 /** Registers the routes of the emails resource. */
 export function registerEmailsApi(
   server: FastifyInstance,
-  app: App & { bodies: ByteBudget; explainWaiting: ExplainWaiting },
+  app: App & { bodies: ByteBudget; explainWaiting: ExplainWaiting; handOver: HandOver },
 ): void {
   const sending = {
     ...app,

@@ -4,6 +4,7 @@ import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logAccepted } from '../events/mail-log.ts';
+import type { HandOver } from '../queue/contents/handed.ts';
 import { queueKeyOf } from '../queue/queue-key.ts';
 import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
@@ -12,13 +13,13 @@ import type { Answer } from './idempotency/store.ts';
 
 /**
  * Commits prepared emails. Content that no email needs is discarded at once: the transaction refused the email, or
- * the answer of an earlier request is repeated.
+ * the answer of an earlier request is repeated. Those who deliver are handed the texts of what is due now, where the app can do so.
  *
  * @param prepared.acceptedRows returns the elements of `rows` that became emails
  * @param prepared.requireValidKey runs right before the transaction, because downloads may have taken a minute
  */
 export async function commitStored<Input, Response>(
-  app: App,
+  app: App & { handOver?: HandOver },
   { write, input }: { write: Write<Input, Answer<Response>>; input: Input },
   prepared: {
     rows: readonly EmailRows[];
@@ -36,6 +37,7 @@ export async function commitStored<Input, Response>(
   await discardAll(app.blobs, blobsOf(unused));
   if (answer.replayed) return answer;
   for (const email of taken) logAcceptedEmail(app, email);
+  if (app.handOver) handOverDue(app.handOver, taken);
   app.wakeups.notify('queue', queuesOf(taken));
   return answer;
 }
@@ -51,6 +53,13 @@ function queuesOf(rows: ReadonlySet<EmailRows>): string[] | undefined {
     for (const { domain } of recipients) queues.add(queueKeyOf(message, domain));
   }
   return [...queues];
+}
+
+/** Hands over the texts of emails that are due now. Those of marketing mail are composed for each reader. */
+function handOverDue(handOver: HandOver, rows: ReadonlySet<EmailRows>): void {
+  for (const { message, email, source, textBytes } of rows)
+    if (email.scheduledAt === null && message.kind === 'transactional')
+      handOver({ id: message.id, source, sizeBytes: textBytes });
 }
 
 /** Returns the blobs of the emails that have one. */

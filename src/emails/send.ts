@@ -1,8 +1,9 @@
 /**
  * Accepts an email (specification 4.1): it reads the request, answers a repeated one, prepares the email, commits it
- * in one transaction and wakes the workers.
+ * in one transaction, hands its texts to those who deliver, and wakes them.
  */
 import type { Detached } from '../http/json/large-strings.ts';
+import type { HandOver } from '../queue/contents/handed.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptEmail, type Sent } from './accept.ts';
@@ -14,7 +15,7 @@ import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
 import type { SendBody } from './schemas.ts';
 
-export type SendApp = PrepareApp & { inFlight: InFlight };
+export type SendApp = PrepareApp & { inFlight: InFlight; handOver: HandOver };
 
 type Send = {
   body: SendBody;

@@ -2,6 +2,7 @@
 import type { App } from '../app.ts';
 import type { PartThread } from '../system/thread.ts';
 import { createPart } from '../thread-app.ts';
+import { createHandOver, type HandOver } from './contents/handed.ts';
 import type { Traces } from './conversation/trace.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Sites } from './shaping/site-calls.ts';
@@ -16,6 +17,7 @@ export type Delivery = PartThread<DeliveryCalls> & {
   /** Starts to deliver. `receiveLocally` takes the mail for domains that are received here. */
   begin(receiveLocally: LocalReceiver): Promise<void>;
   readonly explainWaiting: ExplainWaiting;
+  readonly handOver: HandOver;
   readonly sites: Sites;
 };
 
@@ -52,6 +54,7 @@ export function createDelivery(app: App, { inThreads }: { inThreads: boolean }):
     },
     // An email is shown without its reason while the thread starts or ends.
     explainWaiting: (queues) => part.calls.explainWaiting(queues).catch(() => new Map()),
+    handOver: createHandOver((handed) => part.calls.hand(handed)),
     sites: part.calls,
   };
 }

@@ -12,6 +12,7 @@ import { dateField } from '../mail/message/headers.ts';
 import { findProvider, packagedProviders } from '../providers/table.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Claim, Delivery } from './claim.ts';
+import type { HandedSources } from './contents/handed.ts';
 import { type ComposedMessages, type OpenMessage, openMessage, rememberComposed } from './contents/open.ts';
 import { complaintFields, readerOf } from './contents/reader.ts';
 import type { PreparedMessage } from './prepared-message.ts';
@@ -25,6 +26,8 @@ type SigningApp = Pick<
 > & {
   signingKeys: SigningKeys;
   links: Links;
+  /** Sources of mail that was just accepted; absent where mail is only shown. */
+  handed?: Pick<HandedSources, 'take'>;
 };
 
 /** A delivery, and the key of the site that it goes to; absent for one that is only shown. */

@@ -5,6 +5,7 @@ import { logHeld } from '../events/mail-log.ts';
 import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { DeliveryTls } from '../tls-policies/delivery-tls.ts';
+import { HandedSources } from './contents/handed.ts';
 import { DeliveryTrace } from './conversation/trace.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -18,12 +19,19 @@ import { Shaping } from './shaping/shaping.ts';
 import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
-type Watching = { replies?: Replies; rules?: Rules; monitor?: DeliveryMonitor; trace?: DeliveryTrace };
+type Watching = {
+  replies?: Replies;
+  rules?: Rules;
+  monitor?: DeliveryMonitor;
+  trace?: DeliveryTrace;
+  handed?: HandedSources;
+};
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
- * `replies` says what the replies of servers mean, `rules` which of them slow mail down, `monitor` sees the outcomes, and `trace` shows attempts to those who watch.
+ * `replies` says what the replies of servers mean, `rules` which of them slow mail down, `monitor` sees the outcomes, `trace` shows
+ * attempts to those who watch, and `handed` has sources of mail that was just accepted.
  */
 export function startDelivering(
   app: SendingApp,
@@ -33,12 +41,18 @@ export function startDelivering(
     rules = openRules(app),
     monitor = new DeliveryMonitor(app),
     trace = new DeliveryTrace(),
+    handed = new HandedSources(),
   }: Watching = {},
 ): Dispatcher {
   const shaping = new Shaping(app, rules);
   const dispatcher = new Dispatcher({
     ...app,
-    prepare: createClaimPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
+    prepare: createClaimPreparer({
+      ...app,
+      signingKeys: createSigningKeys(app),
+      links: createLinks(app),
+      handed,
+    }),
     receiveLocally,
     sources: new Sources(app),
     shaping,

@@ -9,6 +9,7 @@ import { createDownloads } from '../../src/emails/download.ts';
 import { createInFlight } from '../../src/emails/idempotency/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';
 import { createLinks } from '../../src/links/links.ts';
+import { handNothing } from '../../src/queue/contents/handed.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import type { Caller } from '../../src/tenants/authenticate.ts';
 
@@ -39,6 +40,7 @@ const sending: SendApp = {
   downloads,
   inFlight: createInFlight(app.clock),
   links: createLinks(app),
+  handOver: handNothing,
 };
 const startedAtMs = Date.now();
 let accepted = 0;

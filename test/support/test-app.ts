@@ -13,6 +13,7 @@ import { createControlServer } from '../../src/control-socket.ts';
 import { createDashboard } from '../../src/dashboard/app.tsx';
 import type { Mode } from '../../src/db/tables.ts';
 import type { HostedApp } from '../../src/http/transport/host-names.ts';
+import type { HandOver } from '../../src/queue/contents/handed.ts';
 import type { Sites } from '../../src/queue/shaping/site-calls.ts';
 import type { ExplainWaiting } from '../../src/queue/waiting.ts';
 import { createOverload } from '../../src/system/guards/overload.ts';
@@ -35,6 +36,8 @@ export type TestAppOptions = {
   env?: Record<string, string>;
   /** Says what due mail waits for. Without it, nothing does. */
   explainWaiting?: ExplainWaiting;
+  /** Takes the texts of accepted mail. */
+  handOver?: HandOver;
   /** The sites of the operator. Without them, nothing is being delivered. */
   sites?: Sites;
   /** Accounts of mailboxes; none are open by default. */
@@ -113,6 +116,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     (server ??= createApiServer(app, {
       ...(options.accounts && { accounts: options.accounts }),
       ...(options.explainWaiting && { explainWaiting: options.explainWaiting }),
+      ...(options.handOver && { handOver: options.handOver }),
       operator: () => (control ??= createControlServer(app, { certificates, ...(sites && { sites }) })),
       openPages: (open, kind) => (kind === createDashboard ? openLater(open) : open()),
     }).then((created) => conforming(created)));

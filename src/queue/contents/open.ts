@@ -10,10 +10,11 @@ import { createPause, runForOwner } from '../../system/slices.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
+import type { HandedSources } from './handed.ts';
 import { type Composed, type Large, LargeMessages } from './large.ts';
 import { type ReadSource, readSource } from './read.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
-import type { PackedSource, Source } from './source.ts';
+import { type NewSource, type PackedSource, type Source, textBytes } from './source.ts';
 import { findContent } from './store.ts';
 
 /** The bytes of a message in ASCII or as they were stored, without the fields that are added when it is sent. */
@@ -29,7 +30,11 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<SendingApp, 'blobs' | 'clock' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
+type ContentApp = Pick<SendingApp, 'blobs' | 'clock' | 'db' | 'htmlText' | 'crashPoint'> & {
+  links: Links;
+  /** Sources that those who accept mail have handed over; absent where mail is only shown. */
+  handed?: Pick<HandedSources, 'take'>;
+};
 
 /**
  * Messages that were composed a moment ago. A message with recipients at many sites is opened for each of them, and
@@ -111,20 +116,20 @@ async function openRendered(
   content: Rendered,
   { opening, composed }: { opening: Opening; composed: ComposedMessages },
 ): Promise<OpenMessage> {
-  const packed = await readPacked(app, content);
+  const kept = app.handed?.take(opening.message.id) ?? (await readPacked(app, content));
+  const sizeBytes = 'source' in kept ? kept.sizeBytes : textBytes(kept);
   // Each reader has other bytes, which nobody asks for twice.
-  if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader) {
-    const shared = await readShared(app, content, { opening, packed, composed });
+  if (sizeBytes < MIN_REMEMBERED_BYTES || opening.reader) {
+    const shared = await readShared(app, content, { opening, kept, composed });
     const open = () => openInMemory(app, content, { opening, shared });
     // The large copies of one tenant share a slice of each turn, however many sessions compose them.
-    return packed.sizeBytes < MIN_REMEMBERED_BYTES ? open() : runForOwner(opening.message.tenantId, open);
+    return sizeBytes < MIN_REMEMBERED_BYTES ? open() : runForOwner(opening.message.tenantId, open);
   }
-  if (packed.sizeBytes > LARGE_BYTES)
-    return openInFile(app, content, { opening, sizeBytes: packed.sizeBytes, composed });
+  if (sizeBytes > LARGE_BYTES) return openInFile(app, content, { opening, sizeBytes, composed });
   const { id } = opening.message;
   const known = composed.messages.get(id);
   if (known !== undefined) return known;
-  const composing = readShared(app, content, { opening, packed, composed }).then((shared) =>
+  const composing = readShared(app, content, { opening, kept, composed }).then((shared) =>
     openInMemory(app, content, { opening, shared }),
   );
   composed.messages.set(id, composing);
@@ -146,25 +151,25 @@ function parseTracked(source: Source): TextTemplates {
   return { ...others, ...(html && { html: tracking ? withTracking(html, tracking) : html }) };
 }
 
-type Reading = { opening: Opening; packed: PackedSource; composed: ComposedMessages };
+type Reading = { opening: Opening; kept: NewSource; composed: ComposedMessages };
 
 /** Reads the source of a message. That of a broadcast is unpacked and parsed once for its copies. */
 function readShared(
   app: ContentApp,
   { values }: Rendered,
-  { opening: { message }, packed, composed }: Reading,
+  { opening: { message }, kept, composed }: Reading,
 ): Promise<SharedSource> {
   const { tenantId } = message;
   const read = async (): Promise<SharedSource> => {
-    const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
+    const source = await readSource(app, kept, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
     return { source, templates: values && parseTracked(source) };
   };
-  if (values === undefined) return read();
-  const key = Buffer.from(packed.sha256).toString('base64');
+  if (values === undefined || !('source' in kept)) return read();
+  const key = Buffer.from(kept.sha256).toString('base64');
   const known = composed.sources.get(key);
   if (known !== undefined) return known;
   const reading = read();
-  composed.sources.set(key, reading, { size: packed.sizeBytes });
+  composed.sources.set(key, reading, { size: kept.sizeBytes });
   reading.catch(() => composed.sources.delete(key));
   return reading;
 }
@@ -209,8 +214,8 @@ async function openInFile(
     sizeBytes,
     async compose() {
       // The texts are read when a slot is free, so that those of waiting messages are not in memory.
-      const packed = await readPacked(app, content);
-      const shared = await readShared(app, content, { opening, packed, composed });
+      const kept = await readPacked(app, content);
+      const shared = await readShared(app, content, { opening, kept, composed });
       return compose(app, content, { opening, shared });
     },
   };

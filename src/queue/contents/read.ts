@@ -5,7 +5,7 @@ import type { ContentRow } from '../../db/email-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { fillTexts, valuesOf } from './content.ts';
-import { type PackedSource, type Source, unpackSource } from './source.ts';
+import { type NewSource, type Source, unpackSource } from './source.ts';
 import { findContent } from './store.ts';
 
 type Reading = {
@@ -20,16 +20,16 @@ export type ReadSource = Omit<Source, 'generated'> & {
 };
 
 /**
- * Returns a stored source with its texts.
+ * Returns a source with its texts.
  * @throws DamagedBlobError when its bytes are not those that were stored; AppError unavailable when the text cannot be
  * generated at the moment
  */
 export async function readSource(
   app: Pick<SendingApp, 'htmlText'>,
-  packed: PackedSource,
+  kept: NewSource,
   { tenantId, waitTimeoutMs }: Reading,
 ): Promise<ReadSource> {
-  const { generated, ...source } = await unpackSource(packed);
+  const { generated, ...source } = 'source' in kept ? await unpackSource(kept) : kept;
   if (generated === undefined || source.html === undefined) return { ...source, isUnchanged: true };
   const { text, origin } = await app.htmlText.restore(source.html, {
     origin: generated,

@@ -13,6 +13,7 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { periodic, type RunningWork, startWork } from '../../system/worker.ts';
 import type { QueryingApp } from '../../thread-app.ts';
+import { type Handed, HandedSources } from '../contents/handed.ts';
 import { DeliveryTrace } from '../conversation/trace.ts';
 import { DeliveryMonitor } from '../delivery-monitor.ts';
 import { RepliesFile } from '../outcome/replies/replies.ts';
@@ -28,6 +29,8 @@ export type DeliveryCalls = WatchCalls &
   Sites & {
     /** Starts to deliver. Mail that was left in flight has been recovered by then. */
     begin(): Promise<void>;
+    /** Keeps the sources of accepted mail for its first attempt. */
+    hand(handed: readonly Handed[]): Promise<void>;
     /** Says what the due mail of queues waits for. */
     explainWaiting: ExplainWaiting;
   };
@@ -58,12 +61,14 @@ const SIGNS_PERIOD_MS = 1_000;
 /** Prepares to deliver. */
 function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<DeliveryCalls> {
   const trace = new DeliveryTrace();
+  const handed = new HandedSources();
   const works: RunningWork[] = [];
   let explainWaiting = nothingWaits;
   let sites = NO_SITES;
   return {
     calls: {
       ...serveTraces(trace, host),
+      hand: async (sources) => handed.keep(sources),
       explainWaiting: (queues) => explainWaiting(queues),
       explainSites: (named) => sites.explainSites(named),
       disconnect: (request) => sites.disconnect(request),
@@ -77,6 +82,7 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
           rules,
           monitor,
           trace,
+          handed,
         });
         explainWaiting = (queues) => delivering.explainWaiting(queues);
         sites = delivering.sites;
