@@ -1,6 +1,11 @@
-/** `postrider queue site`: shows how a site is spoken to and what keeps its mail, ends connections, and lifts rests and restrictions. */
+/** `postrider queue site`: shows how a site is spoken to and what keeps its mail, ends connections, lifts rests and restrictions, and forgets what was learned. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ShownDisconnections, ShownLifted, ShownSite } from '../queue/control/site-api.ts';
+import type {
+  ShownDisconnections,
+  ShownLifted,
+  ShownSite,
+  ShownUnlearned,
+} from '../queue/control/site-api.ts';
 import { withControl } from './context.ts';
 import type { ControlClient } from './control-client.ts';
 import { UsageError } from './errors.ts';
@@ -13,7 +18,7 @@ export function addQueueSite(queue: Command, terminal: Terminal): void {
   queue
     .command('site')
     .description(
-      'Show the limits of a site with their origins, which one binds now, the back-off rules in force, and the open connections. Or end connections, or lift what keeps the site.',
+      'Show the limits of a site with their origins, which one binds now, the back-off rules in force, and the open connections. Or end connections, lift what keeps the site, or forget what was learned about it.',
     )
     .argument('<site>', 'one of the hosts of the site, its whole key, or a domain')
     .option(
@@ -29,6 +34,10 @@ export function addQueueSite(queue: Command, terminal: Terminal): void {
       '--lift [rule]',
       'lift what this back-off rule has imposed, or all rests and restrictions: one message then tries a site that has rested',
     )
+    .option(
+      '--reset',
+      'forget what was learned about the site: the connections that it takes, its failures and rests, and how often its replies have met rules',
+    )
     .action((name: string, options: Options, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const { answer, text } = await perform(control, name, options);
@@ -38,7 +47,7 @@ export function addQueueSite(queue: Command, terminal: Terminal): void {
 }
 
 /** An option without its value is true. */
-type Options = { disconnect?: number | true; force?: true; lift?: string | true };
+type Options = { disconnect?: number | true; force?: true; lift?: string | true; reset?: true };
 type Performed = { answer: unknown; text: () => string };
 
 function readId(text: string): number {
@@ -49,10 +58,10 @@ function readId(text: string): number {
 async function perform(
   control: Pick<ControlClient, 'request'>,
   name: string,
-  { disconnect, force, lift }: Options,
+  { disconnect, force, lift, reset }: Options,
 ): Promise<Performed> {
-  if (disconnect !== undefined && lift !== undefined)
-    throw new UsageError('give either --disconnect or --lift');
+  if ([disconnect, lift, reset].filter((one) => one !== undefined).length > 1)
+    throw new UsageError('give one of --disconnect, --lift and --reset');
   if (force && disconnect === undefined) throw new UsageError('--force needs --disconnect');
   if (disconnect !== undefined) {
     const asked = { name, ...(disconnect !== true && { connection: disconnect }), ...(force && { force }) };
@@ -63,6 +72,10 @@ async function perform(
     const asked = { name, ...(lift !== true && { restriction: lift }) };
     const answer = await control.request<ShownLifted>('POST', '/queue/site/lift', asked);
     return { answer, text: () => liftedText(answer) };
+  }
+  if (reset) {
+    const answer = await control.request<ShownUnlearned>('POST', '/queue/site/reset', { name });
+    return { answer, text: () => answer.forgotten.map(forgottenText).join('\n') };
   }
   const path = `/queue/site?${new URLSearchParams({ name })}`;
   const answer = await control.request<{ sites: ShownSite[] }>('GET', path);
@@ -95,6 +108,15 @@ function liftedText({ lifted }: ShownLifted): string {
     .join('\n');
 }
 
+function forgottenText({ site, failures }: ShownUnlearned['forgotten'][number]): string {
+  return `Forgot what ${printable(site)} has taught: ${counted(failures, 'failure')} in a row, and the connections that it takes`;
+}
+
+function learnedText({ connections, ceilingUntil, failures }: ShownSite['learned']): string {
+  const end = ceilingUntil === null ? '' : ` until ${ceilingUntil}, because it has refused another one`;
+  return `at most ${counted(connections, 'connection')}${end}; ${counted(failures, 'failure')} in a row`;
+}
+
 function siteText(site: ShownSite): string {
   const { provider, source, sessions, idleSessions, allowedConnections, claimed, queues, connections } = site;
   return [
@@ -102,6 +124,7 @@ function siteText(site: ShownSite): string {
     `Provider: ${provider ?? 'none of the table'}; source: ${source ?? 'chosen by the system'}`,
     `Binds now: ${bindingText(site.binding)}`,
     `Connections: ${sessions} of ${allowedConnections} allowed now, ${idleSessions} idle`,
+    `Learned: ${learnedText(site.learned)}`,
     `Mail: ${counted(claimed, 'message')} claimed, ${counted(queues, 'queue')} due`,
     formatTable(['limit', 'value', 'from'], site.limits.map(limitRow)),
     ...(connections.length === 0

@@ -8,6 +8,7 @@ import { requestAction, withControl } from './context.ts';
 import { addQueueActions, describeSelection } from './queue-actions.ts';
 import { addCriteria } from './queue-criteria.ts';
 import { addQueueSite } from './queue-site.ts';
+import { addQueueSites } from './queue-sites.ts';
 import { addQueueTrace } from './queue-trace.ts';
 import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
@@ -20,6 +21,7 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   addStats(queue, terminal);
   addShow(queue, terminal);
   addQueueActions(queue, terminal);
+  addQueueSites(queue, terminal);
   addQueueSite(queue, terminal);
   addQueueTrace(queue, terminal);
   queue

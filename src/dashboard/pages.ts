@@ -63,6 +63,7 @@ import { queueDomainPage } from './operating/queue/domain.tsx';
 import { queueEmailPage } from './operating/queue/email.tsx';
 import { queueMailPage } from './operating/queue/mail.tsx';
 import { queuePage } from './operating/queue/overview.tsx';
+import { restingPage } from './operating/queue/resting.tsx';
 import { sitePage } from './operating/queue/site.tsx';
 import { sitesPage } from './operating/queue/sites.tsx';
 import { tracePage } from './operating/queue/trace.tsx';
@@ -225,6 +226,7 @@ export const PAGES: readonly PageDefinition[] = [
   queueEmailPage,
   queueDomainPage,
   sitesPage,
+  restingPage,
   sitePage,
   tracePage,
   deliverTestPage,

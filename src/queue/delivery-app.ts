@@ -27,6 +27,8 @@ export type DeliveryApp = SendingApp & {
     | 'resolve'
     | 'restrictionsAt'
     | 'lift'
+    | 'restrictions'
+    | 'forgetMatches'
     | 'stop'
   >;
   monitor: Pick<DeliveryMonitor, 'observe' | 'observePart'>;

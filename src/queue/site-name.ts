@@ -4,9 +4,17 @@
 const BEHIND_HOSTS = / (?:dnssec\b|mta-sts=|tls=|from )/;
 
 /** Returns the names of the hosts in the key of a site, separated by commas, or the whole key of a site without hosts. */
-function hostsOfSite(site: string): string {
+export function hostsOfSite(site: string): string {
   const [hosts = site] = site.split(BEHIND_HOSTS);
   return hosts;
+}
+
+/** Matches the source at the end of the key of a site, with the fingerprint of its settings (queue/sources/source.ts). */
+const SOURCE = / from (\S+) [0-9a-f]{8}$/;
+
+/** Returns the name of the source in the key of a site; null when it has none. */
+export function sourceOfSite(site: string): string | null {
+  return SOURCE.exec(site)?.[1] ?? null;
 }
 
 /** Returns true for a site that the operator names by its whole key or by one of its hosts (mail/mx.ts). */

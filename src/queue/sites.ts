@@ -1,12 +1,21 @@
 /**
- * The sites as an operator sees and steers them: how they are spoken to, the end of connections, and the end of rests and of what
- * back-off rules have imposed. The schedule learns of both as it learns of anything else.
+ * The sites as an operator sees and steers them: how they are spoken to, the end of connections, the end of rests and of what
+ * back-off rules have imposed, and what is forgotten about them. The schedule learns of all this as it learns of anything else.
  */
 import type { System } from '../system/system.ts';
 import type { ScheduleEvent } from './schedule/events.ts';
 import type { RunningSession } from './sessions/session.ts';
+import { listKept } from './shaping/kept-mail.ts';
+import type { Restriction } from './shaping/restriction.ts';
 import type { Shaping } from './shaping/shaping.ts';
-import type { Disconnected, DisconnectRequest, Lifted, LiftRequest, Sites } from './shaping/site-calls.ts';
+import type {
+  Disconnected,
+  DisconnectRequest,
+  Lifted,
+  LiftRequest,
+  Sites,
+  Unlearned,
+} from './shaping/site-calls.ts';
 import {
   type ConnectionReport,
   type Reporting,
@@ -16,7 +25,7 @@ import {
 
 type SitesApp = Pick<Reporting, 'clock' | 'schedule' | 'claims'> &
   Pick<System, 'log'> & {
-    shaping: Reporting['shaping'] & Pick<Shaping, 'lift'>;
+    shaping: Reporting['shaping'] & Pick<Shaping, 'lift' | 'forgetMatches'>;
     sessions: ReadonlyMap<number, RunningSession>;
     /** Tells the schedule. */
     tell(event: ScheduleEvent): void;
@@ -26,9 +35,11 @@ type SitesApp = Pick<Reporting, 'clock' | 'schedule' | 'claims'> &
 export function createSites(app: SitesApp): Sites {
   const reporting = { ...app, connectionOf: (id: number) => app.sessions.get(id)?.connection ?? null };
   return {
+    listKept: async () => listKept(app),
     explainSites: async (named) => reportSites(reporting, named),
     disconnect: async (request) => disconnect(app, reportSites(reporting, request), request),
     liftRests: (request) => liftRests(app, reportSites(reporting, request), request),
+    forgetLearned: async (named) => forgetLearned(app, reportSites(reporting, named)),
   };
 }
 
@@ -59,12 +70,13 @@ function howItEnds(state: ConnectionReport['state'], force: boolean): Disconnect
 async function liftRests(
   app: SitesApp,
   reports: readonly SiteReport[],
-  { restriction: wanted }: LiftRequest,
+  { name, restriction: wanted }: LiftRequest,
 ): Promise<Lifted[]> {
   const { shaping, tell, log } = app;
+  // A place with rules in force may be named although no mail was routed there since the start.
+  const isNamed = ({ place }: Restriction) => place.toLowerCase() === name;
   const restrictions = new Map(
-    reports
-      .flatMap((report) => report.restrictions)
+    [...reports.flatMap((report) => report.restrictions), ...shaping.restrictions.filter(isNamed)]
       .filter(({ id, rule }) => wanted === null || wanted === id || wanted === rule)
       .map((one) => [one.id, one]),
   );
@@ -75,6 +87,16 @@ async function liftRests(
   const lifted = [...restrictions.values()].map((one) => ({ kind: 'restriction', ...one }) as const);
   for (const one of [...rests, ...lifted]) log.info(one, 'the operator lifts what keeps a site');
   return [...rests, ...lifted];
+}
+
+function forgetLearned({ shaping, tell, log }: SitesApp, reports: readonly SiteReport[]): Unlearned[] {
+  const forgotten = reports.map(({ site, learned: { failures } }) => ({ site, failures }));
+  for (const one of forgotten) {
+    shaping.forgetMatches(one.site);
+    tell({ kind: 'unlearned', site: one.site });
+    log.info(one, 'the operator has what was learned about a site forgotten');
+  }
+  return forgotten;
 }
 
 /** Returns the rest of a site that no rule has imposed. */

@@ -63,6 +63,7 @@ test('a row of links joins the pages of the queue, and marks the present one', a
     '/queue/mail',
     '/queue/mail?state=held',
     '/queue/sites',
+    '/queue/resting',
     '/queue/trace',
     '/queue/change',
     '/queue/actions',

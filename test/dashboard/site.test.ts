@@ -1,16 +1,17 @@
 /** The operator sees how a site is spoken to, ends its connections, and lifts what keeps it. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import type { DisconnectRequest, LiftRequest, Sites } from '../../src/queue/shaping/site-calls.ts';
+import type { DisconnectRequest, LiftRequest } from '../../src/queue/shaping/site-calls.ts';
 import type { SiteReport } from '../../src/queue/shaping/site-report.ts';
 import { logIn } from '../support/browser.ts';
-import { siteAt } from '../support/dashboard/delivery.ts';
+import { siteAt, sitesWith } from '../support/dashboard/delivery.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const HOSTS = 'mx1.one.example,mx2.one.example';
 let reports: SiteReport[] = [];
+const forgotten: string[] = [];
 let asked: (DisconnectRequest | LiftRequest)[] = [];
-const sites: Sites = {
+const sites = sitesWith({
   explainSites: async ({ name }) =>
     reports.filter(({ site }) => site === name || site.startsWith(`${name},`) || name === 'one.example'),
   async disconnect(request) {
@@ -23,7 +24,11 @@ const sites: Sites = {
     asked.push(request);
     return (reports[0]?.restrictions ?? []).map((one) => ({ kind: 'restriction', ...one }));
   },
-};
+  async forgetLearned(named) {
+    forgotten.push(named.name);
+    return [{ site: named.name, failures: 4 }];
+  },
+});
 const testApp = await openTestApp({ sites });
 after(() => testApp.close());
 const operator = await logIn(testApp, { isOperator: true, tenantId: null });
@@ -101,6 +106,16 @@ test('a restriction is lifted, and everything that keeps the site', async () => 
   const [first] = lines;
   assert.equal(first?.action, 'operator/queue/site disconnect');
   assert.match(first?.details ?? '', /"connection".*7/);
+});
+
+test('what a site has taught is shown, and forgotten', async () => {
+  const { html } = await open(HOSTS);
+  assert.match(
+    html,
+    /What it has taught<\/dt><dd>3 connections at most, 4 failures in a row\. It has refused/,
+  );
+  assert.match((await operator.submit('reset')).html, /Forgotten\. The site is served as a new one\./);
+  assert.deepEqual(forgotten, [HOSTS]);
 });
 
 test('sites that share a name lead to a page each, and a name without a site says so', async () => {

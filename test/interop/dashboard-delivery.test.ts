@@ -1,16 +1,15 @@
 /** The pages of a site and of the sources in Chromium: axe finds nothing, none is too wide, and their forms work by mouse. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Sites } from '../../src/queue/shaping/site-calls.ts';
 import { logIn } from '../support/browser.ts';
-import { OUTBOUND, siteAt, suspendProxy } from '../support/dashboard/delivery.ts';
+import { keptAt, OUTBOUND, siteAt, sitesWith, suspendProxy } from '../support/dashboard/delivery.ts';
 import { openTestApp } from '../support/test-app.ts';
 import { findViolations, startBrowser } from './browser.ts';
 import { isTooWide, openPagesOf } from './dashboard/pages.ts';
 
 const HOSTS = 'mx1.one.example,mx2.one.example';
 const ended: (number | null)[] = [];
-const sites: Sites = {
+const sites = sitesWith({
   explainSites: async ({ name }) => {
     const one = siteAt(HOSTS, testApp.tenantId);
     return name === 'one.example' ? [one, { ...one, site: `${HOSTS} from second 0a1b2c3d` }] : [one];
@@ -19,8 +18,11 @@ const sites: Sites = {
     ended.push(connection);
     return [{ id: 7, host: null, address: null, site: HOSTS, how: 'cut' }];
   },
-  liftRests: async () => [],
-};
+  async listKept() {
+    const kept = keptAt(HOSTS, testApp.tenantId);
+    return { kept, total: 1_234, sites: [] };
+  },
+});
 const testApp = await openTestApp({ sites, outbound: OUTBOUND });
 await suspendProxy(testApp.app);
 const browser = await startBrowser({});
@@ -39,6 +41,7 @@ const { enter } = await openPagesOf(testApp, browser);
 const PATHS = {
   site: `/operator/queue/site?name=${encodeURIComponent(HOSTS)}`,
   several: '/operator/queue/site?name=one.example',
+  resting: '/operator/queue/resting',
   sources: '/operator/sources',
 };
 

@@ -170,6 +170,18 @@ function titleOf({ texts }: Context, check: string): string {
   return Object.hasOwn(checkTexts, check) ? (checkTexts[check]?.[0] ?? check) : check;
 }
 
+/** Pages that show more about what checks have found. */
+const PAGES: Readonly<Record<string, string>> = {
+  receivers: '/operator/queue/resting',
+  sources: '/operator/sources',
+};
+
+function CheckName({ context, check }: { context: Context; check: string }) {
+  const page = PAGES[check];
+  const title = titleOf(context, check);
+  return page === undefined ? title : <a href={page}>{title}</a>;
+}
+
 function FindingsByArea({ context, findings }: { context: Context; findings: readonly ShownFinding[] }) {
   const { health } = context.texts;
   return AREAS.map(({ area }) => {
@@ -187,7 +199,7 @@ function FindingsByArea({ context, findings }: { context: Context; findings: rea
             label: health.level,
             cell: ({ level }) => <Status tone={TONES[level]}>{health.levels[level]}</Status>,
           },
-          { label: health.check, cell: ({ check }) => titleOf(context, check) },
+          { label: health.check, cell: ({ check }) => <CheckName context={context} check={check} /> },
           { label: health.subject, cell: ({ subject }) => <Foreign text={subject} /> },
           { label: health.says, cell: ({ says }) => <Sentence context={context} text={says} /> },
           { label: health.advice, cell: ({ advice }) => <Sentence context={context} text={advice} /> },

@@ -32,6 +32,7 @@ import { passkeys } from './de/passkeys.ts';
 import { queue } from './de/queue.ts';
 import { recovery } from './de/recovery.ts';
 import { reports } from './de/reports.ts';
+import { resting } from './de/resting.ts';
 import { routes } from './de/routes.ts';
 import { rules } from './de/rules.ts';
 import { said } from './de/said.ts';
@@ -89,6 +90,7 @@ export const de: typeof en = {
   recovery,
   reports,
   requests,
+  resting,
   routes,
   rules,
   said,

@@ -32,6 +32,7 @@ import { passkeys } from './en/passkeys.ts';
 import { queue } from './en/queue.ts';
 import { recovery } from './en/recovery.ts';
 import { reports } from './en/reports.ts';
+import { resting } from './en/resting.ts';
 import { routes } from './en/routes.ts';
 import { rules } from './en/rules.ts';
 import { said } from './en/said.ts';
@@ -88,6 +89,7 @@ export const en = {
   recovery,
   reports,
   requests,
+  resting,
   routes,
   rules,
   said,

@@ -79,7 +79,7 @@ function describeRestriction(
     warn(
       subject,
       says,
-      `look at "postrider explain" for the rule, and lift it by "postrider queue site HOST --lift ${rule}" once its cause is gone`,
+      `look at "postrider queue sites", which shows the reply, and lift it by "postrider queue site HOST --lift ${rule}" once its cause is gone`,
     ),
   ];
 }

@@ -17,7 +17,9 @@ export type Grouping = (typeof GROUPINGS)[number];
 type Sum = Omit<QueueCount, 'queue'>;
 
 /** Reads the sites of domains on a reader thread, because there may be many. */
-const sitesOfDomains = defineRead('queue.sites', async (tx, _input: undefined) => [...(await readSites(tx))]);
+export const sitesOfDomains = defineRead('queue.sites', async (tx, _input: undefined) => [
+  ...(await readSites(tx)),
+]);
 
 /** Returns the sums of the selected queues, and those of each group, the longest first, or those behind `after`, the place of a group. */
 export async function sumQueues(

@@ -85,6 +85,8 @@ export type ScheduleEvent =
   | { kind: 'shaped'; site: string; limits: SiteLimits; rests: readonly Rest[] }
   /** The operator ends the rest of a site after failures. */
   | { kind: 'rest-lifted'; site: string }
+  /** The operator wants to have forgotten what deliveries have taught about the site. */
+  | { kind: 'unlearned'; site: string }
   /** The operator ends a session: at once when it waits for mail, and otherwise after what it sends. */
   | { kind: 'dismissed'; session: number }
   /** From now on nothing is claimed. What is claimed is still sent. */

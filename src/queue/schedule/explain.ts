@@ -1,6 +1,7 @@
 /** Says which limit keeps the mail of a site from leaving faster. */
 import type { WaitCause } from './events.ts';
 import type { Groups } from './groups.ts';
+import type { LearnedState } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
 import type { Session, Site } from './site.ts';
@@ -52,6 +53,7 @@ export type SiteExplanation = {
   /** Queues in which mail is due. */
   queues: number;
   binding: Binding;
+  learned: LearnedState;
   restingTenants: readonly { tenantId: string; until: number; reason: string }[];
 };
 
@@ -75,6 +77,7 @@ export function explainSite(site: Site, situation: Situation): SiteExplanation {
     claimed: site.ahead.length,
     queues: site.queues.size,
     binding: bindingOf(site, situation),
+    learned: site.learned.stateAt(now),
     restingTenants: site.restingTenants(now),
   };
 }

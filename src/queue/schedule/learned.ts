@@ -29,6 +29,18 @@ const CEILING_FOR_MS = 10 * MINUTE_MS;
 
 type Rest = { until: number; reason: string };
 
+/** The knowledge of a site at a moment. */
+export type LearnedState = {
+  /** Number of connections that the site may have by what it has accepted and refused, of any number. */
+  connections: number;
+  /** Time until which it gets no more than these, because it has refused another one; null when it has not. */
+  ceilingUntil: number | null;
+  /** Failures in a row. */
+  failures: number;
+  rest: Rest | null;
+  isProbed: boolean;
+};
+
 export class Learned {
   #connections = FIRST_CONNECTIONS;
   /** Maximum number of connections that the site has shown to take, until a time. */
@@ -45,6 +57,18 @@ export class Learned {
     if (this.#isProbed) return 1;
     const ceiling = this.#ceiling && now < this.#ceiling.until ? this.#ceiling.connections : maximum;
     return Math.max(1, Math.min(this.#connections, ceiling, maximum));
+  }
+
+  /** Returns all that is known of the site, for the operator. */
+  stateAt(now: number): LearnedState {
+    const ceiling = this.#ceiling && now < this.#ceiling.until ? this.#ceiling : undefined;
+    return {
+      connections: this.connections(Number.POSITIVE_INFINITY, now),
+      ceilingUntil: ceiling?.until ?? null,
+      failures: this.#failures,
+      rest: this.restAt(now) ?? null,
+      isProbed: this.#isProbed,
+    };
   }
 
   /** Returns the rest of the site; undefined when it does not rest now. */

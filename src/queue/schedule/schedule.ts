@@ -77,6 +77,11 @@ export class Schedule {
     );
   }
 
+  /** Returns the limits of all sites that are known, also of those without mail. */
+  explainAll(now: number): SiteExplanation[] {
+    return this.#sites.known().flatMap(({ key }) => this.explain(key, now) ?? []);
+  }
+
   /** Returns what the mail of a queue waits for; undefined when nothing keeps it, or nothing of it is due. */
   explainQueue(key: string, now: number): QueueExplanation | undefined {
     const waiting = this.#sites.waitOf(key);
@@ -88,9 +93,9 @@ export class Schedule {
     return site && this.explain(site.key, now);
   }
 
-  /** Returns the keys of the sites that have due mail of such queues. */
-  sitesOf(isWanted: (queue: string) => boolean): string[] {
-    return this.#sites.withQueue(isWanted);
+  /** Returns the keys of the sites with due mail, each with those of its queues. */
+  queuesBySite(): ReadonlyMap<string, readonly string[]> {
+    return this.#sites.queues();
   }
 
   #take(event: ScheduleEvent): void {
@@ -139,6 +144,12 @@ export class Schedule {
       case 'rest-lifted':
         this.#withSite(event.site, (site) => {
           site.learned.endRest();
+          this.#serve(site);
+        });
+        return;
+      case 'unlearned':
+        this.#withSite(event.site, (site) => {
+          site.forgetLearned(this.#now);
           this.#serve(site);
         });
         return;

@@ -34,16 +34,19 @@ export class SiteTable {
     return [...this.#sites.values()];
   }
 
+  /** Returns the sites with mail or a session, and those that are remembered. */
+  known(): Site[] {
+    return [...this.#sites.values(), ...this.#remembered.values()];
+  }
+
   /** Returns the site, also one that has no mail and is remembered. */
   find(key: string): Site | undefined {
     return this.#sites.get(key) ?? this.#remembered.get(key);
   }
 
-  /** Returns the keys of the sites that have a queue for whose key `isWanted` is true. */
-  withQueue(isWanted: (queue: string) => boolean): string[] {
-    return this.all()
-      .filter(({ queues }) => [...queues.all()].some(({ name }) => isWanted(name.key)))
-      .map(({ key }) => key);
+  /** Returns the keys of the sites with queues, each with those of its queues. */
+  queues(): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.all().map(({ key, queues }) => [key, [...queues.all()].map(({ name }) => name.key)]));
   }
 
   /** Returns the site of a way, with its latest limits and rests. */

@@ -48,7 +48,6 @@ export type Session = {
 export class Site {
   readonly key: string;
   readonly pool: PoolName;
-  readonly learned = new Learned();
   readonly queues = new QueueOrder<Queue>();
   readonly sessions = new Set<Session>();
   /** Claims that no session has taken yet. */
@@ -64,6 +63,7 @@ export class Site {
   #limits: SiteLimits;
   #recipients: Rate | undefined;
   #connections: Rate | undefined;
+  #learned = new Learned();
   readonly #imposed = new ImposedRests();
 
   constructor(key: string, pool: PoolName, limits: SiteLimits) {
@@ -71,6 +71,16 @@ export class Site {
     this.pool = pool;
     this.#limits = limits;
     this.limits = limits;
+  }
+
+  get learned(): Learned {
+    return this.#learned;
+  }
+
+  /** Forgets all that deliveries have taught, so that the site is served as a new one. What rules have imposed stays in force. */
+  forgetLearned(now: number): void {
+    this.#learned = new Learned();
+    if (this.#imposed.ofSite(now)) this.#learned.probeFirst();
   }
 
   get limits(): SiteLimits {

@@ -159,6 +159,12 @@ export class Shaping {
     return true;
   }
 
+  /** Forgets how often replies of a site have met rules, also those about its provider. What is in force stays so. */
+  forgetMatches(key: string): void {
+    const site = this.#sites.get(key);
+    if (site) this.#windows.forget(placesOf(site));
+  }
+
   #meet(rule: Rule, reason: string, target: PlaceOf): void {
     const { clock, log } = this.#app;
     if (!this.#windows.count(rule, countedAt(target), clock.elapsed())) return;

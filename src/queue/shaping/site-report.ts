@@ -5,6 +5,7 @@ import type { Clock } from '../../system/clock.ts';
 import type { Connection } from '../connection.ts';
 import { parseQueueKey } from '../queue-key.ts';
 import type { SessionExplanation, SiteExplanation } from '../schedule/explain.ts';
+import type { LearnedState } from '../schedule/learned.ts';
 import type { Schedule } from '../schedule/schedule.ts';
 import { isSite } from '../site-name.ts';
 import type { ResolvedLimits, ShapedSite } from './limits-of.ts';
@@ -36,18 +37,19 @@ export type ConnectionReport = {
 };
 
 /** Times are in Unix milliseconds; `source` and `provider` are null where there is none. */
-export type SiteReport = Omit<SiteExplanation, 'kind' | 'limits' | 'connections'> & {
+export type SiteReport = Omit<SiteExplanation, 'kind' | 'limits' | 'connections' | 'learned'> & {
   provider: string | null;
   source: string | null;
   limits: ResolvedLimits;
+  learned: Pick<LearnedState, 'connections' | 'ceilingUntil' | 'failures'>;
   connections: readonly ConnectionReport[];
   restrictions: readonly Restriction[];
 };
 
 export type Reporting = {
   clock: Pick<Clock, 'now' | 'elapsed'>;
-  shaping: Pick<Shaping, 'sitesWhere' | 'resolve' | 'restrictionsAt'>;
-  schedule: Pick<Schedule, 'explain' | 'sitesOf'>;
+  shaping: Pick<Shaping, 'sitesWhere' | 'resolve' | 'restrictionsAt' | 'restrictions'>;
+  schedule: Pick<Schedule, 'explain' | 'explainAll' | 'queuesBySite'>;
   /** Claims that are not settled. */
   claims: ReadonlyMap<number, { site: string; recipients: readonly { domain: string }[] }>;
   /** Returns the connection of a session; null when it has none. */
@@ -64,7 +66,9 @@ function sitesNamed(
   app: Pick<Reporting, 'shaping' | 'schedule' | 'claims'>,
   { name, siteOfDomain }: NamedSite,
 ): ShapedSite[] {
-  const ofDomain = new Set(app.schedule.sitesOf((queue) => parseQueueKey(queue).domain === name));
+  const ofDomain = new Set<string>();
+  for (const [site, queues] of app.schedule.queuesBySite())
+    if (queues.some((queue) => parseQueueKey(queue).domain === name)) ofDomain.add(site);
   for (const { site, recipients } of app.claims.values())
     if (recipients.some(({ domain }) => domain === name)) ofDomain.add(site);
   if (siteOfDomain !== undefined) ofDomain.add(siteOfDomain);
@@ -77,7 +81,15 @@ function reportSite(app: Reporting, site: ShapedSite): SiteReport | undefined {
   const { clock, shaping, schedule } = app;
   const explained = schedule.explain(site.key, clock.elapsed());
   if (!explained) return undefined;
-  const { kind: _kind, limits: _limits, binding, connections, restingTenants, ...counts } = explained;
+  const {
+    kind: _kind,
+    limits: _limits,
+    binding,
+    learned,
+    connections,
+    restingTenants,
+    ...counts
+  } = explained;
   const toUnix = clock.now() - clock.elapsed();
   return {
     ...counts,
@@ -85,6 +97,11 @@ function reportSite(app: Reporting, site: ShapedSite): SiteReport | undefined {
     source: site.source,
     limits: shaping.resolve(site),
     binding: { ...binding, until: binding.until === null ? null : binding.until + toUnix },
+    learned: {
+      connections: learned.connections,
+      ceilingUntil: learned.ceilingUntil === null ? null : learned.ceilingUntil + toUnix,
+      failures: learned.failures,
+    },
     restingTenants: restingTenants.map((one) => ({ ...one, until: one.until + toUnix })),
     connections: connections.map((one) => reportConnection(one, app.connectionOf(one.id), toUnix)),
     restrictions: shaping.restrictionsAt(site),

@@ -30,6 +30,12 @@ export class Windows {
     return acts;
   }
 
+  /** Forgets what was counted at places (restriction.ts), for all tenants and sources there. */
+  forget(places: readonly string[]): void {
+    for (const key of [...this.#windows.keys()])
+      if (places.some((place) => key.endsWith(` ${place}`))) this.#windows.delete(key);
+  }
+
   /** Remembers that a rule has acted until a time, before a restart. */
   remember({ id }: Pick<Rule, 'id'>, place: string, actedUntil: number): void {
     this.#windows.set(`${id} ${place}`, { times: [], actedUntil });

@@ -70,9 +70,11 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
       ...serveTraces(trace, host),
       hand: async (sources) => handed.keep(sources),
       explainWaiting: (queues) => explainWaiting(queues),
+      listKept: () => sites.listKept(),
       explainSites: (named) => sites.explainSites(named),
       disconnect: (request) => sites.disconnect(request),
       liftRests: (request) => sites.liftRests(request),
+      forgetLearned: (named) => sites.forgetLearned(named),
       async begin() {
         const monitor = new DeliveryMonitor(app);
         const replies = new RepliesFile({ ...app, log: SILENT });
@@ -102,9 +104,11 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
 
 /** The sites of a thread that does not deliver yet. */
 const NO_SITES: Sites = {
+  listKept: async () => ({ kept: [], total: 0, sites: [] }),
   explainSites: async () => [],
   disconnect: async () => [],
   liftRests: async () => [],
+  forgetLearned: async () => [],
 };
 
 /** The main thread reads the same reply table, and reports on it. */

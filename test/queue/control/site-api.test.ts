@@ -4,6 +4,10 @@ import { test } from 'node:test';
 import { inspectCertificates } from '../../../src/certificates/certificates.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openControlSocket } from '../../../src/control-socket.ts';
+import { createAction } from '../../../src/queue/control/act.ts';
+import type { ShownKept } from '../../../src/queue/control/kept-sites.ts';
+import { EVERYTHING } from '../../../src/queue/control/selection.ts';
+import { listInForce } from '../../../src/queue/control/store.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
@@ -35,9 +39,12 @@ const rules = {
   ),
 };
 
-async function ask(...args: string[]) {
+const ask = (...args: string[]) => run('site', ...args);
+const list = (...args: string[]) => run('sites', ...args);
+
+async function run(...args: string[]) {
   const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir });
-  const code = await runProgram(['queue', 'site', ...args], terminal);
+  const code = await runProgram(['queue', ...args], terminal);
   return { code, output: terminal.output, errors: terminal.errors };
 }
 
@@ -72,7 +79,9 @@ test('a site is shown with its limits, their origins, what binds, and the restri
     queues: 1,
     provider: null,
     source: null,
+    learned: { connections: 1, ceilingUntil: null, failures: 0 },
   });
+  await checkList();
   assert.deepEqual(limits[0], {
     limit: 'connections',
     value: 1,
@@ -136,6 +145,12 @@ test('a site is shown with its limits, their origins, what binds, and the restri
     'the mail that waited leaves',
   );
   assert.match((await ask('mx.one.example', '--lift')).output, /^Nothing keeps this site/);
+  assert.match((await list()).output, /^No site rests, and nothing slows one down\.\n$/);
+  assert.match(
+    (await ask('one.example', '--reset')).output,
+    /^Forgot what mx\.one\.example has taught: 0 failures/,
+  );
+  assert.equal((await ask('mx.one.example', '--reset', '--lift')).code, 2);
   assert.equal((await ask('mx.one.example', '--lift', '--disconnect')).code, 2);
   assert.equal((await ask('mx.one.example', '--force')).code, 2);
 
@@ -146,10 +161,58 @@ test('a site is shown with its limits, their origins, what binds, and the restri
   await control.close();
 });
 
+/** Checks the list while three rules are in force at a site, at which two recipients wait. */
+async function checkList() {
+  await spool.app.db.commit(createAction, {
+    verb: 'hold',
+    reason: 'they \u001b[2J asked for it',
+    target: null,
+    matched: 0,
+    selection: { ...EVERYTHING, site: 'mx.one.example' },
+    now: spool.clock.now(),
+  });
+  const { sites, total, hasMore } = JSON.parse((await list('--json')).output);
+  assert.deepEqual([total, hasMore], [4, false]);
+  const facts = sites.map((one: ShownKept) => [
+    ...[one.place, one.cause, one.restriction?.rule ?? null, one.limits, one.until, one.waiting],
+  ]);
+  assert.deepEqual(
+    facts.toSorted((a: unknown[], b: unknown[]) => (String(a) < String(b) ? -1 : 1)),
+    [
+      ['mx.one.example', 'hold', null, null, null, 2],
+      ['mx.one.example', 'rule', 'site-rest', null, '2026-03-01T14:00:00.000Z', 2],
+      ['mx.one.example', 'rule', 'slower', { connections: 1 }, '2026-03-01T12:30:00.000Z', 2],
+      ['mx.one.example', 'rule', 'tenant-rest', null, '2026-03-01T15:00:00.000Z', 2],
+    ],
+  );
+  const table = (await list()).output;
+  assert.match(table, /^SITE +MAIL +WAITING +WHAT KEEPS IT +UNTIL +WHY\n/);
+  assert.match(
+    table,
+    /^mx\.one\.example +all +2 +rule slower: connections 1 +2026-03-01T12:30:00Z +\S.*later please$/m,
+  );
+  assert.match(table, /^mx\.one\.example +of \S.* 2 +rule tenant-rest: rest /m);
+  assert.match(
+    table,
+    /^mx\.one\.example +all +2 +suspended by the operator \(qa_\S+\) +- +they .*asked for it$/m,
+  );
+  assert.ok(!table.includes('\u001b'), 'nothing controls the terminal');
+  const pages = [await list('--limit', '3'), await list('--limit', '3', '--after', '3')];
+  assert.match(pages[0]?.output ?? '', /\(3 of 4; --after 3 shows the next\)\n$/);
+  assert.equal(pages[1]?.output.trimEnd().split('\n').length, 2);
+  const [hold] = await listInForce(spool.app.db.read);
+  await spool.app.db.commit(createAction, {
+    ...{ verb: 'release', reason: null, target: null, matched: 0, now: spool.clock.now() },
+    selection: { ...EVERYTHING, site: 'mx.one.example' },
+  });
+  assert.equal(hold?.verb, 'hold');
+}
+
 test('without a daemon no site is spoken to', async () => {
   const alone = closing(await openControlSocket(spool.app));
   const { code, errors } = await ask('mx.one.example');
   assert.equal(code, 1);
   assert.match(errors, /No daemon runs/);
+  assert.match((await list()).errors, /No daemon runs/);
   await alone.close();
 });

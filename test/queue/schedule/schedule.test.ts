@@ -72,6 +72,7 @@ test('limits are never exceeded, nothing starves, and everything ends, whatever 
         take();
       }
       if (lifted !== null) world.tell({ kind: 'rest-lifted', site: lifted });
+      if (lifted !== null) world.tell({ kind: 'unlearned', site: lifted });
       world.run(outage.minutes * MINUTE_MS);
       world.setPeer(outage.site, peer);
       world.run(10 * HOUR_MS);
@@ -200,6 +201,41 @@ test('a rest that the operator lifts ends, one message tries the site first, and
   world.shape('a', { rests: [] });
   world.run();
   assert.equal(world.waiting, 0);
+});
+
+test('what a site has taught is forgotten at the word of the operator, and what rules have imposed is not', () => {
+  const world = new World({ a: { limits: { connections: 20 }, peer: { takes: 3, messageMs: 20 } } });
+  const learned = () => world.schedule.explain('a', world.now)?.learned;
+  world.add(mail('a', 5_000));
+  world.run(MINUTE_MS);
+  const { connections, ceilingUntil } = learned() ?? {};
+  assert.ok(connections === 3 && (ceilingUntil ?? 0) > world.now);
+  world.setPeer('a', { messageMs: 20 });
+  world.tell({ kind: 'unlearned', site: 'a' });
+  assert.deepEqual(learned(), {
+    connections: 2,
+    ceilingUntil: null,
+    failures: 0,
+    rest: null,
+    isProbed: false,
+  });
+  world.add(mail('a', 2_000));
+  world.run(world.now + MINUTE_MS);
+  assert.ok((learned()?.connections ?? 0) > 3, 'it gets as many as it takes again');
+  world.setPeer('a', { isDead: true });
+  world.add(mail('a', 50));
+  world.run(world.now + 10_000);
+  assert.ok((learned()?.failures ?? 0) >= 5);
+  assert.ok(learned()?.rest);
+  const imposed = { tenantId: null, until: world.now + 5_000, reason: 'a rule' };
+  world.shape('a', { rests: [imposed] });
+  world.tell({ kind: 'unlearned', site: 'a' });
+  assert.deepEqual([learned()?.rest, learned()?.isProbed], [null, true]);
+  assert.equal(world.schedule.explain('a', world.now)?.binding.reason, 'a rule');
+  assert.deepEqual(
+    world.schedule.explainAll(world.now).map(({ site }) => site),
+    ['a'],
+  );
 });
 
 test('a site with a rate gets no more than that, and says so', () => {

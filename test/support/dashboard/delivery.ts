@@ -1,6 +1,8 @@
 /** Sites and sources as the pages of the operator show them, without any mail. */
 import assert from 'node:assert/strict';
 import type { App } from '../../../src/app.ts';
+import type { Kept } from '../../../src/queue/shaping/kept-mail.ts';
+import type { Sites } from '../../../src/queue/shaping/site-calls.ts';
 import type { SiteReport } from '../../../src/queue/shaping/site-report.ts';
 import { configuredSources } from '../../../src/queue/sources/configured.ts';
 import { fingerprintOf } from '../../../src/queue/sources/source.ts';
@@ -30,6 +32,7 @@ export function siteAt(site: string, tenantId: string): SiteReport {
       messagesPerConnection: { value: 100, origin: { kind: 'route', name: 'relay' } },
     },
     binding: { limit: 'rest', until, reason: 'too many: <b>slow down</b>' },
+    learned: { connections: 3, ceilingUntil: NOON + 600_000, failures: 4 },
     restingTenants: [],
     connections: [
       { ...connection, id: 7, state: 'sending', host: 'mx1.one.example', address: '192.0.2.1' },
@@ -60,6 +63,36 @@ export function siteAt(site: string, tenantId: string): SiteReport {
         ...{ source: null, lower: null, reason: '450 later', since: NOON, until },
       },
     ],
+  };
+}
+
+/** Returns an entry of each cause, two of rules, with text of strangers. */
+export function keptAt(site: string, tenantId: string): Kept[] {
+  const blank = { place: site, source: null, tenantId: null, restriction: null, limits: null };
+  const times = { since: NOON, until: NOON + 7_200_000 };
+  const reason = '421 <i>rate</i> <img src=x onerror=alert(1)>';
+  const slower = { id: 'slower - - provider google', rule: 'slower' };
+  const quiet = { id: `quiet ${tenantId} - ${site}`, rule: 'quiet' };
+  const provider = { ...blank, place: 'provider google', restriction: slower };
+  return [
+    { ...provider, ...times, cause: 'rule', limits: { recipientsPerMinute: 60 }, reason },
+    { ...blank, ...times, cause: 'rule', restriction: quiet, tenantId, source: 'main', reason },
+    { ...blank, ...times, cause: 'failures', since: null, reason: `5 failures in a row. Last: ${reason}` },
+    { ...blank, cause: 'probe', since: null, until: null, reason: null },
+    { ...blank, ...times, cause: 'rate', limits: { connectionsPerMinute: 10 }, reason: null },
+    { ...blank, ...times, cause: 'learned', limits: { connections: 3 }, reason: null },
+  ];
+}
+
+/** Returns the sites of a thread that knows none, but for what `part` has. */
+export function sitesWith(part: Partial<Sites>): Sites {
+  return {
+    listKept: async () => ({ kept: [], total: 0, sites: [] }),
+    explainSites: async () => [],
+    disconnect: async () => [],
+    liftRests: async () => [],
+    forgetLearned: async () => [],
+    ...part,
   };
 }
 

@@ -2,6 +2,7 @@
 import { answerOf } from '../../../http/json/calls.ts';
 import type { ShownSite } from '../../../queue/control/site-api.ts';
 import { Facts, Foreign, Heading, Time } from '../../frame/elements.tsx';
+import { ActionButton, Disclosure } from '../../frame/forms.tsx';
 import { FilterField, Filters, Table } from '../../frame/lists.tsx';
 import { definePage, fieldOf } from '../../page.ts';
 import { mailPath, type OperatorContext, sitePath, tracePath } from './criteria.tsx';
@@ -64,6 +65,14 @@ export const sitePage = definePage({
         return { to: sitePath(name), said: 'lifted' };
       },
     },
+    reset: {
+      logs: ['name'],
+      async run({ operator }, form) {
+        const name = fieldOf(form, 'name');
+        await operator.post('/queue/site/reset', { name });
+        return { to: sitePath(name), said: 'forgotten' };
+      },
+    },
   },
 });
 
@@ -121,6 +130,7 @@ function Site({ context, shown }: SiteProps) {
         facts={[
           [texts.binds, <Binding key="" context={context} shown={shown} />],
           [texts.open, texts.openOf(number(sessions), number(allowedConnections), number(idleSessions))],
+          [context.texts.resting.learned, <Learned key="" context={context} shown={shown} />],
           [texts.queues, number(queues)],
           [texts.claimed, number(claimed)],
           [texts.provider, provider ?? texts.noProvider],
@@ -131,6 +141,33 @@ function Site({ context, shown }: SiteProps) {
       <h2>{texts.limits}</h2>
       <Limits context={context} shown={shown} />
       <Restrictions context={context} shown={shown} />
+      <Disclosure label={context.texts.resting.forget}>
+        <p>{context.texts.resting.forgetText}</p>
+        <ActionButton
+          context={context}
+          action="reset"
+          about={{ name: shown.site }}
+          submit={context.texts.resting.forget}
+        />
+      </Disclosure>
+    </>
+  );
+}
+
+/** Shows what the site has taught: how many connections it takes, and its failures. */
+function Learned({ context, shown: { learned } }: SiteProps) {
+  const { resting: texts } = context.texts;
+  const { number } = context.formats;
+  const { connections, ceilingUntil, failures } = learned;
+  return (
+    <>
+      {texts.learnedOf(number(connections), number(failures))}
+      {ceilingUntil !== null && (
+        <>
+          {'. '}
+          {texts.learnedUntil} <Time context={context} at={ceilingUntil} />
+        </>
+      )}
     </>
   );
 }

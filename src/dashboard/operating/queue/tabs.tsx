@@ -8,6 +8,7 @@ const PAGES = [
   ['/queue/mail', ({ queue }) => queue.mail],
   ['/queue/mail?state=held', ({ queue }) => queue.heldMail],
   ['/queue/sites', ({ sites }) => sites.title],
+  ['/queue/resting', ({ resting }) => resting.title],
   ['/queue/trace', ({ sites }) => sites.trace],
   ['/queue/change', ({ queue }) => queue.changeTab],
   ['/queue/actions', ({ queue }) => queue.actions],

@@ -193,8 +193,8 @@ export const healthFindings: readonly Translation[] = [
   ['its mail waits until {1}', 'seine E-Mails warten bis {1}'],
   ['its mail is slowed down until {1}', 'seine E-Mails sind bis {1} gedrosselt'],
   [
-    'look at "postrider explain" for the rule, and lift it by "postrider queue site HOST --lift {1}" once its cause is gone',
-    'sehen Sie die Regel mit „postrider explain“ an, und heben Sie sie mit „postrider queue site HOST --lift {1}“ auf, sobald ihr Anlass behoben ist',
+    'look at "postrider queue sites", which shows the reply, and lift it by "postrider queue site HOST --lift {1}" once its cause is gone',
+    'sehen Sie „postrider queue sites“ an, wo die Antwort steht, und heben Sie sie mit „postrider queue site HOST --lift {1}“ auf, sobald ihr Anlass behoben ist',
   ],
   ['DANE is turned off (outbound.dane)', 'DANE ist ausgeschaltet (outbound.dane)'],
   [

@@ -54,6 +54,7 @@ export const said: Record<Said, string> = {
   dnsUpdated: 'Die Einträge sind verglichen und aktualisiert.',
   connectionsEnd: 'Die Verbindungen enden.',
   lifted: 'Aufgehoben. Was wartet, wird jetzt versucht.',
+  forgotten: 'Vergessen. Das Ziel wird wie ein neues behandelt.',
   taskRetried: 'Die Aufgabe läuft erneut.',
   passkeyAdded: 'Der Passkey ist hinzugefügt.',
   passkeyRemoved: 'Der Passkey ist entfernt, und alle anderen Sitzungen sind beendet.',

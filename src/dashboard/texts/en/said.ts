@@ -51,6 +51,7 @@ export const said = {
   dnsUpdated: 'The records were compared and updated.',
   connectionsEnd: 'The connections end.',
   lifted: 'Lifted. What waits is tried now.',
+  forgotten: 'Forgotten. The site is served as a new one.',
   taskRetried: 'The task runs again.',
   passkeyAdded: 'The passkey is added.',
   passkeyRemoved: 'The passkey is removed, and all other sessions have ended.',

@@ -1,0 +1,172 @@
+/** What keeps the mail of sites, until when and why, with the mail that waits there. The operator lifts it here, or has it forgotten. */
+
+import { answerOf } from '../../../http/json/calls.ts';
+import type { ShownKept, ShownKeptSites } from '../../../queue/control/kept-sites.ts';
+import { providerOfPlace } from '../../../queue/shaping/restriction.ts';
+import { Foreign, Heading, Time } from '../../frame/elements.tsx';
+import { ActionButton } from '../../frame/forms.tsx';
+import { NextPager, Table } from '../../frame/lists.tsx';
+import { definePage, fieldOf } from '../../page.ts';
+import { TenantLink } from '../tenant-link.tsx';
+import { changePath, type OperatorContext, Refused, sitePath } from './criteria.tsx';
+import { QueueTabs } from './tabs.tsx';
+
+/** Number of entries on a page, which stays within 100 kB. */
+const PAGE_SIZE = 50;
+
+type Props = { context: OperatorContext; one: ShownKept };
+
+export const restingPage = definePage({
+  area: 'operator',
+  path: '/queue/resting',
+  async show(context) {
+    const { operator, query, texts, formats } = context;
+    const { resting } = texts;
+    const asked = { limit: PAGE_SIZE, after: query.get('after') ?? '' };
+    const answer = await answerOf(operator.get<ShownKeptSites>('/queue/sites', asked));
+    return {
+      title: resting.title,
+      body: (
+        <>
+          <Heading title={resting.title}>
+            <a href={context.path}>{texts.queue.refresh}</a>
+          </Heading>
+          <QueueTabs context={context} />
+          <p>{resting.text}</p>
+          {answer instanceof Error ? (
+            <Refused context={context} refusal={answer} />
+          ) : (
+            <>
+              {answer.total > answer.sites.length && (
+                <p>{resting.shown(formats.number(answer.sites.length), formats.number(answer.total))}</p>
+              )}
+              <KeptTable context={context} kept={answer.sites} />
+              <NextPager context={context} next={answer.next} />
+            </>
+          )}
+        </>
+      ),
+    };
+  },
+  actions: {
+    lift: {
+      logs: ['name', 'restriction'],
+      async run({ operator, path: here }, form) {
+        const [name, restriction] = [fieldOf(form, 'name'), fieldOf(form, 'restriction')];
+        await operator.post('/queue/site/lift', { name, ...(restriction !== '' && { restriction }) });
+        return { to: here, said: 'lifted' };
+      },
+    },
+    reset: {
+      logs: ['name'],
+      async run({ operator, path: here }, form) {
+        await operator.post('/queue/site/reset', { name: fieldOf(form, 'name') });
+        return { to: here, said: 'forgotten' };
+      },
+    },
+  },
+});
+
+function KeptTable({ context, kept }: { context: OperatorContext; kept: readonly ShownKept[] }) {
+  const { resting: texts, sites, frame } = context.texts;
+  return (
+    <Table
+      context={context}
+      caption={texts.title}
+      rows={kept}
+      keyOf={({ place, source, cause, restriction, hold }) =>
+        [place, source, cause, restriction?.id, hold].join(' ')
+      }
+      empty={texts.none}
+      columns={[
+        { label: sites.site, cell: (one) => <Place context={context} one={one} /> },
+        { label: texts.mail, cell: (one) => <Whose context={context} one={one} /> },
+        {
+          label: texts.waiting,
+          isNumeric: true,
+          cell: ({ waiting }) => context.formats.number(waiting),
+        },
+        { label: texts.cause, cell: (one) => <Cause context={context} one={one} /> },
+        {
+          label: texts.until,
+          cell: ({ until, cause }) =>
+            (until !== null || cause === 'hold') && (
+              <Time context={context} at={until} otherwise={texts.open} />
+            ),
+        },
+        { label: texts.reason, cell: ({ reason }) => reason && <Foreign text={reason} /> },
+        { label: frame.actions, cell: (one) => <Ends context={context} one={one} /> },
+      ]}
+    />
+  );
+}
+
+function Place({ context, one: { place } }: Props) {
+  const provider = providerOfPlace(place);
+  if (provider !== undefined) return context.texts.site.ofProvider(provider);
+  return (
+    <a href={sitePath(place)}>
+      <Foreign text={place.replaceAll(',', ', ')} />
+    </a>
+  );
+}
+
+function Whose({ context, one: { tenantId, source } }: Props) {
+  const { resting: texts } = context.texts;
+  return (
+    <>
+      {tenantId !== null && (
+        <>
+          {texts.ofTenant} <TenantLink id={tenantId} />{' '}
+        </>
+      )}
+      {source !== null && <Foreign text={texts.ofSource(source)} />}
+      {tenantId === null && source === null && texts.allMail}
+    </>
+  );
+}
+
+/** The cause with the rule, and with the limits that are lowered or reached. */
+function Cause({ context, one: { cause, restriction, limits } }: Props) {
+  const { resting: texts, site } = context.texts;
+  const names: Readonly<Record<string, string>> = site.names;
+  const lowered = Object.entries(limits ?? {}).map(
+    ([name, value]) => `${names[name] ?? name}: ${context.formats.number(value)}`,
+  );
+  const effect = limits === null ? site.rests : lowered.join(', ');
+  return (
+    <>
+      {texts.causes[cause]}
+      {restriction && (
+        <>
+          {' '}
+          <code>{restriction.rule}</code>
+        </>
+      )}
+      {(restriction || limits) && ` (${effect})`}
+    </>
+  );
+}
+
+/** What ends an entry before its time. A rate ends by itself at once. */
+function Ends({ context, one: { place, cause, restriction, hold } }: Props) {
+  const { resting: texts, site, sites } = context.texts;
+  const about = { name: place, ...(restriction && { restriction: restriction.id }) };
+  const labelled = (submit: string) => ({ context, about, submit, label: `${submit}: ${place}` });
+  switch (cause) {
+    case 'failures':
+    case 'rule':
+      return <ActionButton {...labelled(site.lift)} action="lift" />;
+    case 'learned':
+      return <ActionButton {...labelled(texts.forget)} action="reset" />;
+    case 'hold':
+      return (
+        <a href={changePath({ verb: 'release', hold: hold ?? '' })} aria-label={`${sites.resume}: ${place}`}>
+          {sites.resume}
+        </a>
+      );
+    case 'probe':
+    case 'rate':
+      return null;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Lists for the operator what keeps the mail of sites: what the delivery thread says (shaping/kept-mail.ts), and the sites that the operator
+ * has suspended. Each entry has the number of recipients whose mail waits there.
+ */
+import type { App } from '../../app.ts';
+import { type Continuation, pageOfFound } from '../../db/continued.ts';
+import type { QueueActionRow } from '../../db/queue-tables.ts';
+import { findProvider, packagedProviders } from '../../providers/table.ts';
+import { isoTime } from '../../system/clock.ts';
+import { parseQueueKey } from '../queue-key.ts';
+import type { Kept, SiteQueues } from '../shaping/kept-mail.ts';
+import { providerOfPlace } from '../shaping/restriction.ts';
+import type { Sites } from '../shaping/site-calls.ts';
+import { hostsOfSite, isSite, sourceOfSite } from '../site-name.ts';
+import type { Census } from './census.ts';
+import type { QueueCount } from './census-store.ts';
+import { sitesOfDomains } from './stats.ts';
+import { listInForce } from './store.ts';
+
+/** An entry of the list. `hold` is the id of a hold of the operator. Times are ISO 8601. */
+export type ShownKept = Omit<Kept, 'cause' | 'since' | 'until'> & {
+  cause: Kept['cause'] | 'hold';
+  hold: string | null;
+  since: string | null;
+  until: string | null;
+  /** Number of recipients whose mail waits at the place, whenever it is due. */
+  waiting: number;
+};
+
+/** A page of the list, the most mail first. `total` also counts the entries that the list leaves out because there are too many. */
+export type ShownKeptSites = Continuation & { countedAt: string; total: number; sites: ShownKept[] };
+
+/** Returns a page of the list. `after` is the number of entries on the pages before it. */
+export async function listKeptSites(
+  { db, sites }: Pick<App, 'db'> & { sites: Pick<Sites, 'listKept'> },
+  { queues, at }: Census,
+  { after, limit }: { after: number; limit: number },
+): Promise<ShownKeptSites> {
+  const { kept, total, sites: known } = await sites.listKept();
+  const holds = (await listInForce(db.read)).filter(isHoldOfSite);
+  const mail = mailBySite(queues, known, new Map(await db.query(sitesOfDomains, undefined)));
+  const shown = [...kept.map((one) => showKept(one, mail)), ...holds.map((hold) => showHold(hold, mail))];
+  shown.sort((one, other) => other.waiting - one.waiting || (one.place < other.place ? -1 : 1));
+  const { items, ...continuation } = pageOfFound(shown.slice(after, after + limit + 1), limit, () =>
+    String(after + limit),
+  );
+  return { ...continuation, countedAt: isoTime(at), total: total + holds.length, sites: items };
+}
+
+type HoldOfSite = QueueActionRow & { site: string };
+
+/** Returns true for a hold of all mail of a site, or of a tenant there. */
+function isHoldOfSite(action: QueueActionRow): action is HoldOfSite {
+  const { verb, site, emailId, domain, kind, class: replyClass } = action;
+  return verb === 'hold' && site !== null && [emailId, domain, kind, replyClass].every((one) => one === null);
+}
+
+type SiteMail = Omit<SiteQueues, 'queues'> & {
+  tenants: Map<string, Pick<QueueCount, 'waiting' | 'held'>>;
+};
+
+/** Sums the mail of each site by tenants. Mail that was never due goes where mail of its domain was last deferred. */
+function mailBySite(
+  counts: readonly QueueCount[],
+  known: readonly SiteQueues[],
+  siteOfDomain: ReadonlyMap<string, string>,
+): readonly SiteMail[] {
+  const sites = new Map<string, SiteMail>();
+  const siteOfQueue = new Map<string, string>();
+  for (const { queues, ...site } of known) {
+    sites.set(site.site, { ...site, tenants: new Map() });
+    for (const queue of queues) siteOfQueue.set(queue, site.site);
+  }
+  for (const { queue, waiting, held } of counts) {
+    const { domain, tenantId } = parseQueueKey(queue);
+    const key = siteOfQueue.get(queue) ?? siteOfDomain.get(domain);
+    if (key === undefined) continue;
+    const site = sites.get(key) ?? siteOf(key);
+    sites.set(key, site);
+    const sum = site.tenants.get(tenantId) ?? { waiting: 0, held: 0 };
+    site.tenants.set(tenantId, { waiting: sum.waiting + waiting, held: sum.held + held });
+  }
+  return [...sites.values()];
+}
+
+/** Returns a site that the delivery thread does not know, by its key. */
+function siteOf(key: string): SiteMail {
+  const hosts = hostsOfSite(key).split(/[,/]/);
+  const provider = hosts
+    .map((host) => findProvider(packagedProviders(), host))
+    .find((one) => one !== undefined);
+  return { site: key, provider: provider?.name ?? null, source: sourceOfSite(key), tenants: new Map() };
+}
+
+/** Counts recipients of the tenant, or of all, at the sites. */
+function sumOf(sites: readonly SiteMail[], name: 'waiting' | 'held', tenantId: string | null): number {
+  let sum = 0;
+  for (const { tenants } of sites)
+    for (const [tenant, counts] of tenants) if (tenantId === null || tenant === tenantId) sum += counts[name];
+  return sum;
+}
+
+function showKept({ since, until, ...kept }: Kept, mail: readonly SiteMail[]): ShownKept {
+  const { place, source, tenantId } = kept;
+  const provider = providerOfPlace(place);
+  const sites = mail.filter(
+    (one) =>
+      (provider === undefined ? one.site === place : one.provider === provider) &&
+      (source === null || one.source === source),
+  );
+  const waiting = sumOf(sites, 'waiting', tenantId);
+  return { ...kept, hold: null, since: timeOf(since), until: timeOf(until), waiting };
+}
+
+function showHold(
+  { id, site, tenantId, reason, createdAt }: HoldOfSite,
+  mail: readonly SiteMail[],
+): ShownKept {
+  const sites = mail.filter((one) => isSite(one.site, site));
+  return {
+    place: site,
+    source: null,
+    tenantId,
+    cause: 'hold',
+    restriction: null,
+    limits: null,
+    hold: id,
+    reason,
+    since: isoTime(createdAt),
+    until: null,
+    waiting: sumOf(sites, 'held', tenantId) + sumOf(sites, 'waiting', tenantId),
+  };
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
+}
