@@ -7,6 +7,7 @@ import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
 import { FORWARD_DELAYS } from './main-migrations-of-forward-delays.ts';
 import { INDEXES_OF_RECEIVED_MAIL, NARROW_INDEXES } from './main-migrations-of-indexes.ts';
 import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
+import { MATCHES_AND_SUSPENSIONS } from './main-migrations-of-matches.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
@@ -342,4 +343,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   TLS_REPORT_DESTINATIONS,
   INDEXES_OF_RECEIVED_MAIL,
   FORWARD_DELAYS,
+  MATCHES_AND_SUSPENSIONS,
 ];

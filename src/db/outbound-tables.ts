@@ -65,6 +65,15 @@ export const sourceSuspensions = clusteredTable({
 });
 export type SourceSuspensionRow = Row<typeof sourceSuspensions>;
 
+/** Written by queue/sources/store.ts: a source that the operator has suspended, whatever its settings are. */
+export const operatorSuspensions = clusteredTable({
+  source: key(text()),
+  /** Words of the operator. */
+  reason: nullable(text()),
+  since: integer(),
+});
+export type OperatorSuspensionRow = Row<typeof operatorSuspensions>;
+
 /** Written by queue/sources/warm-up/store.ts: a source that is being warmed up. */
 export const sourceWarmUps = clusteredTable({
   source: key(text()),

@@ -70,3 +70,20 @@ export const siteRestrictions = clusteredTable({
   until: integer(),
 });
 export type SiteRestrictionRow = Row<typeof siteRestrictions>;
+
+/** Written by queue/shaping/matches-store.ts: how often a back-off rule was met at a place. Rows that mean nothing any more are deleted. */
+export const ruleMatches = clusteredTable({
+  /** The rule, the tenant, the source and the place (queue/shaping/restriction.ts). */
+  id: key(text()),
+  rule: text(),
+  place: text(),
+  tenantId: nullable(id('ten')),
+  source: nullable(text()),
+  /** JSON list of the times of the matches that count, in Unix milliseconds. */
+  times: text(),
+  /** Time at which the rule last acted; null when it has not. */
+  actedAt: nullable(integer()),
+  /** Time from which the row means nothing. */
+  staleAt: integer(),
+});
+export type RuleMatchesRow = Row<typeof ruleMatches>;

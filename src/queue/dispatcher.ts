@@ -102,8 +102,7 @@ export class Dispatcher implements RunningWork {
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
     this.#timer?.cancel();
     if (this.#running.size > 0) await this.#abandon();
-    this.#app.shaping.stop();
-    await Promise.all([this.#app.sources.stop(), this.#app.tls.stop()]);
+    await Promise.all([this.#app.shaping.stop(), this.#app.sources.stop(), this.#app.tls.stop()]);
   }
 
   async #settled(): Promise<void> {

@@ -16,6 +16,7 @@ import './notifications-store.ts';
 import './overdue/overdue-store.ts';
 import './overdue/settle-overdue.ts';
 import './settle.ts';
+import './shaping/matches-store.ts';
 import './shaping/restrictions-store.ts';
 import './sources/store.ts';
 import './sources/warm-up/store.ts';

@@ -137,6 +137,7 @@ export const OWNED: readonly Owned[] = [
   indexed('receivedReports'),
   scanned('queueActions'),
   scanned('siteRestrictions'),
+  scanned('ruleMatches'),
   scanned('outboundRoutes'),
   { tables: ['acmeCertificates'], erase: eraseCertificates },
   scanned('acmeOrders'),

@@ -36,6 +36,7 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   plans: 'plans of the operator',
   recoveryCodes: 'codes of people',
   sentForms: 'forms that people have sent',
+  operatorSuspensions: 'addresses that mail leaves from',
   sourceSuspensions: 'addresses that mail leaves from',
   sourceWarmUps: 'addresses that mail leaves from',
   sourceWarmUpCounts: 'addresses that mail leaves from',

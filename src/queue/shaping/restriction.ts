@@ -2,7 +2,7 @@
 import type { LoweredLimits, Rule } from './rule.ts';
 
 /** Where a restriction is in force. */
-type Place = {
+export type Place = {
   /** The key of a site, or `provider NAME` for all sites of one. */
   place: string;
   /** The tenant whose mail rests there; null for the mail of all. */

@@ -22,11 +22,11 @@ export class Restrictions {
     this.#onEnd = onEnd;
   }
 
-  /** Puts a stored restriction in force, and returns its end by the monotonic clock. */
-  restore(restriction: Restriction): number {
+  /** Puts a stored restriction in force. */
+  restore(restriction: Restriction): void {
     // A clock that was set back meanwhile does not make it longer than its rule does.
     const leftMs = Math.min(restriction.until - this.#clock.now(), restriction.until - restriction.since);
-    return this.#put(restriction, this.#clock.elapsed() + leftMs);
+    this.#put(restriction, this.#clock.elapsed() + leftMs);
   }
 
   /** Puts a restriction in force, or renews that of the rule at the place. */
@@ -70,14 +70,13 @@ export class Restrictions {
     this.#timer?.cancel();
   }
 
-  #put(restriction: Restriction, endsAt: number): number {
+  #put(restriction: Restriction, endsAt: number): void {
     const { id, place } = restriction;
     if (!this.#byId.has(id) && this.#byId.size >= MAX_RESTRICTIONS) this.#dropFirst();
     this.#byId.set(id, { restriction, endsAt });
     const here = this.#byPlace.get(place) ?? new Set();
     this.#byPlace.set(place, here.add(id));
     this.#setTimer();
-    return endsAt;
   }
 
   #dropFirst(): void {

@@ -1,7 +1,7 @@
 /**
  * Shapes the mail of sites: it gives each its limits, and lets sites, tenants there and sources rest, or lowers limits, when replies
  * meet a back-off rule. Restrictions are kept in the database, so that they survive restarts, and are written when they begin or
- * have grown considerably, never for each message.
+ * have grown considerably, never for each message. The counts of matches (matches.ts) survive too.
  */
 
 import { providerOfSite } from '../../providers/provider-of-site.ts';
@@ -11,13 +11,13 @@ import { createLru } from '../../system/lru.ts';
 import type { SiteLimits } from '../schedule/limits.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { type ResolvedLimits, resolveLimits, type ShapedSite, siteLimits } from './limits-of.ts';
-import { placeOfProvider, type Restriction } from './restriction.ts';
+import { Matches } from './matches.ts';
+import { type Place, placeOfProvider, type Restriction } from './restriction.ts';
 import { Restrictions } from './restrictions.ts';
 import { deleteRestriction, listRestrictions, recordRestriction } from './restrictions-store.ts';
 import type { Rule } from './rule.ts';
 import type { Refusal } from './rule-table.ts';
 import { openRules, type Rules } from './rules-file.ts';
-import { Windows } from './windows.ts';
 
 /** Share of its time by which a restriction has to grow before it is written again. */
 const WRITTEN_AFTER_PART = 1 / 10;
@@ -46,7 +46,7 @@ export type RefusedMail = {
 export class Shaping {
   readonly #app: ShapingApp;
   readonly #rules: Rules;
-  readonly #windows = new Windows();
+  readonly #matches: Matches;
   readonly #restrictions: Restrictions;
   /** End of each restriction as it is stored, in Unix milliseconds, by its id. */
   readonly #written = new Map<Restriction['id'], number>();
@@ -58,6 +58,7 @@ export class Shaping {
   constructor(app: ShapingApp, rules: Rules = openRules(app)) {
     this.#app = app;
     this.#rules = rules;
+    this.#matches = new Matches(app);
     this.#restrictions = new Restrictions(app.clock, (ended) => {
       for (const restriction of ended) {
         this.#written.delete(restriction.id);
@@ -71,17 +72,19 @@ export class Shaping {
 
   async #load(): Promise<void> {
     const { db, clock } = this.#app;
+    await this.#matches.load();
     for (const restriction of await listRestrictions(db.read, clock.now())) {
-      const endsAt = this.#restrictions.restore(restriction);
+      this.#restrictions.restore(restriction);
       this.#written.set(restriction.id, restriction.until);
-      this.#windows.remember({ id: restriction.rule }, countedAt(restriction), endsAt);
+      this.#matches.remember(restriction);
     }
   }
 
-  /** Stops the timer that ends restrictions. */
-  stop(): void {
+  /** Stops the timer that ends restrictions, and stores what was counted. */
+  stop(): Promise<void> {
     this.#restrictions.close();
     this.#listeners.clear();
+    return this.#matches.store();
   }
 
   /** Calls the listener with each change. Returns a function that ends this. */
@@ -162,12 +165,12 @@ export class Shaping {
   /** Forgets how often replies of a site have met rules, also those about its provider. What is in force stays so. */
   forgetMatches(key: string): void {
     const site = this.#sites.get(key);
-    if (site) this.#windows.forget(placesOf(site));
+    if (site) this.#matches.forget(placesOf(site));
   }
 
-  #meet(rule: Rule, reason: string, target: PlaceOf): void {
-    const { clock, log } = this.#app;
-    if (!this.#windows.count(rule, countedAt(target), clock.elapsed())) return;
+  #meet(rule: Rule, reason: string, target: Place): void {
+    const { log } = this.#app;
+    if (!this.#matches.count(rule, target)) return;
     const { restriction, isNew } = this.#restrictions.impose(rule, { ...target, reason });
     this.#write(rule, restriction);
     // A limit that stays lowered for longer changes nothing for the schedule.
@@ -202,13 +205,11 @@ export function isAt(site: ShapedSite, place: string): boolean {
   return placesOf(site).includes(place);
 }
 
-type PlaceOf = Pick<Restriction, 'place' | 'tenantId' | 'source'>;
-
 /** Returns what a rule acts on. Where there is no provider, the site stands for it. */
 function targetOf(
   rule: Rule,
   { site, tenantId, provider }: { site: ShapedSite; tenantId: string; provider: string | null },
-): PlaceOf {
+): Place {
   const wide = provider === null ? site.key : placeOfProvider(provider);
   switch (rule.on) {
     case 'site':
@@ -220,11 +221,6 @@ function targetOf(
     case 'source':
       return { place: wide, tenantId: null, source: site.source };
   }
-}
-
-/** Returns the name of the window in which a rule counts what is about a place. */
-function countedAt({ place, tenantId, source }: PlaceOf): string {
-  return [tenantId ?? '-', source ?? '-', place].join(' ');
 }
 
 function placesOf(site: ShapedSite): string[] {

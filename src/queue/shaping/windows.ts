@@ -3,41 +3,57 @@
  * `MAX_WINDOWS` places are counted at, each with as many times as its rule waits for.
  */
 import { createLru } from '../../system/lru.ts';
+import { type Place, restrictionId } from './restriction.ts';
 import type { Rule } from './rule.ts';
 
 /** Maximum number of rules and places that are counted at the same time. The one that was met longest ago goes first. */
-const MAX_WINDOWS = 10_000;
+export const MAX_WINDOWS = 10_000;
 
-type Window = { times: readonly number[]; actedUntil: number };
+/** A count of a rule at a place. */
+export type Window = Place & {
+  id: string;
+  rule: Rule['id'];
+  times: readonly number[];
+  /** Time at which the rule last acted; null when it has not. */
+  actedAt: number | null;
+  /** Time from which the count means nothing. */
+  staleAt: number;
+};
 
 export class Windows {
   readonly #windows = createLru<string, Window>(MAX_WINDOWS);
 
   /**
-   * Counts a match, and returns true when the rule acts. A rest that has ended begins again with the first match within the time
-   * of its rule: that of the message that tried.
+   * Counts a match, and returns the count and whether the rule acts. A rest that has ended begins again with the first match within the
+   * time of its rule: that of the message that tried.
    */
-  count(rule: Rule, place: string, now: number): boolean {
-    const key = `${rule.id} ${place}`;
-    const { times, actedUntil } = this.#windows.get(key) ?? { times: [], actedUntil: 0 };
+  count(rule: Rule, place: Place, now: number): { window: Window; acts: boolean } {
+    const id = restrictionId(rule.id, place);
+    const { times = [], actedAt = null } = this.#windows.get(id) ?? {};
     const recent = [...times, now].filter((time) => time > now - rule.withinMs).slice(-rule.matches);
-    const isRenewed = rule.lower === null && actedUntil > 0 && now < actedUntil + rule.withinMs;
+    const isRenewed = rule.lower === null && actedAt !== null && now < actedAt + rule.forMs + rule.withinMs;
     const acts = recent.length >= rule.matches || isRenewed;
-    this.#windows.set(
-      key,
-      acts ? { times: [], actedUntil: now + rule.forMs } : { times: recent, actedUntil },
-    );
-    return acts;
+    const counted = acts ? { times: [], actedAt: now } : { times: recent, actedAt };
+    const endsAt = counted.actedAt === null ? now : Math.max(now, counted.actedAt + rule.forMs);
+    const window = { ...place, ...counted, id, rule: rule.id, staleAt: endsAt + rule.withinMs };
+    this.#windows.set(id, window);
+    return { window, acts };
   }
 
-  /** Forgets what was counted at places (restriction.ts), for all tenants and sources there. */
-  forget(places: readonly string[]): void {
-    for (const key of [...this.#windows.keys()])
-      if (places.some((place) => key.endsWith(` ${place}`))) this.#windows.delete(key);
+  /** Returns the count of a rule at a place by its id (restriction.ts). */
+  find(id: Window['id']): Window | undefined {
+    return this.#windows.get(id);
   }
 
-  /** Remembers that a rule has acted until a time, before a restart. */
-  remember({ id }: Pick<Rule, 'id'>, place: string, actedUntil: number): void {
-    this.#windows.set(`${id} ${place}`, { times: [], actedUntil });
+  /** Takes over a count of an earlier start. */
+  restore(window: Window): void {
+    this.#windows.set(window.id, window);
+  }
+
+  /** Forgets what was counted at places, for all tenants and sources there, and returns it. */
+  forget(places: readonly string[]): Window[] {
+    const forgotten = [...this.#windows.values()].filter(({ place }) => places.includes(place));
+    for (const { id } of forgotten) this.#windows.delete(id);
+    return forgotten;
   }
 }

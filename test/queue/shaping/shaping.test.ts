@@ -3,10 +3,12 @@ import { after, test } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
 import { NO_REPORT } from '../../../src/queue/outcome/outcome.ts';
 import type { ShapedSite } from '../../../src/queue/shaping/limits-of.ts';
+import { listMatches, recordMatches } from '../../../src/queue/shaping/matches-store.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
 import { isAt, type RefusedMail, Shaping, type ShapingChange } from '../../../src/queue/shaping/shaping.ts';
+import { MAX_WINDOWS } from '../../../src/queue/shaping/windows.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -40,9 +42,12 @@ async function open(settings: Record<string, unknown> = {}, { isRestart = false 
   const { app } = testApp;
   // A later write ends when those in the background have.
   await app.db.commit(deleteRestriction, { id: 'none' });
-  if (!isRestart)
+  if (!isRestart) {
+    const forgotten = (await listMatches(app.db.read, 0)).map(({ id }) => id);
+    await app.db.commit(recordMatches, { windows: [], forgotten, now: 0 });
     for (const { id } of await listRestrictions(app.db.read, 0))
       await app.db.commit(deleteRestriction, { id });
+  }
   const counted = { writes: 0 };
   const commitInBackground: typeof app.db.commitInBackground = (write, input) => {
     counted.writes++;
@@ -85,7 +90,7 @@ test('the second match within the window lets the site rest, and one outside of 
   assert.deepEqual(shaping.restsOf(PLAIN), []);
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
   assert.equal(shaping.restsOf(PLAIN).length, 1, 'the message that tries renews the rest');
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('a transaction counts once for a rule, however many recipients met it', async () => {
@@ -93,7 +98,7 @@ test('a transaction counts once for a rule, however many recipients met it', asy
   const mail = refusedBy(PLAIN, '421 rest the site');
   shaping.observe({ ...mail, refusals: [...mail.refusals, ...mail.refusals, ...mail.refusals] });
   assert.deepEqual(shaping.restsOf(PLAIN), []);
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('a rule about a provider lowers the limits of all its sites until its end', async () => {
@@ -116,7 +121,7 @@ test('a rule about a provider lowers the limits of all its sites until its end',
   await clock.advance(30 * MINUTE_MS);
   assert.equal(changes(), 2);
   assert.equal(shaping.limitsOf(GOOGLE).connections, 5);
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('a tenant rests at the site alone, and a source at its provider alone', async () => {
@@ -134,7 +139,7 @@ test('a tenant rests at the site alone, and a source at its provider alone', asy
   );
   assert.deepEqual(shaping.restsOf({ ...OTHER_GOOGLE, source: 'first' }), []);
   assert.deepEqual(shaping.restsOf({ ...PLAIN, source: 'second' }), []);
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('only the places of a change are named, once for a limit that stays lowered, and a source that rests is said to', async () => {
@@ -155,7 +160,7 @@ test('only the places of a change are named, once for a limit that stays lowered
   assert.deepEqual(changed.at(-1), { place: 'provider google', isAboutSource: false }, 'its rest is longer');
   await clock.advance(HOUR_MS);
   assert.deepEqual(changed.at(-1), { place: 'provider google', isAboutSource: true });
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('without sources of the operator a rule about the source lets the site rest, for there is no other', async () => {
@@ -164,7 +169,7 @@ test('without sources of the operator a rule about the source lets the site rest
   assert.equal(shaping.restsOf(PLAIN).length, 1);
   assert.equal(shaping.isSourceResting(PLAIN), false);
   assert.deepEqual(changed, [{ place: PLAIN.key, isAboutSource: false }]);
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('each source has the connections of a provider for itself', async () => {
@@ -172,7 +177,7 @@ test('each source has the connections of a provider for itself', async () => {
   assert.deepEqual(shaping.limitsOf(GOOGLE).group, { name: 'google', connections: 20 });
   assert.deepEqual(shaping.limitsOf(SECOND).group, { name: 'google from second', connections: 20 });
   assert.equal(shaping.limitsOf({ ...PLAIN, source: 'second' }).group, null);
-  shaping.stop();
+  await shaping.stop();
 });
 
 test('what is in force survives a restart, and is written only when it begins or has grown', async () => {
@@ -184,7 +189,7 @@ test('what is in force survives a restart, and is written only when it begins or
   }
   assert.equal(counted.writes, 1);
   const [rest] = shaping.restrictionsAt(PLAIN);
-  shaping.stop();
+  await shaping.stop();
   await clock.advance(HOUR_MS);
   const { shaping: again } = await open({}, { isRestart: true });
   const [restored] = again.restrictionsAt(PLAIN);
@@ -200,7 +205,98 @@ test('what is in force survives a restart, and is written only when it begins or
     1,
     'the first message after a restart that meets the rule renews the rest',
   );
-  again.stop();
+  await again.stop();
+});
+
+test('matches are counted over a restart, and a rest that has ended meanwhile begins again with the first match', async () => {
+  const first = await open();
+  first.shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  first.shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  await first.shaping.stop();
+  await clock.advance(5 * MINUTE_MS);
+  const second = await open({}, { isRestart: true });
+  second.shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  second.shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.equal(second.shaping.restsOf(PLAIN).length, 1, 'one match before the restart, and one after it');
+  assert.equal(second.shaping.limitsOf(GOOGLE).recipientsPerMinute, 10);
+  await clock.advance(2 * HOUR_MS);
+  assert.deepEqual(second.shaping.restsOf(PLAIN), []);
+  await second.shaping.stop();
+  const third = await open({}, { isRestart: true });
+  third.shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  assert.equal(third.shaping.restsOf(PLAIN).length, 1, 'the rest had ended before the restart');
+  await clock.advance(3 * HOUR_MS);
+  await third.shaping.stop();
+  const fourth = await open({}, { isRestart: true });
+  fourth.shaping.observe(refusedBy(PLAIN, '421 rest the site'));
+  assert.deepEqual(fourth.shaping.restsOf(PLAIN), [], 'what is long ago counts for nothing');
+  await fourth.shaping.stop();
+});
+
+test('counts are stored together some seconds later, a clock that is set back makes none longer, and old rows go', async () => {
+  const { shaping } = await open();
+  const { app } = testApp;
+  for (let count = 0; count < 50; count++)
+    shaping.observe(refusedBy(PLAIN, '421 rest the site', { tenantId: 'ten_a' }));
+  shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.deepEqual(await listMatches(app.db.read, 0), []);
+  await clock.advance(5_000);
+  await shaping.stop();
+  const rows = await listMatches(app.db.read, 0);
+  assert.deepEqual(
+    rows.map(({ rule, place, times, actedAt }) => [rule, place, times.length, actedAt]),
+    [
+      ['slow', 'provider google', 1, null],
+      ['site-rest', PLAIN.key, 0, clock.now() - 5_000],
+    ],
+  );
+  const [slow] = rows;
+  assert.ok(slow);
+  const ahead = { ...slow, times: [clock.now() + HOUR_MS], staleAt: clock.now() + 2 * HOUR_MS };
+  await app.db.commit(recordMatches, { windows: [ahead], forgotten: [], now: clock.now() });
+  const { shaping: again } = await open({}, { isRestart: true });
+  await clock.advance(10 * MINUTE_MS + 1);
+  again.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.equal(again.limitsOf(GOOGLE).recipientsPerMinute, null, 'the window of ten minutes is over');
+  again.forgetMatches(PLAIN.key);
+  await again.stop();
+  await app.db.commit(recordMatches, { windows: [], forgotten: [], now: clock.now() + 3 * HOUR_MS });
+  assert.deepEqual(await listMatches(app.db.read, 0), []);
+});
+
+test('the table of matches is bounded, and those that were met last stay', async () => {
+  const { shaping } = await open();
+  await shaping.stop();
+  const { app } = testApp;
+  const windows = Array.from({ length: MAX_WINDOWS + 20 }, (_, index) => ({
+    id: `r - - s${index}`,
+    rule: 'r',
+    place: `s${index}`,
+    tenantId: null,
+    source: null,
+    times: [clock.now()],
+    actedAt: null,
+    staleAt: clock.now() + HOUR_MS + index,
+  }));
+  await app.db.commit(recordMatches, { windows, forgotten: [], now: clock.now() });
+  const kept = await listMatches(app.db.read, 0);
+  assert.equal(kept.length, MAX_WINDOWS);
+  assert.deepEqual([kept[0]?.place, kept.at(-1)?.place], ['s20', `s${MAX_WINDOWS + 19}`]);
+});
+
+test('the operator has matches at a site forgotten, also for the next start', async () => {
+  const { shaping } = await open();
+  for (const site of [PLAIN, GOOGLE]) shaping.observe(refusedBy(site, '421 rest the site'));
+  shaping.observe(refusedBy(GOOGLE, '421 slow'));
+  await clock.advance(5_000);
+  shaping.forgetMatches(GOOGLE.key);
+  await shaping.stop();
+  const { shaping: again } = await open({}, { isRestart: true });
+  for (const site of [PLAIN, GOOGLE]) again.observe(refusedBy(site, '421 rest the site'));
+  again.observe(refusedBy(GOOGLE, '421 slow'));
+  assert.equal(again.restsOf(PLAIN).length, 1);
+  assert.deepEqual(again.restrictionsAt(GOOGLE), []);
+  await again.stop();
 });
 
 test('the operator ends a restriction before its time, also for the next start', async () => {
@@ -210,13 +306,13 @@ test('the operator ends a restriction before its time, also for the next start',
   assert.equal(await shaping.lift(id), true);
   assert.equal(await shaping.lift(id), false);
   assert.equal(changes(), 2);
-  shaping.stop();
+  await shaping.stop();
   const { shaping: again } = await open({}, { isRestart: true });
   assert.equal(
     again.restrictions.some((one) => one.id === id),
     false,
   );
-  again.stop();
+  await again.stop();
 });
 
 test('the operator comes before the table of providers, and what was learned below both', async () => {
@@ -249,5 +345,5 @@ test('the operator comes before the table of providers, and what was learned bel
   for (let count = 0; count < 2; count++) shaping.observe(refusedBy(OTHER_GOOGLE, '421 slow'));
   assert.equal(shaping.resolve(OTHER_GOOGLE).recipientsPerMinute.value, 5, 'a rule raises no limit');
   assert.equal(shaping.resolve(OTHER_GOOGLE).connections.value, 1);
-  shaping.stop();
+  await shaping.stop();
 });
