@@ -6,6 +6,8 @@ import { providerNames } from './provider-names.ts';
 
 /** Maximum number of limits in the configuration. They are compared with each site whose mail is routed. */
 const MAX_DELIVERY_LIMITS = 100;
+/** Maximum number of delivery threads. Each needs memory and a core. */
+const MAX_DELIVERY_THREADS = 32;
 /** Maximum value of a limit, far beyond what one machine sends. */
 const MAX_LIMIT = 1_000_000;
 
@@ -68,6 +70,14 @@ export const deliverySection = section('The delivery engine.', {
     description:
       'Signs mail to Gmail and Yahoo (providers with "secondSignature" in config/providers.yaml) with the DKIM key of "hostname" too, so that their ' +
       'complaint loop and their statistics for senders can be had for this server as a whole, whatever domains its tenants have.',
+  }),
+  threads: Type.Integer({
+    minimum: 0,
+    maximum: MAX_DELIVERY_THREADS,
+    default: 0,
+    description:
+      'Number of threads that deliver. Each site of receiving servers, and all sites of one provider, belong to one of them, and each has an ' +
+      'equal part of "connections". 0: one, or two on a machine with 8 cores or more.',
   }),
   connections: Type.Integer({
     minimum: 1,

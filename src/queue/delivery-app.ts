@@ -1,6 +1,7 @@
 /** The part of the app that sends mail, with what delivering it needs besides. */
 import type { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import type { DeliveryTrace } from './conversation/trace.ts';
+import type { Peers } from './dealer.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
 import type { LocalReceiver } from './local-receiver.ts';
 import type { Replies } from './outcome/replies/replies.ts';
@@ -12,6 +13,8 @@ import type { Sources } from './sources/sources.ts';
 export type DeliveryApp = SendingApp & {
   prepare: PrepareClaim;
   receiveLocally: LocalReceiver;
+  /** The other delivery threads. */
+  peers: Peers;
   sources: Sources;
   replies: Replies;
   tls: Pick<DeliveryTls, 'policiesOf' | 'tickets' | 'observe' | 'stop'>;

@@ -26,6 +26,7 @@ export class DeliveryMonitor {
   readonly #counters: ReturnType<typeof createCounters>;
   #undelivered = 0;
   #undeliveredSince: number;
+  #deliveredAt: number | undefined;
   #dnsFailures = 0;
 
   constructor({ clock, metrics }: Pick<App, 'clock' | 'metrics'>) {
@@ -38,6 +39,11 @@ export class DeliveryMonitor {
   get deliversNothing(): boolean {
     const forMs = this.#clock.elapsed() - this.#undeliveredSince;
     return this.#undelivered >= MAX_UNDELIVERED && forMs >= UNDELIVERED_FOR_MS;
+  }
+
+  /** True when something was delivered within the last quarter of an hour. */
+  get hasDelivered(): boolean {
+    return this.#deliveredAt !== undefined && this.#clock.elapsed() - this.#deliveredAt < UNDELIVERED_FOR_MS;
   }
 
   /** True when DNS has answered for none of the last domains. */
@@ -67,6 +73,7 @@ export class DeliveryMonitor {
     if (kind === 'delivered') {
       this.#undelivered = 0;
       this.#undeliveredSince = this.#clock.elapsed();
+      this.#deliveredAt = this.#undeliveredSince;
     } else this.#undelivered++;
   }
 }

@@ -5,16 +5,17 @@
 import type { Timer } from '../system/clock.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { MAX_QUESTIONS } from '../system/dns/ask.ts';
-import { errorMessage } from '../system/errors.ts';
 import { createLru } from '../system/lru.ts';
 import type { RunningWork } from '../system/worker.ts';
 import { type Claim, claimDeliveries, type Delivery, leaseFrom } from './claim.ts';
+import { Dealer } from './dealer.ts';
 import type { DeliveryApp } from './delivery-app.ts';
 import { destinationOf } from './destination.ts';
 import { DueFinder } from './due-finder.ts';
 import { bandOf, parseQueueKey } from './queue-key.ts';
 import { releaseClaims } from './release.ts';
-import type { Decision, QueueName, ScheduleEvent } from './schedule/events.ts';
+import { findRoute } from './routing.ts';
+import type { Decision, Destination, QueueName, ScheduleEvent } from './schedule/events.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { type RunningSession, startSession } from './sessions/session.ts';
@@ -23,7 +24,7 @@ import { shapedSite } from './shaping/shaped-site.ts';
 import { isAt, type ShapingChange } from './shaping/shaping.ts';
 import type { Sites } from './shaping/site-calls.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
-import { chooseRoute, type Route, type Waiting } from './site/route.ts';
+import type { Route } from './site/route.ts';
 import { createSites } from './sites.ts';
 import type { QueueWaits } from './waiting.ts';
 
@@ -42,6 +43,7 @@ export class Dispatcher implements RunningWork {
   readonly #app: DeliveryApp;
   readonly #schedule: Schedule;
   readonly #finder: DueFinder;
+  readonly #dealer: Dealer;
   readonly #lookups = new ConcurrencyLimiter({ maxRunning: MAX_LOOKUPS, perFree: LOOKUPS_PER_FREE });
   /** The latest route to each site with mail or a session. */
   readonly #routes = new Map<string, Route>();
@@ -73,7 +75,12 @@ export class Dispatcher implements RunningWork {
 
   constructor(app: DeliveryApp) {
     this.#app = app;
-    this.#schedule = new Schedule({ connections: app.config.delivery.connections });
+    const { index, count } = app.peers.share;
+    this.#schedule = new Schedule({
+      connections: Math.max(1, Math.floor(app.config.delivery.connections / count)),
+      sessionIds: { first: index + 1, step: count },
+    });
+    this.#dealer = new Dealer(app);
     this.sites = createSites({
       ...app,
       schedule: this.#schedule,
@@ -81,16 +88,21 @@ export class Dispatcher implements RunningWork {
       claims: this.#claims,
       tell: (event) => this.#tell(event),
     });
-    this.#finder = new DueFinder(app, (keys) => this.#tell({ kind: 'due', queues: keys.map(queueNameOf) }));
+    this.#finder = new DueFinder(app, (keys) => this.#due(this.#dealer.deal(keys)));
   }
 
   start(): void {
-    const { wakeups, shaping } = this.#app;
+    const { wakeups, shaping, peers } = this.#app;
     this.#unsubscribe.push(
+      peers.listen((keys) => this.#due(keys)),
       wakeups.listen('outbound-routes', () => this.#routeAll()),
       shaping.listen((change) => this.#reshape(change)),
     );
     this.#finder.start();
+  }
+
+  #due(keys: readonly string[]): void {
+    if (keys.length > 0) this.#tell({ kind: 'due', queues: keys.map(queueNameOf) });
   }
 
   /** Sends what is claimed, for at most `graceMs`, and puts the rest back so that the next start sends it. */
@@ -210,34 +222,24 @@ export class Dispatcher implements RunningWork {
     if (this.#isStopped) return;
     await this.#app.shaping.ready;
     const changes = this.#routeChanges;
-    const route = await this.#routeOf(key);
+    const route = await findRoute(this.#app, key);
     if (this.#isStopped) return;
     const isCurrent = changes === this.#routeChanges;
+    this.#tell({ kind: 'routed', queue: key, to: this.#destinationOf(key, route, isCurrent) });
+  }
+
+  #destinationOf(key: string, route: Awaited<ReturnType<typeof findRoute>>, isCurrent: boolean): Destination {
+    if (route.kind === 'elsewhere') return this.#dealer.passOn(key, route, { isCurrent });
     if (route.kind !== 'wait') this.#routes.set(route.site, route);
     if (route.kind === 'hosts')
       this.#addressesOf(route.site).keepOnly(new Set(route.hosts.flatMap(({ addresses }) => addresses)));
-    this.#tell({ kind: 'routed', queue: key, to: destinationOf(this.#app, route, { isCurrent }) });
-  }
-
-  async #routeOf(key: string): Promise<Route | Waiting> {
-    const name = parseQueueKey(key);
-    const { clock, monitor } = this.#app;
-    const begunAt = clock.elapsed();
-    try {
-      const route = await chooseRoute(this.#app, name);
-      monitor.observePart('route', clock.elapsed() - begunAt);
-      return route;
-    } catch (error) {
-      const { domain } = name;
-      this.#app.log.error({ err: error, domain }, 'a domain could not be looked up');
-      const plan = { kind: 'unresolved', reason: errorMessage(error) } as const;
-      return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
-    }
+    return destinationOf(this.#app, route, { isCurrent });
   }
 
   /** Looks up the routes of all queues again. */
   #routeAll(): void {
     this.#routeChanges++;
+    this.#dealer.forget();
     this.#tell({ kind: 'routes-changed' });
   }
 

@@ -13,6 +13,7 @@ import { findProvider, packagedProviders } from '../providers/table.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Claim, Delivery } from './claim.ts';
 import type { HandedSources } from './contents/handed.ts';
+import { MAX_CACHED_BYTES } from './contents/large.ts';
 import { type ComposedMessages, type OpenMessage, openMessage, rememberComposed } from './contents/open.ts';
 import { complaintFields, readerOf } from './contents/reader.ts';
 import type { PreparedMessage } from './prepared-message.ts';
@@ -51,9 +52,9 @@ export function createPreparer(signingApp: SigningApp, maxLargeBytes?: number): 
   return (delivery) => prepareMessage(app, delivery, composed);
 }
 
-/** Returns the function that prepares the messages of claims. */
-export function createClaimPreparer(signingApp: SigningApp): PrepareClaim {
-  const prepare = createPreparer(signingApp);
+/** Returns the function that prepares the messages of claims. `threads` share the disk space for large texts. */
+export function createClaimPreparer(signingApp: SigningApp, threads = 1): PrepareClaim {
+  const prepare = createPreparer(signingApp, Math.floor(MAX_CACHED_BYTES / threads));
   return (claim) => {
     claim.prepared ??= prepare(claim);
     return claim.prepared;

@@ -7,6 +7,7 @@ import { periodic, type Work } from '../system/worker.ts';
 import { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import { HandedSources } from './contents/handed.ts';
 import { DeliveryTrace } from './conversation/trace.ts';
+import { ALONE, type Peers } from './dealer.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { withdrawProbes } from './held/probe.ts';
@@ -16,6 +17,7 @@ import { createClaimPreparer } from './prepare.ts';
 import type { SendingApp } from './sending-app.ts';
 import { openRules, type Rules } from './shaping/rules-file.ts';
 import { Shaping } from './shaping/shaping.ts';
+import { ownerOf } from './share.ts';
 import { Sources } from './sources/sources.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
@@ -25,13 +27,14 @@ type Watching = {
   monitor?: DeliveryMonitor;
   trace?: DeliveryTrace;
   handed?: HandedSources;
+  peers?: Peers;
 };
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here, and
  * `replies` says what the replies of servers mean, `rules` which of them slow mail down, `monitor` sees the outcomes, `trace` shows
- * attempts to those who watch, and `handed` has sources of mail that was just accepted.
+ * attempts to those who watch, `handed` has sources of mail that was just accepted, and `peers` deliver too.
  */
 export function startDelivering(
   app: SendingApp,
@@ -42,24 +45,25 @@ export function startDelivering(
     monitor = new DeliveryMonitor(app),
     trace = new DeliveryTrace(),
     handed = new HandedSources(),
+    peers = ALONE,
   }: Watching = {},
 ): Dispatcher {
-  const shaping = new Shaping(app, rules);
+  const { share } = peers;
+  const shaping = new Shaping(app, rules, (place) => ownerOf(place, share) === share.index);
   const dispatcher = new Dispatcher({
     ...app,
-    prepare: createClaimPreparer({
-      ...app,
-      signingKeys: createSigningKeys(app),
-      links: createLinks(app),
-      handed,
-    }),
+    prepare: createClaimPreparer(
+      { ...app, signingKeys: createSigningKeys(app), links: createLinks(app), handed },
+      share.count,
+    ),
     receiveLocally,
-    sources: new Sources(app),
+    sources: new Sources(app, share.count),
     shaping,
     replies,
     tls: new DeliveryTls(app),
     monitor,
     trace,
+    peers,
   });
   dispatcher.start();
   return dispatcher;

@@ -3,13 +3,14 @@ import type { App } from '../../src/app.ts';
 import type { BlobContent } from '../../src/blobs/blobs.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Write } from '../../src/db/operation.ts';
+import { ALONE } from '../../src/queue/dealer.ts';
 import { createProbeWork } from '../../src/queue/held/probe.ts';
 import { packagedReplies } from '../../src/queue/outcome/replies/replies.ts';
 import { createOverdueWork } from '../../src/queue/overdue/sweep.ts';
 import type { RuleTable } from '../../src/queue/shaping/rule-table.ts';
 import { probeSources } from '../../src/queue/sources/recover.ts';
 import { moveQueue } from '../../src/queue/state/recover.ts';
-import type { ExplainWaiting } from '../../src/queue/waiting.ts';
+import { waitsTogether } from '../../src/queue/thread/together.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { ClockWatch } from '../../src/system/clock-watch.ts';
 import type { DialSource } from '../../src/system/dial/source.ts';
@@ -21,6 +22,7 @@ import { createSystem, type System } from '../../src/system/system.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
 import { periodic, type RunningWork, startWork } from '../../src/system/worker.ts';
 import { ANY_TARGET } from '../support/any-target.ts';
+import { linkPeers } from '../support/linked-peers.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { Network } from './network.ts';
 import type { Observe } from './observation.ts';
@@ -39,6 +41,9 @@ export type Machine = {
   nextId: () => number;
   random: () => number;
   settings: Config;
+  /** Number of threads that deliver. A planted fault lets each of them take itself for the only one. */
+  threads: number;
+  isUndealt: boolean;
   rules: RuleTable;
   fetch: System['fetch'];
   /** Returns true when the machine has an address at present. */
@@ -84,13 +89,19 @@ export class Daemon {
     if (this.#isDead) return;
     const noReceiver = () => Promise.reject(new Error('no domain of the simulation is received here'));
     const replies = { table: packagedReplies() };
-    const delivering = startDelivering(app, noReceiver, {
-      replies,
-      rules: { table: this.#machine.rules },
-    });
-    const explainWaiting: ExplainWaiting = (queues) => delivering.explainWaiting(queues);
+    const { threads, isUndealt, rules } = this.#machine;
+    const delivering = linkPeers(threads, app.clock).map((peers) =>
+      startDelivering(app, noReceiver, {
+        replies,
+        rules: { table: rules },
+        peers: isUndealt ? ALONE : peers,
+      }),
+    );
+    const explainWaiting = waitsTogether(
+      delivering.map((dispatcher) => (queues) => dispatcher.explainWaiting(queues)),
+    );
     this.#work = [
-      delivering,
+      ...delivering,
       startWork(app, createRecoveryWork(app)),
       startWork(app, createProbeWork(app)),
       startWork(app, createOverdueWork({ ...app, replies, explainWaiting })),

@@ -43,6 +43,7 @@ export function makePlan(seed: number, wanted?: Size): Plan {
     seed,
     size,
     limits: { connections, connectionsPerSite },
+    threads: choicesOf(seed, 'threads').pick([1, 1, 2, 3]),
     tenants,
     sites,
     domains,

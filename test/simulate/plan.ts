@@ -5,6 +5,8 @@ export type Plan = {
   size: Size;
   /** Limits that the operator has set, which the checks compare with. */
   limits: { connections: number; connectionsPerSite: number };
+  /** Number of threads that deliver. */
+  threads: number;
   tenants: readonly string[];
   sites: readonly SitePlan[];
   domains: readonly DomainPlan[];

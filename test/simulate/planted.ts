@@ -53,6 +53,8 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
   'short-tenant-rest': { spamRestMs: 30_000 },
   /** That a source was suspended is forgotten. */
   'forgotten-suspension': { afterCommit: forgetSuspensions },
+  /** Two threads serve all sites, each as if it were the only one. */
+  'claimed-by-two-threads': { isUndealt: true },
   /** A source sends as if it were not warmed up. */
   'forgotten-warm-up': { afterCommit: endWarmUps },
 };

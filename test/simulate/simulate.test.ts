@@ -40,6 +40,7 @@ const FOUND = {
   'hidden-policy': { seed: 3, size: 'small', rule: /demands mta-sts and was sent/ },
   'short-tenant-rest': { seed: 7, size: 'small', rule: /is claimed while t1 rests/ },
   'forgotten-suspension': { seed: 74, size: 'small', rule: /while it is suspended/ },
+  'claimed-by-two-threads': { seed: 2, size: 'small', rule: /connections, and the limit is/ },
   'forgotten-warm-up': { seed: 19, size: 'crowd', rule: /first attempts on a day/ },
 } as const;
 

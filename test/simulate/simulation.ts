@@ -39,6 +39,8 @@ export type Tamper = {
   spamRestMs?: number;
   /** True when neither DANE nor MTA-STS of any domain can be seen. */
   hidesPolicies?: true;
+  /** True when several threads deliver, each of which serves all sites as if it were the only one. */
+  isUndealt?: true;
   /** Replaces mail as it is stored. */
   mail?(mail: MailPlan): MailPlan;
   /** A write that runs after each commit of the daemon. */
@@ -77,6 +79,8 @@ export async function simulate(
       }),
       hosts: hostsOf(plan, { ...world, certificates }),
       random: choicesOf(plan.seed, 'daemon').fraction,
+      threads: tamper.isUndealt ? Math.max(2, plan.threads) : plan.threads,
+      isUndealt: tamper.isUndealt ?? false,
       settings: tamper.settings?.(settingsOf(plan)) ?? settingsOf(plan),
       rules: rulesOf(tamper.spamRestMs ?? SPAM_REST_MS),
       fetch: policyFetch(time),

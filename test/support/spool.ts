@@ -8,6 +8,7 @@ import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
 import { DeliveryTrace } from '../../src/queue/conversation/trace.ts';
+import { ALONE } from '../../src/queue/dealer.ts';
 import { deliver } from '../../src/queue/deliver.ts';
 import type { DeliveryApp } from '../../src/queue/delivery-app.ts';
 import { DeliveryMonitor } from '../../src/queue/delivery-monitor.ts';
@@ -192,6 +193,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
   return {
     ...app,
     receiveLocally: noReceiver,
+    peers: ALONE,
     sources: new Sources(app),
     shaping: new Shaping(app),
     replies: PACKAGED,

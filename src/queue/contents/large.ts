@@ -39,7 +39,7 @@ export type Large = Pick<MessageRow, 'id' | 'tenantId'> & {
  */
 const MAX_COMPOSING = 2;
 /** Maximum size of the texts whose files are cached. */
-const MAX_CACHED_BYTES = 512 * 1024 * 1024;
+export const MAX_CACHED_BYTES = 512 * 1024 * 1024;
 /** Time after which a file is removed, counted from the last delivery that opened it. */
 const CACHED_MS = 60_000;
 

@@ -21,7 +21,7 @@ export type Rest = { tenantId: string | null; until: number; reason: string };
 /** The cause of a wait without a way. */
 export type WaitCause = 'sources' | 'warm_up';
 
-/** The way of a queue: to a site, or nowhere until a time. */
+/** The way of a queue: to a site, or nowhere until a time. A queue whose way leads elsewhere belongs to another schedule. */
 export type Destination =
   | {
       kind: 'site';
@@ -34,7 +34,8 @@ export type Destination =
       rests: readonly Rest[];
     }
   /** `cause` says whether no source can be used at present, or those that can have sent enough today. */
-  | { kind: 'wait'; until: number; cause: WaitCause; reason: string };
+  | { kind: 'wait'; until: number; cause: WaitCause; reason: string }
+  | { kind: 'elsewhere' };
 
 /** A message that is claimed for a site. `id` is unique among all claims of the schedule. */
 export type ClaimedMail = { id: number; tenantId: string; band: Band };

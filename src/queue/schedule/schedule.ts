@@ -15,17 +15,12 @@ import type {
 import { explainSite, type QueueExplanation, type SiteExplanation } from './explain.ts';
 import { neighboursOf, pickQueues } from './pick.ts';
 import type { NextConnection, Pool } from './pool.ts';
-import { SessionTable } from './session-table.ts';
+import { type SessionOptions, SessionTable } from './session-table.ts';
 import { type Queue, type Session, Site } from './site.ts';
 import { SiteTable } from './site-table.ts';
 
 /** Pause of a site after a claim that failed, for example because the disk is full. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
-
-type ScheduleOptions = {
-  /** Maximum number of open connections to all sites. */
-  connections: number;
-};
 
 export class Schedule {
   readonly #queues = new Map<string, Queue>();
@@ -35,8 +30,8 @@ export class Schedule {
   #now = 0;
   #decisions: Decision[] = [];
 
-  constructor({ connections }: ScheduleOptions) {
-    this.#sessions = new SessionTable(connections);
+  constructor(options: SessionOptions) {
+    this.#sessions = new SessionTable(options);
   }
 
   /** Time at which the schedule wants to be told the time; undefined when nothing changes by itself. */
@@ -192,10 +187,8 @@ export class Schedule {
   #routed(key: string, to: Destination): void {
     const queue = this.#queues.get(key);
     if (!queue || this.#isStopping) return;
-    if (to.kind === 'wait') {
-      this.#sites.wait(queue, to);
-      return;
-    }
+    if (to.kind === 'elsewhere') return void this.#queues.delete(key);
+    if (to.kind === 'wait') return void this.#sites.wait(queue, to);
     const site = this.#sites.at(to, this.#now);
     queue.site = site;
     queue.routedUntil = to.routedUntil;

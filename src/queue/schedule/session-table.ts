@@ -9,16 +9,25 @@ import type { Session, Site } from './site.ts';
  */
 const MAX_LOCAL_SESSIONS = 128;
 
+export type SessionOptions = {
+  /** Maximum number of open connections to all sites. */
+  connections: number;
+  /** Number of the first session, and the step to the next one. Schedules with other first numbers give no number twice. */
+  sessionIds?: { first: number; step: number };
+};
+
 export class SessionTable {
   readonly groups = new Groups();
   readonly #pools: Record<PoolName, Pool>;
   readonly #sessions = new Map<number, Session>();
   /** The session that has taken each claim that is not settled. */
   readonly #taken = new Map<ClaimedMail['id'], Session>();
-  #lastId = 0;
+  readonly #idStep: number;
+  #nextId: number;
 
-  /** `connections` is the maximum number of open connections to all sites. */
-  constructor(connections: number) {
+  constructor({ connections, sessionIds = { first: 1, step: 1 } }: SessionOptions) {
+    this.#nextId = sessionIds.first;
+    this.#idStep = sessionIds.step;
     this.#pools = {
       remote: new Pool(connections, this.groups),
       local: new Pool(MAX_LOCAL_SESSIONS, this.groups),
@@ -38,7 +47,7 @@ export class SessionTable {
     const pool = this.poolOf(site);
     const group = site.limits.group?.name;
     const session: Session = {
-      id: ++this.#lastId,
+      id: this.#nextId,
       site,
       slot: pool.take(next, now),
       group,
@@ -50,6 +59,7 @@ export class SessionTable {
       isDismissed: false,
       isGivenUp: false,
     };
+    this.#nextId += this.#idStep;
     this.#sessions.set(session.id, session);
     site.sessions.add(session);
     pool.sessions.add(session);

@@ -57,6 +57,18 @@ export function listKept(app: Pick<Reporting, 'clock' | 'shaping' | 'schedule'>)
   return { kept, total: all.length, sites: queuesOf(kept, sites, schedule.queuesBySite()) };
 }
 
+/** Returns the answers of several delivery threads as one. Each site is known to one of them. */
+export function keptTogether(all: readonly KeptMail[]): KeptMail {
+  return {
+    kept: all
+      .flatMap(({ kept }) => kept)
+      .sort(byWeight)
+      .slice(0, MAX_KEPT),
+    total: all.reduce((sum, { total }) => sum + total, 0),
+    sites: all.flatMap(({ sites }) => sites),
+  };
+}
+
 /** Returns what keeps the mail of a site without any rule. `toUnix` is added to times of the monotonic clock. */
 function keptBySite(explained: SiteExplanation, source: string | null, toUnix: number): Kept[] {
   const { site: place, binding, learned, limits } = explained;

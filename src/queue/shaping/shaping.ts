@@ -55,7 +55,12 @@ export class Shaping {
   /** Resolves when what was in force at the last stop is in force again. */
   readonly ready: Promise<void>;
 
-  constructor(app: ShapingApp, rules: Rules = openRules(app)) {
+  /** `isOwn` says whether this thread shapes the mail of a place (restriction.ts). */
+  constructor(
+    app: ShapingApp,
+    rules: Rules = openRules(app),
+    isOwn: (place: string) => boolean = () => true,
+  ) {
     this.#app = app;
     this.#rules = rules;
     this.#matches = new Matches(app);
@@ -65,15 +70,16 @@ export class Shaping {
         this.#notify(restriction);
       }
     });
-    this.ready = this.#load().catch((error) =>
+    this.ready = this.#load(isOwn).catch((error) =>
       app.log.error({ err: error }, 'restrictions of sites could not be read'),
     );
   }
 
-  async #load(): Promise<void> {
+  async #load(isOwn: (place: string) => boolean): Promise<void> {
     const { db, clock } = this.#app;
     await this.#matches.load();
     for (const restriction of await listRestrictions(db.read, clock.now())) {
+      if (!isOwn(restriction.place)) continue;
       this.#restrictions.restore(restriction);
       this.#written.set(restriction.id, restriction.until);
       this.#matches.remember(restriction);

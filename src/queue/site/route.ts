@@ -56,6 +56,11 @@ const LOCAL: Route = { kind: 'local', site: 'local delivery' };
  * the operator's route, or goes to the MX hosts. Mail that the operator has rerouted goes to the MX hosts of its target.
  */
 export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Promise<Route | Waiting> {
+  return fromSource(app, queue, await chooseWay(app, queue));
+}
+
+/** Looks up the route of a delivery queue up to the choice of its source, which is null. */
+export async function chooseWay(app: RoutingApp, queue: DeliveryQueueName): Promise<Route> {
   const { mode, domain: own, target, tenantId } = queue;
   const { config } = app;
   const domain = target ?? own;
@@ -76,7 +81,7 @@ export async function chooseRoute(app: RoutingApp, queue: DeliveryQueueName): Pr
   // The TLS that a domain requires is part of the key, so that no session is shared by domains that require different things.
   const site = `${plan.site}${await policies.posture(plan.mxProof)}`;
   const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
-  return routeFromSource(app, queue, { ...plan, site, ttlMs });
+  return { ...plan, site, ttlMs, relay: null, source: null };
 }
 
 /** The key contains spaces and the keys of other sites do not, so no two sites share a key. */
@@ -84,12 +89,13 @@ function deadEnd(domain: string, plan: DeadEnd): Route {
   return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
 }
 
-/** Returns the route to the hosts of a domain from the source of the queue. */
-async function routeFromSource(
+/** Returns the route with the source of the queue. Only mail to the hosts of a domain has one. */
+export async function fromSource(
   app: RoutingApp,
   queue: DeliveryQueueName,
-  plan: Extract<MxPlan, { kind: 'hosts' }>,
+  plan: Route,
 ): Promise<Route | Waiting> {
+  if (plan.kind !== 'hosts' || plan.relay) return plan;
   const names = plan.hosts.map(({ name }) => name.toLowerCase());
   const isResting = (source: Source) => {
     const site = { key: siteFrom(plan.site, source), hosts: names, relay: null, source: source.name };

@@ -39,10 +39,11 @@ export class Sources {
   readonly #failures = new SourceFailures();
   readonly #proofs = createLru<string, { proof: Promise<Proof>; until: number }>(MAX_PROOFS);
 
-  constructor(app: SourcesApp) {
+  /** `threads` is the number of delivery threads, which share what a source may send. */
+  constructor(app: SourcesApp, threads = 1) {
     this.#app = app;
     this.#pools = configuredPools(app.config);
-    this.#warmUps = new WarmUps(app);
+    this.#warmUps = new WarmUps(app, threads);
   }
 
   /**

@@ -3,6 +3,8 @@
  * connection, and its claims and outcomes go to the writer thread. The main thread accepts mail, and names the queues that have
  * become due by the wake-up `queue`.
  */
+import { isDeepStrictEqual } from 'node:util';
+import type { Transferable } from 'node:worker_threads';
 import { openReadableBlobs } from '../../blobs/blobs.ts';
 import { blobFolder } from '../../blobs/owner.ts';
 import { findBlob } from '../../blobs/store.ts';
@@ -23,20 +25,19 @@ import type { Sites } from '../shaping/site-calls.ts';
 import { type ExplainWaiting, nothingWaits } from '../waiting.ts';
 import { startDelivering } from '../worker.ts';
 import { createRemoteReceiver, type ReceiveCalls } from './local-mail.ts';
+import { type Place, PortPeers } from './peers.ts';
+import { NO_SIGNS, type ThreadSigns } from './signs.ts';
 import { serveTraces, type TellCalls, type WatchCalls } from './traces.ts';
 
 export type DeliveryCalls = WatchCalls &
   Sites & {
-    /** Starts to deliver. Mail that was left in flight has been recovered by then. */
-    begin(): Promise<void>;
+    /** Starts to deliver, at a place among the threads. Mail that was left in flight has been recovered by then. */
+    begin(place: Place, ports?: readonly Transferable[]): Promise<void>;
     /** Keeps the sources of accepted mail for its first attempt. */
     hand(handed: readonly Handed[]): Promise<void>;
     /** Says what the due mail of queues waits for. */
     explainWaiting: ExplainWaiting;
   };
-
-/** Signs of a fault that no single attempt shows (delivery-monitor.ts). */
-export type DeliverySigns = Pick<DeliveryMonitor, 'deliversNothing' | 'failsDns'>;
 
 type TextToRestore = { html: string; options: Parameters<HtmlText['restore']>[1] };
 
@@ -46,7 +47,7 @@ export type DeliveryHost = ReceiveCalls &
     /** Generates a text again. The main thread remembers those of mail that was accepted a moment ago. */
     restoreText(input: TextToRestore): ReturnType<HtmlText['restore']>;
     reportDiskFull(): Promise<void>;
-    reportSigns(signs: DeliverySigns): Promise<void>;
+    reportSigns(signs: ThreadSigns): Promise<void>;
   };
 
 /**
@@ -65,6 +66,7 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
   const works: RunningWork[] = [];
   let explainWaiting = nothingWaits;
   let sites = NO_SITES;
+  let peers: PortPeers | undefined;
   return {
     calls: {
       ...serveTraces(trace, host),
@@ -75,16 +77,19 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
       disconnect: (request) => sites.disconnect(request),
       liftRests: (request) => sites.liftRests(request),
       forgetLearned: (named) => sites.forgetLearned(named),
-      async begin() {
+      async begin(place) {
+        peers = new PortPeers(place);
         const monitor = new DeliveryMonitor(app);
         const replies = new RepliesFile({ ...app, log: SILENT });
-        const rules = openRules(app);
+        // One of the threads reports on the rules, which all of them read.
+        const rules = openRules(place.share.index === 0 ? app : { ...app, log: SILENT });
         const delivering = startDelivering(sendingApp(app, host), createRemoteReceiver(host), {
           replies,
           rules,
           monitor,
           trace,
           handed,
+          peers,
         });
         explainWaiting = (queues) => delivering.explainWaiting(queues);
         sites = delivering.sites;
@@ -98,6 +103,7 @@ function createDeliveryPart(app: QueryingApp, host: DeliveryHost): Part<Delivery
     },
     async stop(graceMs) {
       await Promise.all(works.map((work) => work.stop(graceMs)));
+      peers?.close();
     },
   };
 }
@@ -128,15 +134,16 @@ function sendingApp(app: QueryingApp, host: DeliveryHost): SendingApp {
 }
 
 /** Returns the work that reports the signs when they have changed. */
-function createSignsWork({ clock }: QueryingApp, monitor: DeliverySigns, host: DeliveryHost) {
-  let reported: DeliverySigns = { deliversNothing: false, failsDns: false };
+function createSignsWork({ clock }: QueryingApp, monitor: ThreadSigns, host: DeliveryHost) {
+  let reported = NO_SIGNS;
   return periodic(clock, {
     name: 'signs of deliveries',
     periodMs: SIGNS_PERIOD_MS,
     async run() {
-      const { deliversNothing, failsDns } = monitor;
-      if (deliversNothing === reported.deliversNothing && failsDns === reported.failsDns) return;
-      reported = { deliversNothing, failsDns };
+      const { deliversNothing, failsDns, hasDelivered } = monitor;
+      const signs = { deliversNothing, failsDns, hasDelivered };
+      if (isDeepStrictEqual(signs, reported)) return;
+      reported = signs;
       await host.reportSigns(reported);
     },
   });

@@ -190,6 +190,29 @@ test('counts that cannot be stored, because the disk is full, are stored later',
   await waitUntil(async () => (await sentToday()) === 50);
 });
 
+test('delivery threads divide the number of the day of receivers that all of them send to, and whatever each does, it is not exceeded', async () => {
+  await beginWarmUp(alone, 'cold');
+  const [one, other] = [new Sources(alone, 2), new Sources(alone, 2)];
+  /** Sends single first attempts until the source takes no more, and returns their number. */
+  const exhaust = async (sources: Sources, hosts: typeof SMALL, most = 1_000) => {
+    let sent = 0;
+    while (sent < most && (await choose(sources, hosts)) === 'cold') {
+      sources.countSent(COLD, hosts[0]?.name ?? '', first(1));
+      sent++;
+    }
+    return sent;
+  };
+  const [shown] = await listSources(alone);
+  const cap = shown?.warmUp?.providers.find(({ provider }) => provider === 'other')?.cap ?? 0;
+  assert.equal(await exhaust(one, SMALL, 10), 10);
+  await one.stop();
+  const restarted = new Sources(alone, 2);
+  const [rest, its] = [await exhaust(one, SMALL), await exhaust(restarted, SMALL)];
+  assert.equal(rest, cap / 2 - 10, 'its half');
+  assert.equal(its, Math.floor((cap - 10) / 2), 'half of what was left when it began');
+  assert.equal(await exhaust(other, GOOGLE), cap, 'a provider is served by one thread');
+});
+
 test('a source is warm after the last day of its curve, and as soon as the operator ends its warm-up', async () => {
   const sources = new Sources(alone);
   await beginWarmUp(alone, 'cold', 'careful');

@@ -1,11 +1,14 @@
 /**
  * Warms up sources: on each day, a source takes only so many first attempts to a provider as its curve allows. What is sent is
  * counted in memory and stored together, at most once a second, so a crash forgets the last second.
+ *
+ * The mail for a provider is that of one delivery thread (queue/share.ts), but that for all other receivers is sent by each of them: there
+ * each thread has an equal part of what is left when it first looks on a day.
  */
 import { DAY_MS } from '../../../system/clock.ts';
 import type { PartApp } from '../../../thread-app.ts';
 import type { DeliveryQueueName } from '../../queue-key.ts';
-import { capOn, packagedCurves } from './curves.ts';
+import { capOn, OTHER_PROVIDER, packagedCurves } from './curves.ts';
 import {
   addFirstAttempts,
   type FirstAttempts,
@@ -22,14 +25,15 @@ const STORED_AFTER_MS = 1_000;
 type WarmUpApp = Pick<PartApp, 'clock' | 'db' | 'log' | 'wakeups'>;
 type Place = { source: string; provider: string };
 
-/** First attempts that are left today, and how many of them are for transactional mail alone. */
-type Left = { left: number; reserved: number };
+/** First attempts that are left on a day with this cap, and how many of them are for transactional mail alone. */
+type Left = { day: number; cap: number; left: number; reserved: number };
 
 /** The state of all warm-ups at one time. */
 type Known = { now: number; warmUps: readonly WarmUp[]; counts: readonly FirstAttempts[] };
 
 export class WarmUps {
   readonly #app: WarmUpApp;
+  readonly #threads: number;
   /** Counts that are not stored yet, by place and day. */
   #pending = new Map<string, FirstAttempts>();
   /** Counts that are being stored. */
@@ -40,8 +44,10 @@ export class WarmUps {
   /** Resolves when nothing is being stored. */
   #stored: Promise<void> = Promise.resolve();
 
-  constructor(app: WarmUpApp) {
+  /** `threads` is the number of delivery threads. */
+  constructor(app: WarmUpApp, threads: number) {
     this.#app = app;
+    this.#threads = threads;
   }
 
   /** Reads what is known of all warm-ups. */
@@ -69,9 +75,14 @@ export class WarmUps {
     const unstored = [this.#pending, this.#storing].map(
       (all) => all.get(`${key} ${dayOf(now)}`)?.firstAttempts ?? 0,
     );
-    const left = cap - stored - unstored.reduce((sum, one) => sum + one, 0);
-    const reserved = Math.ceil(cap * TRANSACTIONAL_PART);
-    this.#left.set(key, { left, reserved });
+    const day = dayOf(now);
+    const sharers = place.provider === OTHER_PROVIDER ? this.#threads : 1;
+    const known = this.#left.get(key);
+    const isKnown = sharers > 1 && known?.day === day && known.cap === cap;
+    const leftOfAll = cap - stored - unstored.reduce((sum, one) => sum + one, 0);
+    const left = isKnown ? known.left : Math.floor(leftOfAll / sharers);
+    const reserved = Math.ceil((cap * TRANSACTIONAL_PART) / sharers);
+    this.#left.set(key, { day, cap, left, reserved });
     return left > (kind === 'broadcast' ? reserved : 0) ? undefined : (dayOf(now) + 1) * DAY_MS;
   }
 
