@@ -18,7 +18,17 @@ import type { Database } from 'better-sqlite3';
  */
 const WATCHED = {
   domains: {
-    name: ['tenantId', 'status', 'verifiedSince', 'failingSince', 'deletedAt'],
+    name: [
+      ...['tenantId', 'status', 'verifiedSince', 'failingSince', 'deletedAt'],
+      ...[
+        'openTracking',
+        'clickTracking',
+        'trackingHost',
+        'trackingCheckedAt',
+        'returnPathHost',
+        'productType',
+      ],
+    ],
     id: ['tenantId', 'name', 'selector', 'privateKeySealed'],
   },
   domainKeys: { domainId: ['selector', 'algorithm', 'state', 'privateKeySealed'] },

@@ -8,6 +8,7 @@ import type { DomainRow, Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { PartApp } from '../thread-app.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
+import type { FindDomain } from './named-domains.ts';
 import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending-store.ts';
 import { maySend } from './states.ts';
 
@@ -43,17 +44,15 @@ export type SenderDomain = {
   returnPathHost: DomainRow['returnPathHost'];
 };
 
-type NamedDomain = NonNullable<Awaited<ReturnType<typeof findDomainByName>>>;
-
 /**
  * Returns the domain whose key signs the mail. A verified parent domain is not enough.
- * @param find finds the domain of the tenant; by default in the database
+ * @param findDomain finds the domain of the tenant; by default in the database
  * @throws AppError domain_not_verified
  */
 export async function getSendingDomain(
   app: Pick<App, 'db' | 'clock' | 'config'>,
   { tenantId, mode, domain, simulatorOnly }: Sender,
-  find = (): Promise<NamedDomain | undefined> => findDomainByName(app.db.read, tenantId, domain),
+  findDomain: FindDomain = (owner, name) => findDomainByName(app.db.read, owner, name),
 ): Promise<SenderDomain> {
   if (isSandboxDomain(app.config, domain)) {
     if (mode === 'test' || simulatorOnly) return { domainId: null, tracking: null, returnPathHost: null };
@@ -61,7 +60,7 @@ export async function getSendingDomain(
       `${domain} sends with test keys, or to addresses at ${simulatorDomain(app.config)} alone; use a verified domain`,
     );
   }
-  const found = await find();
+  const found = await findDomain(tenantId, domain);
   if (found && maySend(found, app.clock.now())) {
     const { id: domainId, returnPathHost } = found;
     const { openTracking, clickTracking, trackingHost, trackingCheckedAt } = found;

@@ -13,7 +13,9 @@ export type TrackingSettings = Pick<
 >;
 
 type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
-type NamedDomain = SendingDomain & TrackingSettings & Pick<DomainRow, 'returnPathHost' | 'productType'>;
+export type NamedDomain = SendingDomain &
+  TrackingSettings &
+  Pick<DomainRow, 'returnPathHost' | 'productType'>;
 
 const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
   db

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
+import { cacheNamedDomains } from '../domains/named-domains.ts';
 import { refuseImmutable } from '../http/json/immutable-fields.ts';
 import { checkedByItem } from '../http/json/items.ts';
 import { MAX_TEXT_MIB } from '../http/json/json-body.ts';
@@ -62,6 +63,7 @@ export function registerEmailsApi(
     downloads: createDownloads(app),
     inFlight: createInFlight(app.clock),
     links: createLinks(app),
+    findDomain: cacheNamedDomains(app),
   };
   const rawMessages = createRawMessages(sending);
   // The threads of the parser start when they are first needed.

@@ -5,6 +5,7 @@
  */
 import type { App } from '../app.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
+import type { FindDomain } from '../domains/named-domains.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import type { Links } from '../links/links.ts';
 import type { Pack } from '../queue/contents/source.ts';
@@ -28,6 +29,7 @@ import { requireSender } from './sender.ts';
 
 export type PrepareApp = App & {
   downloads: Downloads;
+  findDomain?: FindDomain;
   links: Links;
 };
 

@@ -3,8 +3,8 @@ import type { App } from '../app.ts';
 import { AnswerCache } from '../db/answer-cache.ts';
 import type { AppPasswordRow, MailboxRow } from '../db/mailbox-tables.ts';
 import type { ApiKeyRow, TenantRow, TenantStatus } from '../db/tenant-tables.ts';
+import { cacheNamedDomains } from '../domains/named-domains.ts';
 import { getSendingDomain, type SenderDomain } from '../domains/sender.ts';
-import { findDomainByName } from '../domains/sending-store.ts';
 import { createInFlight, type InFlight } from '../emails/idempotency/in-flight.ts';
 import type { OpenLogins } from '../mailbox-access/open-logins.ts';
 import { type AddressOwner, findAddressOwner } from '../mailboxes/addresses/store.ts';
@@ -24,7 +24,6 @@ import { domainOf } from './user.ts';
 
 /** Identifies a mailbox. */
 type Mailbox = Pick<MailboxRow, 'id' | 'domain'>;
-type NamedDomain = Awaited<ReturnType<typeof findDomainByName>>;
 
 /**
  * Answers from memory the questions that each message asks about its writer: whether the login still stands, whose an address is,
@@ -145,8 +144,7 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
   });
   const statuses = new AnswerCache<string, TenantStatus | undefined>({ ...options, tables: ['tenants'] });
   const statusOf = (id: TenantRow['id']) => statuses.get(`${id} `, () => findTenantStatus(read, id));
-  // The columns that say whether a domain may send are watched, and no others are used.
-  const domains = new AnswerCache<string, NamedDomain>({ ...options, tables: ['domains'] });
+  const findDomain = cacheNamedDomains(app);
 
   async function findOwnMailbox({ id, domain }: Mailbox): Promise<MailboxRow | undefined> {
     const row = await mailboxes.get(`${domain} ${id}`, () => findMailboxById(read, id));
@@ -175,9 +173,8 @@ export function createKnownSenders(app: Pick<App, 'db' | 'clock' | 'config'>): K
         findOwner: (key) => owners.get(`${domainOf(key)} ${key}`, () => findAddressOwner(read, key)),
       }),
     async getDomainId(tenantId, domain) {
-      const find = () => domains.get(`${domain} ${tenantId}`, () => findDomainByName(read, tenantId, domain));
       const sender = { tenantId, mode: 'live', domain, simulatorOnly: false } as const;
-      return (await getSendingDomain(app, sender, find)).domainId;
+      return (await getSendingDomain(app, sender, findDomain)).domainId;
     },
   };
 }

@@ -9,7 +9,8 @@ function openWatched() {
   const connection = new Sqlite(':memory:');
   connection.exec(`
     CREATE TABLE domains (id TEXT, name TEXT, tenantId TEXT, status TEXT, verifiedSince INTEGER, failingSince INTEGER, deletedAt INTEGER,
-      selector TEXT, privateKeySealed TEXT);
+      selector TEXT, privateKeySealed TEXT, openTracking INTEGER, clickTracking INTEGER, trackingHost TEXT, trackingCheckedAt INTEGER,
+      returnPathHost TEXT, productType TEXT);
     CREATE TABLE domainKeys (domainId TEXT, selector TEXT, algorithm TEXT, state TEXT, privateKeySealed TEXT);
     CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
     CREATE TABLE mailboxes (domain TEXT, address TEXT, status TEXT, passwordLogin INTEGER, passwordHash TEXT);
