@@ -59,6 +59,7 @@ import { moveTasks, watchTasks } from './tasks/upkeep.ts';
 import { createPart } from './thread-app.ts';
 import { VERSION } from './version.ts';
 import { WEBHOOK_PART, type WebhookCalls } from './webhooks/part.ts';
+import { startWebhooksIfNeeded } from './webhooks/start.ts';
 
 export type Daemon = {
   /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
@@ -193,7 +194,7 @@ async function startThreads(
   await Promise.all([
     app.db.startReader(),
     delivery.start(),
-    webhooks.start(),
+    startWebhooksIfNeeded(app, webhooks),
     startPostsIfNeeded(app, routes),
     mailboxes.startIfNeeded(),
     nameServer.start(),
@@ -315,7 +316,18 @@ const EXPORTS = {
 
 function startWorkers(
   app: App,
-  { backups, inbound, routes, mailboxes, imports, certificates, dnsUpdates, nameServer, ...watched }: Parts,
+  {
+    backups,
+    inbound,
+    webhooks,
+    routes,
+    mailboxes,
+    imports,
+    certificates,
+    dnsUpdates,
+    nameServer,
+    ...watched
+  }: Parts,
 ): Stoppable[] {
   const { accounts, scripts: scriptRunner } = mailboxes;
   const { censuses, replies } = watched;
@@ -327,6 +339,7 @@ function startWorkers(
     explainWaiting: watched.delivery.explainWaiting,
     censuses,
     postThread: routes,
+    webhookThread: webhooks,
     mailboxes,
     accounts,
     mailboxDelivery: accounts,

@@ -1,9 +1,10 @@
 /** Inbound routes, which post received mail to URLs of tenants; `store.ts` is the door, and `post/part.ts` for posts. */
 import type { App } from '../app.ts';
 import type { Feature } from '../feature.ts';
+import type { StartableThread } from '../system/thread/on-demand.ts';
 import { registerInboundRoutesApi } from './api.ts';
 import { registerReceivedApi, serveDownloads } from './messages/api.ts';
-import { createPostStart, type PostThread } from './post/start.ts';
+import { createPostStart } from './post/start.ts';
 
 export const routes = {
   name: 'routes',
@@ -19,5 +20,5 @@ export const routes = {
     ],
   },
   publicRoutes: [serveDownloads],
-  works: [(app: Pick<App, 'db'> & { postThread: PostThread }) => createPostStart(app, app.postThread)],
+  works: [(app: Pick<App, 'db'> & { postThread: StartableThread }) => createPostStart(app, app.postThread)],
 } satisfies Feature;

@@ -3,8 +3,10 @@ import type { App } from '../app.ts';
 import { SliceSize } from '../db/slice-size.ts';
 import type { Feature } from '../feature.ts';
 import { firstKeptId } from '../system/ids.ts';
+import type { StartableThread } from '../system/thread/on-demand.ts';
 import { registerWebhookApi } from './api.ts';
 import { expireDeliveries } from './deliveries/store.ts';
+import { createWebhookStart } from './start.ts';
 
 export const webhooks = {
   name: 'webhooks',
@@ -19,6 +21,9 @@ export const webhooks = {
       ...['countWebhookReplay', 'replayWebhookDeliveries'],
     ],
   },
+  works: [
+    (app: Pick<App, 'db'> & { webhookThread: StartableThread }) => createWebhookStart(app, app.webhookThread),
+  ],
   retention: ({ db, config }: Pick<App, 'db' | 'config'>) => [
     {
       kind: 'deliveries',

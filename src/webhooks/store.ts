@@ -10,10 +10,13 @@ import { deleteRows, insertRow, updateRows } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { isIdWithin } from '../domains/reach.ts';
+import { listEventsToFanOut } from '../events/store.ts';
 import { limitReached, notFound } from '../system/errors.ts';
+import { listWaitingQueues } from '../tasks/store.ts';
 import type { Reach } from '../tenants/authenticate.ts';
 import { getKeyDomain } from '../tenants/store.ts';
-import { type EndpointId, endPending } from './deliveries/store.ts';
+import { REPLAY_TASKS } from './deliveries/replays-store.ts';
+import { type EndpointId, endPending, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { type Failing, NOT_FAILING } from './posting/suspension.ts';
 
 /** Maximum number of endpoints per tenant, live and test together. */
@@ -211,6 +214,18 @@ type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 /** Returns the endpoint of any tenant, for the workers. */
 export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | undefined> {
   return endpointById.first(tx, { id });
+}
+
+const anyEndpoint = statement((db) => db.selectFrom('webhookEndpoints').select('id').limit(1));
+
+/** Returns true when there is an endpoint, or work that a deleted one has left behind. */
+export async function needsWebhooks(tx: Tx): Promise<boolean> {
+  if (await anyEndpoint.first(tx, {})) return true;
+  if ((await listEventsToFanOut(tx, 1)).length > 0) return true;
+  const waiting = [WEBHOOK_TASKS, REPLAY_TASKS].map((kind) =>
+    listWaitingQueues(tx, { kind, after: '', limit: 1 }),
+  );
+  return (await Promise.all(waiting)).some((queues) => queues.length > 0);
 }
 
 const clearFailing = statement((db, param: Param<{ id: EndpointId }>) =>

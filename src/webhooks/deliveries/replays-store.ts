@@ -8,6 +8,9 @@ import { deleteRows, findRow, putRow } from '../../db/rows.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { WebhookReplayRow } from '../../db/webhook-tables.ts';
 
+/** Kind of the tasks that continue replays. */
+export const REPLAY_TASKS = 'webhook-replays';
+
 type ReplayKey = Pick<WebhookReplayRow, 'endpointId' | 'state'>;
 
 function findReplay(tx: Tx, { endpointId, state }: ReplayKey): Promise<WebhookReplayRow | undefined> {

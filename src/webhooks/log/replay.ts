@@ -11,13 +11,10 @@ import { firstIdAt } from '../../system/ids.ts';
 import { leaseOf, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type Lease, retryTask, scheduleTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
-import { addReplay, listReplays, moveReplay } from '../deliveries/replays-store.ts';
+import { addReplay, listReplays, moveReplay, REPLAY_TASKS } from '../deliveries/replays-store.ts';
 import { countReplayable, makeDueAgain, makeSliceDueAgain } from '../deliveries/store.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './store.ts';
-
-/** Kind of the tasks that continue replays. */
-const REPLAY_TASKS = 'webhook-replays';
 
 type OfEndpoint = { owner: Owner; endpointId: string };
 
