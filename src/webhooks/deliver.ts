@@ -6,7 +6,7 @@ import { isoTime } from '../system/clock.ts';
 import type { PartApp } from '../thread-app.ts';
 import type { DeliveryId } from './deliveries/store.ts';
 import { type PostOutcome, postSigned } from './posting/post.ts';
-import { keysOf } from './posting/signature.ts';
+import { openKey, type SigningKey } from './posting/signature.ts';
 import { resendPayload } from './resend-format.ts';
 import type { Receiver } from './store.ts';
 
@@ -23,7 +23,7 @@ export async function post(app: PartApp, { id, endpoint, event, body }: Post): P
   return postSigned(app, {
     url: endpoint.url,
     signaturePrefixes: SIGNATURE_PREFIXES[endpoint.format],
-    keys: keysOf(endpoint, () => openSecrets(app, endpoint)),
+    keys: openKeys(app, endpoint),
     deliveryId: id,
     messageId: event.id,
     headers: { 'x-service-event': event.type },
@@ -31,17 +31,15 @@ export async function post(app: PartApp, { id, endpoint, event, body }: Post): P
   });
 }
 
-/**
- * Returns the secrets that sign a post, the new one first. There are two only while a rotation asked for an overlap.
- */
-function openSecrets(
-  { sealer, clock }: Pick<PartApp, 'sealer' | 'clock'>,
+/** Returns the keys that sign a post, the new one first. There are two only while a rotation asked for an overlap. */
+function openKeys(
+  app: Pick<PartApp, 'sealer' | 'clock'>,
   { id, tenantId, secretSealed, previousSecretSealed, previousSecretUntil }: Receiver,
-): string[] {
-  const overlaps = previousSecretUntil !== null && clock.now() < previousSecretUntil;
+): SigningKey[] {
+  const overlaps = previousSecretUntil !== null && app.clock.now() < previousSecretUntil;
   const sealed =
     overlaps && previousSecretSealed !== null ? [secretSealed, previousSecretSealed] : [secretSealed];
-  return sealed.map((secret) => sealer.open(secret, [tenantId, id]));
+  return sealed.map((secret) => openKey(app, secret, [tenantId, id]));
 }
 
 type PayloadSource = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;

@@ -1,6 +1,6 @@
 /** Reads the tasks of received messages. Nothing is written here. */
 import { sql } from 'kysely';
-import type { ReceivedTaskRow } from '../../db/inbound-tables.ts';
+import type { ReceivedMessageRow, ReceivedRecipientRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { POST_TASKS, type ReceivedKind, type TaskId } from './store.ts';
@@ -25,6 +25,38 @@ const byId = statement((db, param: Param<{ id: TaskId }>) =>
 /** Returns a task; undefined when it was deleted with its message. */
 export function findReceivedTask(tx: Tx, id: TaskId): Promise<ReceivedTask | undefined> {
   return byId.first(tx, { id });
+}
+
+/** A message that is posted to a route, and its recipients that led there, in the order of the envelope. */
+export type PostedMail = { message: ReceivedMessageRow; recipients: ReceivedRecipientRow[] };
+
+const messageOfTask = statement((db, param: Param<{ id: TaskId }>) =>
+  db
+    .selectFrom('receivedMessages')
+    .selectAll()
+    .where('id', '=', (where) =>
+      where.selectFrom('receivedTasks').select('messageId').where('id', '=', param('id')),
+    ),
+);
+
+const recipientsOfTask = statement((db, param: Param<{ id: TaskId }>) =>
+  db
+    .selectFrom('receivedTasks as task')
+    .innerJoin('receivedRecipients as recipient', (join) =>
+      join
+        .onRef('recipient.messageId', '=', 'task.messageId')
+        .onRef('recipient.targetId', '=', 'task.targetId'),
+    )
+    .selectAll('recipient')
+    .where('task.id', '=', param('id'))
+    .orderBy('recipient.position'),
+);
+
+/** Returns what a post is about; undefined when the message was deleted. Both reads run before it waits for anything. */
+export async function findPostedMail(tx: Tx, id: TaskId): Promise<PostedMail | undefined> {
+  const reads = [messageOfTask.first(tx, { id }), recipientsOfTask.all(tx, { id })] as const;
+  const [message, recipients] = await Promise.all(reads);
+  return message && { message, recipients };
 }
 
 const oldestPost = statement((db, param: Param<Pick<ReceivedTaskRow, 'queue'>>) =>

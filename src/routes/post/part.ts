@@ -4,7 +4,9 @@
  * is bounded here.
  */
 
-import { findOldestPost, findReceivedTask } from '../../inbound/tasks/read-store.ts';
+import { findBlob } from '../../blobs/store.ts';
+import { readingTogether } from '../../db/read-together.ts';
+import { findOldestPost, findPostedMail } from '../../inbound/tasks/read-store.ts';
 import { POST_TASKS, type TaskId } from '../../inbound/tasks/store.ts';
 import { createHtmlText } from '../../mail/message/html-text.ts';
 import { createMessageParser } from '../../mail/message/parse/parser.ts';
@@ -36,8 +38,7 @@ const HEAP_MEGABYTES = 256;
 function startRoutePosts(app: PartApp): Part<RouteCalls> {
   const htmlText = createHtmlText(app);
   const parser = createMessageParser(app, htmlText);
-  const posting = { ...app, parser, links: createDownloadLinks(app), memory: new PostMemory(app.clock) };
-  const work = startTasks(app, [createRoutePostKind(posting)]);
+  const work = startTasks(app, [createRoutePostKind({ ...app, parser })]);
   return {
     calls: routeCalls(app),
     async stop(graceMs) {
@@ -61,7 +62,14 @@ export function routeCalls(app: PartApp): RouteCalls {
 }
 
 /** Returns the kind of the posts to routes. */
-export function createRoutePostKind(app: DeliveringApp): TaskKind {
+export function createRoutePostKind(partApp: PartApp & Pick<DeliveringApp, 'parser'>): TaskKind {
+  const app: DeliveringApp = {
+    ...partApp,
+    links: createDownloadLinks(partApp),
+    memory: new PostMemory(partApp.clock),
+    findMail: readingTogether(partApp.db.read, findPostedMail),
+    findBlob: readingTogether(partApp.db.read, findBlob),
+  };
   app.metrics.gauge(
     'inbound_post_bytes',
     'Bytes of messages that are being posted.',
@@ -81,11 +89,6 @@ export function createRoutePostKind(app: DeliveringApp): TaskKind {
     findOldest: findOldestPost,
     settle: settlePost,
     endSuspensions: endRouteSuspensions,
-    async post({ reference }, route) {
-      const id = reference as TaskId;
-      const task = await findReceivedTask(app.db.read, id);
-      if (!task) return { kind: 'unpostable', error: 'The message is no longer kept' };
-      return deliverToRoute(app, { task, route });
-    },
+    post: ({ reference }, route) => deliverToRoute(app, { id: reference as TaskId, route }),
   });
 }

@@ -64,15 +64,19 @@ const FIELD_LINES: readonly { kind: FieldKind; pattern: RegExp }[] = Object.entr
 /** A line between the answer and the header, drawn by Outlook or made of an `<hr>`. */
 const RULE = /^(?:_{5,}|-{3,}|={5,}|\*{5,}|—{2,}|─{2,})$/u;
 
+/** The lines of a text, and those among them that were looked at, as `markOf` returns them. */
+type ReadText = { lines: readonly string[]; marks: string[] };
+
 /** Returns what the author wrote; empty when the text is nothing but a quoted message. */
 export function readReplyText(text: string): string {
   const lines = text.slice(0, MAX_REPLY_CHARACTERS).toWellFormed().split('\n');
+  const read: ReadText = { lines, marks: [] };
   const kept: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = (lines[at] ?? '').replace(/\r$/, '');
     if (line.startsWith('>')) continue;
-    if (isSeparator(lines, at)) break;
-    const attribution = findAttribution(lines, at);
+    if (isSeparator(read, at)) break;
+    const attribution = findAttribution(read, at);
     if (attribution?.ends) break;
     if (attribution) at = attribution.last;
     else kept.push(line);
@@ -85,25 +89,25 @@ export function readReplyText(text: string): string {
 }
 
 /** Returns true when everything from this line on is the quoted message. */
-function isSeparator(lines: readonly string[], at: number): boolean {
-  const line = markAt(lines, at);
+function isSeparator(text: ReadText, at: number): boolean {
+  const line = markAt(text, at);
   if (SEPARATOR.test(line)) return true;
-  return beginsHeaderBlock(lines, RULE.test(line) ? nextFilled(lines, at + 1) : at);
+  return beginsHeaderBlock(text, RULE.test(line) ? nextFilled(text, at + 1) : at);
 }
 
 /**
  * Returns true when the header of a quoted message begins here, in any order: with its author and its date, or with its author, its
  * recipients and its subject. One field alone may be a sentence.
  */
-function beginsHeaderBlock(lines: readonly string[], start: number): boolean {
-  if (kindOf(markAt(lines, start)) === undefined) return false;
+function beginsHeaderBlock(text: ReadText, start: number): boolean {
+  if (kindOf(markAt(text, start)) === undefined) return false;
   const kinds = new Set<FieldKind>();
   let wrapped = 0;
   for (let at = start; at < start + MAX_HEADER_BLOCK_LINES && wrapped <= MAX_WRAPPED_LINES; at += 1) {
-    const line = markAt(lines, at);
+    const line = markAt(text, at);
     const kind = kindOf(line);
     // Some programs have empty lines between the fields, and an empty line ends the header in all others.
-    if (line === '' && kindOf(markAt(lines, at + 1)) === undefined) return false;
+    if (line === '' && kindOf(markAt(text, at + 1)) === undefined) return false;
     wrapped = kind === undefined && line !== '' ? wrapped + 1 : 0;
     if (kind !== undefined) kinds.add(kind);
     if (kinds.has('from') && (kinds.has('date') || (kinds.has('to') && kinds.has('subject')))) return true;
@@ -111,36 +115,49 @@ function beginsHeaderBlock(lines: readonly string[], start: number): boolean {
   return false;
 }
 
+const COLON = /[:：]/;
+const COLON_AT_END = /[:：]$/;
+
 function kindOf(line: string): FieldKind | undefined {
+  if (!COLON.test(line)) return undefined;
   return FIELD_LINES.find(({ pattern }) => pattern.test(line))?.kind;
 }
 
 /** The line that says who wrote the quoted message. With `ends`, everything after it is quoted. */
 type Attribution = { last: number; ends: boolean };
 
-function findAttribution(lines: readonly string[], at: number): Attribution | undefined {
+function findAttribution(text: ReadText, at: number): Attribution | undefined {
   let joined = '';
   for (let last = at; last < at + MAX_ATTRIBUTION_LINES; last += 1) {
-    const line = markAt(lines, last);
+    const line = markAt(text, last);
     if (line === '' || line.startsWith('>')) return undefined;
     joined = joined === '' ? line : `${joined} ${line}`;
     if (joined.length > MAX_MARK_CHARACTERS) return undefined;
+    if (!COLON_AT_END.test(joined)) continue;
     const hasVerb = ATTRIBUTION_END.test(joined);
     if (!hasVerb && !ADDRESS_END.test(joined)) continue;
-    const isQuoted = (lines[nextFilled(lines, last + 1)] ?? '').startsWith('>');
+    const isQuoted = (text.lines[nextFilled(text, last + 1)] ?? '').startsWith('>');
     if (isQuoted) return { last, ends: false };
     return hasVerb && ATTRIBUTION_START.test(joined) ? { last, ends: true } : undefined;
   }
   return undefined;
 }
 
+/** Matches white space that is not one space: single spaces, which are most, are not replaced. */
+const WIDE_SPACE = /[^\S ]\s*| \s+/g;
+
+/** Returns a line as `markOf` does. Each is asked for several times. */
+function markAt({ lines, marks }: ReadText, at: number): string {
+  marks[at] ??= markOf(lines[at] ?? '');
+  return marks[at];
+}
+
 /** Returns the line with single spaces, and none around it; empty when it is too long for a mark. */
-function markAt(lines: readonly string[], at: number): string {
-  const line = lines[at] ?? '';
-  return line.length > MAX_MARK_CHARACTERS ? '' : line.replace(/\s+/g, ' ').trim();
+function markOf(line: string): string {
+  return line.length > MAX_MARK_CHARACTERS ? '' : line.replace(WIDE_SPACE, ' ').trim();
 }
 
 /** Returns the number of the next line that is not empty, of the next two. */
-function nextFilled(lines: readonly string[], at: number): number {
+function nextFilled({ lines }: ReadText, at: number): number {
   return (lines[at] ?? '').trim() === '' ? at + 1 : at;
 }

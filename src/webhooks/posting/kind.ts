@@ -18,7 +18,7 @@ const IN_FLIGHT = 256;
 /** Maximum number of open posts to all endpoints together whose last post failed. */
 const MAX_FAILING = 192;
 /** Minimum time between two leases, so that the posts of a busy endpoint share one. */
-const LEASE_INTERVAL_MS = 10;
+const LEASE_INTERVAL_MS = 20;
 const MS_PER_SECOND = 1_000;
 /** Delay of a post for which something was busy, in milliseconds. */
 const POSTPONED_MS = 5_000;

@@ -3,6 +3,8 @@
  * secret in the form that the customer sees, with `whsec_`.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createLru } from '../../system/lru.ts';
+import type { Sealer } from '../../system/seal.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
@@ -28,14 +30,21 @@ export function signingKey(secret: string): SigningKey {
   };
 }
 
-/** Keys of endpoints that were read. The posts of a lease share one. */
-const opened = new WeakMap<object, readonly SigningKey[]>();
+/** Maximum number of secrets whose keys are kept, which is more than there are open posts. */
+const MAX_OPENED = 1_000;
+/** Keys by the sealed secret and its context. A sealed text never stands for another secret. */
+const opened = createLru<string, SigningKey>(MAX_OPENED);
 
-/** Returns the keys of an endpoint that was read. `open` returns its secrets, the current one first. */
-export function keysOf(endpoint: object, open: () => readonly string[]): readonly SigningKey[] {
-  const keys = opened.get(endpoint) ?? open().map(signingKey);
-  opened.set(endpoint, keys);
-  return keys;
+/** Returns the keys of a sealed secret. Opening it costs more than signing, so its keys are kept. */
+export function openKey(
+  { sealer }: { sealer: Pick<Sealer, 'open'> },
+  sealed: string,
+  context: readonly string[],
+): SigningKey {
+  const name = [sealed, ...context].join(' ');
+  const key = opened.get(name) ?? signingKey(sealer.open(sealed, context));
+  opened.set(name, key);
+  return key;
 }
 
 /**

@@ -7,8 +7,6 @@ import type { InboundRouteRow, ReceivedMessageRow, ReceivedTaskRow } from '../..
 import { insertReceived } from '../../../src/inbound/store.ts';
 import { insertTask } from '../../../src/inbound/tasks/store.ts';
 import { createMessageParser, type MessageParser } from '../../../src/mail/message/parse/parser.ts';
-import { createDownloadLinks } from '../../../src/routes/post/links.ts';
-import { PostMemory } from '../../../src/routes/post/memory.ts';
 import { createRoutePostKind } from '../../../src/routes/post/part.ts';
 import { IN_GOOD_STANDING } from '../../../src/routes/store.ts';
 import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
@@ -128,7 +126,6 @@ function openPostWorld(
       return id;
     },
     start(settings) {
-      const memory = new PostMemory(clock);
       const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
         posts.push(request);
         if (network) return network(request);
@@ -137,7 +134,7 @@ function openPostWorld(
         return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, ...answer };
       };
       const config = { ...test.app.config, webhooks: { ...test.app.config.webhooks, ...settings } };
-      const app = { ...test.app, config, fetch, parser, memory, links: createDownloadLinks(test.app) };
+      const app = { ...test.app, config, fetch, parser };
       const running = startTasks(app, [createRoutePostKind(app)]);
       stops.push(() => Promise.all([running.stop(0), clock.advance(0)]));
     },
