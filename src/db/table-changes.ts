@@ -12,6 +12,15 @@
  */
 import type { Database } from 'better-sqlite3';
 
+/** The columns of what is posted to that a post depends on (webhooks/posting/kind.ts). */
+const RECEIVER_COLUMNS = [
+  'failingSince',
+  'warnedAt',
+  'consecutiveFailures',
+  'suspendedUntil',
+  'secretSealed',
+] as const;
+
 /**
  * The watched tables: their keys, and the columns that the kept answers about a key depend on. New and deleted rows always count. The
  * values of two keys of one table share its counters.
@@ -37,7 +46,13 @@ const WATCHED = {
   mailboxAliases: { domain: ['address', 'mailboxId'] },
   mailboxFilters: { mailboxId: ['script'] },
   mailboxScripts: { mailboxId: ['name', 'content', 'isActive'] },
-  inboundRoutes: { tenantId: ['address', 'domain', 'enabled'] },
+  inboundRoutes: {
+    tenantId: ['address', 'domain', 'enabled'],
+    id: ['tenantId', 'destination', 'enabled', ...RECEIVER_COLUMNS],
+  },
+  webhookEndpoints: {
+    id: ['url', 'status', 'previousSecretSealed', 'previousSecretUntil', ...RECEIVER_COLUMNS],
+  },
   tenants: { id: ['plan', 'status'] },
   plans: { name: ['storedMegabytes'] },
 } as const satisfies Record<string, Readonly<Record<string, readonly string[]>>>;

@@ -8,7 +8,7 @@ import type { Part } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { startWork } from '../system/worker.ts';
 import { startTasks } from '../tasks/engine.ts';
-import type { PartApp } from '../thread-app.ts';
+import type { PartApp, QueryingApp } from '../thread-app.ts';
 import { type Post, post } from './deliver.ts';
 import { createFanOutWork } from './fan-out.ts';
 import { createReplayKind } from './log/replay.ts';
@@ -27,7 +27,7 @@ export type WebhookCalls = {
 const HEAP_MEGABYTES = 128;
 
 /** Starts the work. */
-function startWebhooks(app: PartApp): Part<WebhookCalls> {
+function startWebhooks(app: QueryingApp): Part<WebhookCalls> {
   const works = [
     startWork(app, createFanOutWork(app)),
     startTasks(app, [createWebhookKind(app), createReplayKind(app)]),

@@ -10,19 +10,20 @@ import type { PartApp } from '../thread-app.ts';
 import { payloadFor, post } from './deliver.ts';
 import { CLOSED, type DeliveryId, findOldestPending, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { dataForEndpoint } from './domain-events.ts';
-import { createPostKind, type Unposted } from './posting/kind.ts';
+import { createPostKind, type PostingApp, type Unposted } from './posting/kind.ts';
 import type { PostOutcome } from './posting/post.ts';
 import { findReceiver, settleDelivery } from './settle.ts';
 import { endSuspensions, forgetPreviousSecrets, type Receiver } from './store.ts';
 
 /** Returns the kind of the posts of deliveries. */
-export function createWebhookKind(app: PartApp): TaskKind {
+export function createWebhookKind(app: PostingApp): TaskKind {
   const find = readingTogether(app.db.read, findEventOfDelivery);
   return createPostKind(app, {
     name: WEBHOOK_TASKS,
     what: 'webhook endpoint',
     idField: 'endpointId',
     find: findReceiver,
+    table: 'webhookEndpoints',
     metric: { name: 'webhook_posts_total', help: 'Posts to webhook endpoints.' },
     lagMetric: {
       name: 'webhook_oldest_event_seconds',

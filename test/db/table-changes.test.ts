@@ -12,7 +12,10 @@ function openWatched() {
       selector TEXT, privateKeySealed TEXT, openTracking INTEGER, clickTracking INTEGER, trackingHost TEXT, trackingCheckedAt INTEGER,
       returnPathHost TEXT, productType TEXT);
     CREATE TABLE domainKeys (domainId TEXT, selector TEXT, algorithm TEXT, state TEXT, privateKeySealed TEXT);
-    CREATE TABLE inboundRoutes (tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER);
+    CREATE TABLE inboundRoutes (id TEXT, tenantId TEXT, address TEXT, domain TEXT, enabled INTEGER, failures INTEGER, destination TEXT,
+      failingSince INTEGER, warnedAt INTEGER, consecutiveFailures INTEGER, suspendedUntil INTEGER, secretSealed TEXT);
+    CREATE TABLE webhookEndpoints (id TEXT, url TEXT, status TEXT, previousSecretSealed TEXT, previousSecretUntil INTEGER,
+      failingSince INTEGER, warnedAt INTEGER, consecutiveFailures INTEGER, suspendedUntil INTEGER, secretSealed TEXT);
     CREATE TABLE mailboxes (domain TEXT, address TEXT, status TEXT, passwordLogin INTEGER, passwordHash TEXT);
     CREATE TABLE appPasswords (mailboxId TEXT, expiresAt INTEGER);
     CREATE TABLE mailboxAliases (domain TEXT, address TEXT, mailboxId TEXT);
@@ -35,7 +38,7 @@ test('a change counts for its key alone, once it is committed', () => {
     commit();
     return [before, counts()];
   };
-  const INSERT = "INSERT INTO inboundRoutes VALUES ('one', 'a@x.example', 'x.example', 1, 0)";
+  const INSERT = "INSERT INTO inboundRoutes (id, tenantId, enabled, failures) VALUES ('rt_1', 'one', 1, 0)";
   assert.deepEqual(run(INSERT), [
     [0, 0, 0],
     [1, 0, 0],

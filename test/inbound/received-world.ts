@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { takeRequestedWakeups } from '../../src/db/commit-wakeups.ts';
 import { openWriting } from '../../src/db/connection.ts';
-import { kyselyOn } from '../../src/db/dialect.ts';
 import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { insertReceived } from '../../src/inbound/store.ts';
@@ -14,6 +13,7 @@ import { listTasksOf } from '../../src/inbound/tasks/read-store.ts';
 import { insertTask } from '../../src/inbound/tasks/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
 import { newId } from '../../src/system/ids.ts';
+import { countedSide } from '../support/counted-side.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -74,7 +74,7 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
     system: { clock, log, random: () => 0.5, crashPoint: (...point) => knobs.crashPoint(...point) },
   });
   const database = openWriting(join(test.dataDir, 'postrider.db'), 'NORMAL');
-  const side = kyselyOn(database);
+  const side = countedSide(database, test.app.db.changes);
   return {
     test,
     clock,

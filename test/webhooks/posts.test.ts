@@ -8,6 +8,7 @@ import { releaseTasks } from '../../src/tasks/store.ts';
 import { suspensionMs } from '../../src/webhooks/posting/schedule.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
+import { findReceiver } from '../../src/webhooks/settle.ts';
 import { DATA, ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -402,6 +403,25 @@ test('endpoints whose last post failed have one slot each, and together never th
     await world.setEndpoint({ failingSince: 1 });
     const limits = await limitsOf();
     assert.deepEqual([limits.get(id), limits.get('failing')], [1, (3 / 4) * concurrency]);
+  }));
+
+test('whatever a post reads of its endpoint is read again once it has changed', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const { db } = world.test.app;
+    const {
+      id: _,
+      tenantId,
+      domainId,
+      format,
+      isEnabled,
+      ...columns
+    } = (await findReceiver(db.read, id)) ?? {};
+    for (const [name, value] of Object.entries(columns)) {
+      const before = db.changes.count('webhookEndpoints', id);
+      await world.setEndpoint({ [name]: typeof value === 'string' ? 'disabled' : 1 });
+      assert.notEqual(db.changes.count('webhookEndpoints', id), before, name);
+    }
   }));
 
 test('posts of one tenant that hang leave slots for those of another', () =>

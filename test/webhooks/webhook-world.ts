@@ -7,7 +7,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { openWriting } from '../../src/db/connection.ts';
-import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import type { TaskRow } from '../../src/db/own-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../src/db/webhook-tables.ts';
@@ -22,6 +21,7 @@ import { scheduleTask } from '../../src/tasks/store.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createReplayKind } from '../../src/webhooks/log/replay.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
+import { countedSide } from '../support/counted-side.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -130,7 +130,7 @@ async function openWorld(env: Record<string, string>): Promise<Opened> {
     clock,
     knobs,
     logged,
-    side: kyselyOn(database),
+    side: countedSide(database, test.app.db.changes),
     async close() {
       database.close();
       await test.close();

@@ -32,11 +32,10 @@ export type PostedMail = { message: ReceivedMessageRow; recipients: ReceivedReci
 
 const messageOfTask = statement((db, param: Param<{ id: TaskId }>) =>
   db
-    .selectFrom('receivedMessages')
-    .selectAll()
-    .where('id', '=', (where) =>
-      where.selectFrom('receivedTasks').select('messageId').where('id', '=', param('id')),
-    ),
+    .selectFrom('receivedTasks as task')
+    .innerJoin('receivedMessages as message', 'message.id', 'task.messageId')
+    .selectAll('message')
+    .where('task.id', '=', param('id')),
 );
 
 const recipientsOfTask = statement((db, param: Param<{ id: TaskId }>) =>

@@ -14,8 +14,8 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import { startTasks } from '../../tasks/engine.ts';
 import type { TaskKind } from '../../tasks/kind.ts';
-import type { PartApp } from '../../thread-app.ts';
-import { createPostKind } from '../../webhooks/posting/kind.ts';
+import type { PartApp, QueryingApp } from '../../thread-app.ts';
+import { createPostKind, type PostingApp } from '../../webhooks/posting/kind.ts';
 import type { PostOutcome } from '../../webhooks/posting/post.ts';
 import { endRouteSuspensions } from '../store.ts';
 import { type DeliveringApp, deliverToRoute, postToRoute, type RoutePost } from './deliver.ts';
@@ -35,7 +35,7 @@ export type RouteCalls = {
 const HEAP_MEGABYTES = 256;
 
 /** Starts the work. */
-function startRoutePosts(app: PartApp): Part<RouteCalls> {
+function startRoutePosts(app: QueryingApp): Part<RouteCalls> {
   const htmlText = createHtmlText(app);
   const parser = createMessageParser(app, htmlText);
   const work = startTasks(app, [createRoutePostKind({ ...app, parser })]);
@@ -62,13 +62,13 @@ export function routeCalls(app: PartApp): RouteCalls {
 }
 
 /** Returns the kind of the posts to routes. */
-export function createRoutePostKind(partApp: PartApp & Pick<DeliveringApp, 'parser'>): TaskKind {
-  const app: DeliveringApp = {
-    ...partApp,
-    links: createDownloadLinks(partApp),
-    memory: new PostMemory(partApp.clock),
-    findMail: readingTogether(partApp.db.read, findPostedMail),
-    findBlob: readingTogether(partApp.db.read, findBlob),
+export function createRoutePostKind(postingApp: PostingApp & Pick<DeliveringApp, 'parser'>): TaskKind {
+  const app: PostingApp & DeliveringApp = {
+    ...postingApp,
+    links: createDownloadLinks(postingApp),
+    memory: new PostMemory(postingApp.clock),
+    findMail: readingTogether(postingApp.db.read, findPostedMail),
+    findBlob: readingTogether(postingApp.db.read, findBlob),
   };
   app.metrics.gauge(
     'inbound_post_bytes',
@@ -80,6 +80,7 @@ export function createRoutePostKind(partApp: PartApp & Pick<DeliveringApp, 'pars
     what: 'inbound route',
     idField: 'routeId',
     find: findReceiver,
+    table: 'inboundRoutes',
     closed: CLOSED,
     metric: { name: 'inbound_posts_total', help: 'Posts to inbound routes.' },
     lagMetric: {

@@ -2,10 +2,11 @@
  * Posts as a kind of task (tasks/kind.ts). Posts to an endpoint share a queue. An endpoint whose last post failed has one
  * slot, and all such endpoints together never take the last quarter: however many receivers are dead, the others are served.
  */
+import { AnswerCache } from '../../db/answer-cache.ts';
 import type { Tx, Write } from '../../db/operation.ts';
 import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { type LeasedTask, retryTask, type TaskEnd } from '../../tasks/store.ts';
-import type { PartApp } from '../../thread-app.ts';
+import type { PartApp, QueryingApp } from '../../thread-app.ts';
 import { NO_RESULT, type PostOutcome, resultOf } from './post.ts';
 import { nextAttempt, RETRY_DELAYS_MS } from './schedule.ts';
 import { closedAs, type Endpoint, type PostSettlement, type Settled } from './settle.ts';
@@ -23,6 +24,12 @@ const MS_PER_SECOND = 1_000;
 /** Delay of a post for which something was busy, in milliseconds. */
 const POSTPONED_MS = 5_000;
 
+/** Maximum number of endpoints that are kept until they change: a few MB. */
+const MAX_KEPT_ENDPOINTS = 1_000;
+
+/** What posts need of the app. */
+export type PostingApp = PartApp & { db: Pick<QueryingApp['db'], 'changes'> };
+
 /** Nothing was posted: it cannot be, or something is busy and a later attempt may succeed. */
 export type Unposted = { kind: 'unpostable'; error: string } | { kind: 'postponed' };
 
@@ -38,6 +45,8 @@ type Posting<Receiver extends Endpoint> = {
   /** Returns when the oldest of all that waits to be posted was created, in Unix milliseconds; undefined when nothing waits. */
   findOldest(tx: Tx): Promise<number | undefined>;
   find(tx: Tx, id: string): Promise<Receiver | undefined>;
+  /** The table of the endpoints. */
+  table: 'webhookEndpoints' | 'inboundRoutes';
   /** State and error of posts that wait for an endpoint which gets no more of them. */
   closed: Readonly<Record<'disabled' | 'deleted', { state: 'failed' | 'skipped'; error: string }>>;
   settle: Write<readonly PostSettlement[], Settled[]>;
@@ -48,7 +57,7 @@ type Posting<Receiver extends Endpoint> = {
 
 /** Returns the kind of the posts of a feature. */
 export function createPostKind<Receiver extends Endpoint>(
-  app: PartApp,
+  app: PostingApp,
   posting: Posting<Receiver>,
 ): TaskKind {
   const { clock, config, db, random } = app;
@@ -59,8 +68,7 @@ export function createPostKind<Receiver extends Endpoint>(
   });
   const windows = new Windows(config.webhooks.maxOpenPerEndpoint);
   const settlements = new Settlements(app, posting.settle);
-
-  const findOnce = oncePerSlice((id) => posting.find(db.read, id));
+  const find = keepingEndpoints(app, posting);
 
   async function settle(
     task: LeasedTask,
@@ -99,7 +107,7 @@ export function createPostKind<Receiver extends Endpoint>(
     backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],
     prepare: () => db.commit(posting.endSuspensions, undefined),
     async rules(id): Promise<QueueRules> {
-      const endpoint = await posting.find(db.read, id);
+      const endpoint = await find(id);
       if (!endpoint?.isEnabled) return { limits: [{ key: id, max: 1 }] };
       const isFailing = endpoint.failingSince !== null;
       return {
@@ -112,7 +120,7 @@ export function createPostKind<Receiver extends Endpoint>(
       };
     },
     async run(task: RunningTask) {
-      const endpoint = await findOnce(task.queueKey);
+      const endpoint = await find(task.queueKey);
       if (!endpoint?.isEnabled) {
         const { state, error } = posting.closed[closedAs(endpoint)];
         return end(task, state, error);
@@ -140,15 +148,14 @@ export function createPostKind<Receiver extends Endpoint>(
   };
 }
 
-/** Returns a function that reads an endpoint once for all posts that begin in one turn of the event loop, as those of a lease do. */
-function oncePerSlice<Found>(find: (id: string) => Promise<Found>): typeof find {
-  const found = new Map<string, Promise<Found>>();
-  return (id) => {
-    if (found.size === 0) setImmediate(() => found.clear());
-    const endpoint = found.get(id) ?? find(id);
-    found.set(id, endpoint);
-    return endpoint;
-  };
+/** Returns a function that finds an endpoint, and reads it again only when it has changed. */
+function keepingEndpoints<Receiver extends Endpoint>(
+  { db }: PostingApp,
+  posting: Pick<Posting<Receiver>, 'find' | 'table'>,
+): (id: string) => Promise<Receiver | undefined> {
+  const options = { changes: db.changes, tables: [posting.table], maxSize: MAX_KEPT_ENDPOINTS };
+  const endpoints = new AnswerCache<string, Receiver | undefined>({ ...options, sizeOf: () => 1 });
+  return (id) => endpoints.get(id, () => posting.find(db.read, id));
 }
 
 const ANSWERS = {

@@ -9,9 +9,9 @@ import type { PartApp } from '../../thread-app.ts';
 import type { PostSettlement, Settled } from './settle.ts';
 
 /** Maximum number of posts of one write, so that other writes wait only a short time. */
-const MAX_SETTLED = 100;
+const MAX_SETTLED = 200;
 /** Minimum time from one write to the next, in milliseconds. A post that waits for it holds no slot. */
-const INTERVAL_MS = 20;
+const INTERVAL_MS = 50;
 
 type Waiting = PromiseWithResolvers<Settled> & { settlement: PostSettlement };
 

@@ -330,3 +330,16 @@ test('routes to one host together have no more open posts than the setting allow
     await world.until('all have ended', ended(world));
     assert.equal(postsTo('shared'), 10);
   }));
+
+test('whatever a post reads of its route is read again once it has changed', () =>
+  inWorld(async ({ test: { app }, addRoute, setRoute }) => {
+    const { id } = await addRoute();
+    for (const change of [
+      ...[{ destination: 'https://other.example/' }, { enabled: 0 as const }, { secretSealed: 'other' }],
+      ...[{ failingSince: 1 }, { warnedAt: 1 }, { consecutiveFailures: 1 }, { suspendedUntil: 1 }],
+    ]) {
+      const before = app.db.changes.count('inboundRoutes', id);
+      await setRoute(change);
+      assert.notEqual(app.db.changes.count('inboundRoutes', id), before, Object.keys(change).join());
+    }
+  }));
