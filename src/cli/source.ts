@@ -1,6 +1,6 @@
-/** `postrider source`: shows the addresses from which mail leaves, and warms them up. */
+/** `postrider source`: shows the addresses from which mail leaves, suspends, resumes and probes them, and warms them up. */
 import type { Command } from 'commander';
-import type { ShownSources } from '../queue/sources/admin-api.ts';
+import type { ShownProbe, ShownSources } from '../queue/sources/admin-api.ts';
 import type { ShownPool, ShownSource } from '../queue/sources/list.ts';
 import type { WarmUpProgress } from '../queue/sources/warm-up/progress.ts';
 import { isoTime } from '../system/clock.ts';
@@ -13,7 +13,7 @@ export function addSourceCommands(program: Command, terminal: Terminal): void {
   const source = program
     .command('source')
     .description(
-      'Show the sources of outgoing mail, which are the addresses from which it leaves (outbound.sources), and warm them up.',
+      'Show the sources of outgoing mail, which are the addresses from which it leaves (outbound.sources), suspend, resume and probe them, and warm them up.',
     );
   source
     .command('list')
@@ -25,7 +25,52 @@ export function addSourceCommands(program: Command, terminal: Terminal): void {
           [formatSources(sources), ...(pools.length === 0 ? [] : [formatPools(pools)])].join('\n\n'),
       }),
     );
+  addSuspensionCommands(source, terminal);
   addWarmUpCommands(source, terminal);
+}
+
+function addSuspensionCommands(source: Command, terminal: Terminal): void {
+  source
+    .command('suspend')
+    .description('Let no mail leave from a source until it is resumed, also after a restart.')
+    .argument('<name>')
+    .option('--reason <text>', 'why, as the list and the log show it')
+    .action((name: string, { reason }: { reason?: string }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const path = `/sources/${encodeURIComponent(name)}/suspension`;
+        const body = reason === undefined ? {} : { reason };
+        const answer = await control.request<{ name: string }>('PUT', path, body);
+        show(
+          answer,
+          () => `Suspended the source ${answer.name}. Mail that is about to be sent still leaves from it.`,
+        );
+      }),
+    );
+  source
+    .command('resume')
+    .description('Use a source again, whether it was suspended by hand or because an address has failed.')
+    .argument('<name>')
+    .action(
+      requestAction<{ name: string }>(terminal, {
+        request: 'DELETE /sources/:name/suspension',
+        text: ({ name }) => `Resumed the source ${name}`,
+      }),
+    );
+  source
+    .command('probe')
+    .description(
+      'Find out now, without any mail, whether mail can leave from each address of a source. One that fails is suspended, and one that answers is used again.',
+    )
+    .argument('<name>')
+    .action(requestAction<ShownProbe>(terminal, { request: 'POST /sources/:name/probe', text: formatProbe }));
+}
+
+function formatProbe({ addresses }: ShownProbe): string {
+  return addresses
+    .map(
+      ({ address, fault }) => `${address}: ${fault === null ? 'mail can leave from it' : printable(fault)}`,
+    )
+    .join('\n');
 }
 
 function addWarmUpCommands(source: Command, terminal: Terminal): void {
@@ -66,13 +111,13 @@ function addWarmUpCommands(source: Command, terminal: Terminal): void {
 }
 
 function formatSources(sources: readonly ShownSource[]): string {
-  const rows = sources.map(({ name, addresses, ehlo, proxy, pools, suspended, warmUp }) => [
+  const rows = sources.map(({ name, addresses, ehlo, proxy, pools, ...source }) => [
     name,
     addresses.join(', '),
     ehlo,
     proxy ? `${proxy.kind} ${proxy.address} port ${proxy.port}` : 'this machine',
     pools.join(', '),
-    suspended.length === 0 ? describeUse(warmUp) : suspended.map(describeSuspension).join('; '),
+    describeState(source),
   ]);
   const headings = ['name', 'addresses', 'EHLO', 'through', 'pools', 'state'];
   return formatList(headings, rows, 'No sources: mail leaves from the address that the system chooses.');
@@ -87,6 +132,20 @@ function formatPools(pools: readonly ShownPool[]): string {
     kind ?? 'all',
   ]);
   return formatTable(['pool', 'sources', 'mail of tenant', 'to domain', 'kind'], rows);
+}
+
+function describeState({
+  suspendedByHand,
+  suspended,
+  warmUp,
+}: Pick<ShownSource, 'suspendedByHand' | 'suspended' | 'warmUp'>): string {
+  if (suspendedByHand) return describeByHand(suspendedByHand);
+  return suspended.length === 0 ? describeUse(warmUp) : suspended.map(describeSuspension).join('; ');
+}
+
+function describeByHand({ reason, since }: NonNullable<ShownSource['suspendedByHand']>): string {
+  const begun = `suspended by the operator since ${isoTime(since)}`;
+  return reason === null ? begun : `${begun}: ${printable(reason)}`;
 }
 
 function describeUse(warmUp: WarmUpProgress | null): string {

@@ -71,7 +71,7 @@ test('a row of links joins the pages of the queue, and marks the present one', a
   for (const path of [...pages, '/deliver-test', '/emails', '/broadcasts']) {
     const { html } = await operator.open(`/operator${path}`);
     const row = /<nav class="tabs" aria-label="Queue">.*?<\/nav>/s.exec(html)?.[0] ?? '';
-    assert.equal(row.split('<a ').length, 11, path);
+    assert.equal(row.split('<a ').length, 12, path);
     assert.deepEqual(
       [...row.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, href]) => href),
       [`/operator${path}`],

@@ -6,6 +6,7 @@ import ipaddr from 'ipaddr.js';
 import { bounceDomain } from '../../domains/records.ts';
 import { listSources, type ShownSource } from '../../queue/sources/list.ts';
 import { proveAddress } from '../../queue/sources/proof.ts';
+import { isoTime } from '../../system/clock.ts';
 import { type Check, type CheckContext, type Finding, findingsOf } from '../check.ts';
 
 const { ok, warn, fail } = findingsOf('sources');
@@ -16,15 +17,26 @@ export const sources = {
   name: 'sources',
   isForProduction: true,
   async run(context: SourcesContext) {
-    const found = (await listSources(context)).flatMap((source) =>
-      source.addresses.map((address) => {
+    const found = (await listSources(context)).flatMap((source) => {
+      const { name, suspendedByHand } = source;
+      if (suspendedByHand) return [describeByHand(name, suspendedByHand)];
+      return source.addresses.map((address) => {
         const suspended = source.suspended.find((one) => one.address === address);
         return suspended ? describeSuspended(source, suspended) : checkAddress(context, source, address);
-      }),
-    );
+      });
+    });
     return Promise.all(found);
   },
 } satisfies Check;
+
+function describeByHand(
+  name: string,
+  { reason, since }: NonNullable<ShownSource['suspendedByHand']>,
+): Finding {
+  const begun = `no mail leaves from it since ${isoTime(since)}, because an operator has suspended it`;
+  const says = reason === null ? begun : `${begun}: ${reason}`;
+  return warn(name, says, `resume it by "postrider source resume ${name}" once its mail may leave again`);
+}
 
 function describeSuspended(
   { name, proxy }: ShownSource,

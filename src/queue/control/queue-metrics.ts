@@ -23,7 +23,10 @@ export function watchQueue(
     labels: ['source'],
     async read() {
       const sources = await listSources({ config, db, clock });
-      return sources.map(({ name: source, suspended }) => ({ labels: { source }, value: suspended.length }));
+      return sources.map(({ name: source, addresses, suspended, suspendedByHand }) => {
+        const kept = suspendedByHand ? addresses : suspended;
+        return { labels: { source }, value: kept.length };
+      });
     },
   });
   metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>

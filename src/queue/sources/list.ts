@@ -1,9 +1,10 @@
 /** Lists the sources as the operator sees them, without secrets. */
 import type { App } from '../../app.ts';
+import type { OperatorSuspensionRow } from '../../db/outbound-tables.ts';
 import { configuredPools, configuredSources } from './configured.ts';
 import type { Pool, Source } from './source.ts';
 import { suspensionsOf } from './sources.ts';
-import { listSuspensions } from './store.ts';
+import { listOperatorSuspensions, listSuspensions } from './store.ts';
 import { progressOf, type WarmUpProgress } from './warm-up/progress.ts';
 import { listFirstAttempts, listWarmUps } from './warm-up/store.ts';
 import { dayOf } from './warm-up/warm-up.ts';
@@ -20,6 +21,8 @@ export type ShownSource = {
   pools: string[];
   /** Addresses from which no mail leaves at present. Times are in Unix milliseconds; `until` is that of the next probe. */
   suspended: { address: string; reason: string; since: number; until: number }[];
+  /** The word of the operator, by which no mail leaves from the source; null without one. The time is in Unix milliseconds. */
+  suspendedByHand: { reason: string | null; since: number } | null;
   /** Null when the source is not warmed up. */
   warmUp: WarmUpProgress | null;
 };
@@ -46,6 +49,7 @@ export async function listSources({
     return warmUp ? progressOf(warmUp, counts, now) : null;
   };
   const suspensions = await listSuspensions(db.read);
+  const byHand = await listOperatorSuspensions(db.read);
   const pools = configuredPools(config);
   return configuredSources(config).map((source) => ({
     name: source.name,
@@ -62,8 +66,14 @@ export async function listSources({
       since,
       until,
     })),
+    suspendedByHand: wordOf(byHand, source.name),
     warmUp: warmUpOf(source.name),
   }));
+}
+
+function wordOf(suspensions: readonly OperatorSuspensionRow[], name: string): ShownSource['suspendedByHand'] {
+  const found = suspensions.find(({ source }) => source === name);
+  return found ? { reason: found.reason, since: found.since } : null;
 }
 
 function proxyOf({ way }: Source): ShownSource['proxy'] {

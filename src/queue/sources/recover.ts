@@ -1,22 +1,16 @@
 /** Ends suspensions: it probes the addresses of sources that are suspended, so that no mail has to find out. */
-import { isIPv6 } from 'node:net';
 import type { App } from '../../app.ts';
 import { probeSource } from '../../system/dial/probe-source.ts';
-import { SourceError } from '../../system/dial/source-failure.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import { configuredSources } from './configured.ts';
-import { dialSource } from './dial-source.ts';
+import { findFault, type ProbeOne } from './probe.ts';
 import type { Source } from './source.ts';
 import { SUSPENDED_MS, suspensionsOf } from './sources.ts';
 import { listSuspensions, resumeAddresses, type Suspension, suspendAddresses } from './store.ts';
 
 const PERIOD_MS = 15_000;
-/** Maximum time of a probe. */
-const PROBE_MS = 10_000;
 /** Maximum number of probes at the same time. */
 const MAX_PROBES = 16;
-/** Addresses that stand for hosts of their family. Nothing is sent there. */
-const SOME_HOST = { ipv4: '192.0.2.1', ipv6: '2001:db8::1' };
 
 type ProbeApp = Pick<App, 'clock' | 'config' | 'db' | 'egress' | 'log' | 'wakeups'>;
 
@@ -30,7 +24,7 @@ export function createSourceProbes(app: ProbeApp): Work<'run'> {
 }
 
 /** Probes what has been suspended long enough, each with `probeOne`. Suspensions of sources that have changed or are gone end at once. */
-export async function probeSources(app: ProbeApp, probeOne: typeof probeSource = probeSource): Promise<void> {
+export async function probeSources(app: ProbeApp, probeOne: ProbeOne = probeSource): Promise<void> {
   const { clock, config, db, egress, log, wakeups } = app;
   if (egress.isHeld) return;
   const suspensions = await listSuspensions(db.read);
@@ -61,18 +55,13 @@ function isProbeDue({ until }: Suspension, now: number): boolean {
 
 /** Returns the suspension when it is over, and prolongs it otherwise. */
 async function probe(
-  app: ProbeApp,
-  { suspension, source, probeOne }: { suspension: Suspension; source: Source; probeOne: typeof probeSource },
+  { clock, db }: ProbeApp,
+  { suspension, source, probeOne }: { suspension: Suspension; source: Source; probeOne: ProbeOne },
 ): Promise<Suspension | undefined> {
-  const { clock, db } = app;
-  try {
-    const host = isIPv6(suspension.address) ? SOME_HOST.ipv6 : SOME_HOST.ipv4;
-    await probeOne(clock, await dialSource(source, host), PROBE_MS);
-    return suspension;
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
-    const prolonged = { ...suspension, reason: error.message, until: clock.now() + SUSPENDED_MS };
-    await db.commit(suspendAddresses, { suspensions: [prolonged] });
-    return undefined;
-  }
+  const { address } = suspension;
+  const reason = await findFault(clock, { source, address }, probeOne);
+  if (reason === undefined) return suspension;
+  const prolonged = { ...suspension, reason, until: clock.now() + SUSPENDED_MS };
+  await db.commit(suspendAddresses, { suspensions: [prolonged] });
+  return undefined;
 }

@@ -18,7 +18,7 @@ import { SourceFailures } from './failures.ts';
 import { ipv4First, withoutIPv6 } from './families.ts';
 import { type Proof, proveAddress } from './proof.ts';
 import { fingerprintOf, type Hosts, type Pool, type Source } from './source.ts';
-import { listSuspensions, type Suspension, suspendAddresses } from './store.ts';
+import { listOperatorSuspensions, listSuspensions, type Suspension, suspendAddresses } from './store.ts';
 import { OTHER_PROVIDER } from './warm-up/curves.ts';
 import { WarmUps } from './warm-up/warm-up.ts';
 
@@ -64,13 +64,17 @@ export class Sources {
     const pool = poolFor(this.#pools, queue);
     if (!pool) return { kind: 'hosts', hosts, source: null };
     const suspensions = await listSuspensions(this.#app.db.read);
+    const byHand = await listOperatorSuspensions(this.#app.db.read);
     const warmUps = await this.#warmUps.read();
     const provider = providerOf(hosts.map(({ name }) => name));
     const states = new Map<Source, SourceState>();
     for (const source of pool.sources) {
       const place = { source: source.name, provider };
       const warmUpUntil = this.#warmUps.fullUntil(warmUps, place, queue.kind);
-      const state = await this.#stateOf(source, suspensions);
+      const held = byHand.find((one) => one.source === source.name);
+      const state = held
+        ? { usable: [], suspended: byHandText(held) }
+        : await this.#stateOf(source, suspensions);
       states.set(source, { ...state, warmUpUntil, isResting: isResting(source) });
     }
     return chooseSource(pool, { queue: nameOf(queue), hosts }, (source) => states.get(source) ?? UNKNOWN);
@@ -173,6 +177,12 @@ function providerOf(hosts: readonly string[]): string {
 /** Names a queue for the order of its sources. Mail that the operator has rerouted keeps its order. */
 function nameOf({ mode, kind, tenantId, domain }: DeliveryQueueName): string {
   return queueKeyOf({ mode, kind, tenantId }, domain);
+}
+
+/** Returns the reason for which a source is not used that the operator has suspended. */
+function byHandText({ reason }: { reason: string | null }): string {
+  const suspended = 'the operator of this server has suspended it';
+  return reason === null ? suspended : `${suspended} (${reason})`;
 }
 
 const UNKNOWN: SourceState = {

@@ -1,6 +1,6 @@
-/** Stores which addresses of sources are suspended. All SQL of the table is here, and nothing else writes it. */
+/** Stores which addresses of sources are suspended, and which sources the operator has suspended. All SQL of both tables is here, and nothing else writes them. */
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { SourceSuspensionRow } from '../../db/outbound-tables.ts';
+import type { OperatorSuspensionRow, SourceSuspensionRow } from '../../db/outbound-tables.ts';
 import { deleteRows, findRow, putRow } from '../../db/rows.ts';
 
 /**
@@ -38,7 +38,36 @@ export const resumeAddresses = defineWrite(
   },
 );
 
-/** Returns all suspensions. */
+/** Suspends a source for the operator. */
+export const suspendSource = defineWrite(
+  'sources.suspendByHand',
+  async (tx, suspension: OperatorSuspensionRow): Promise<void> => {
+    await putRow(tx, 'operatorSuspensions', suspension);
+  },
+);
+
+/** Ends all suspensions of a source, also those of its addresses. Returns false when there are none. */
+export const resumeSource = defineWrite(
+  'sources.resumeByHand',
+  async (tx, { source }: { source: string }): Promise<boolean> => {
+    const isSuspended = await findRow(tx, 'operatorSuspensions', { source });
+    const address = await tx
+      .selectFrom('sourceSuspensions')
+      .select('address')
+      .where('source', '=', source)
+      .executeTakeFirst();
+    await deleteRows(tx, 'operatorSuspensions', { source });
+    await deleteRows(tx, 'sourceSuspensions', { source });
+    return isSuspended !== undefined || address !== undefined;
+  },
+);
+
+/** Returns the suspensions of the operator, also of sources that are no longer configured. */
+export function listOperatorSuspensions(tx: Tx): Promise<OperatorSuspensionRow[]> {
+  return tx.selectFrom('operatorSuspensions').selectAll().limit(MAX_SUSPENSIONS).execute();
+}
+
+/** Returns all suspensions of addresses. */
 export function listSuspensions(tx: Tx): Promise<Suspension[]> {
   return tx.selectFrom('sourceSuspensions').selectAll().limit(MAX_SUSPENSIONS).execute();
 }

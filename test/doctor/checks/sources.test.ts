@@ -6,7 +6,7 @@ import { sources } from '../../../src/doctor/checks/sources.ts';
 import { listOperatorRecords } from '../../../src/domains/operator-records.ts';
 import { configuredSources } from '../../../src/queue/sources/configured.ts';
 import { fingerprintOf } from '../../../src/queue/sources/source.ts';
-import { suspendAddresses } from '../../../src/queue/sources/store.ts';
+import { resumeSource, suspendAddresses, suspendSource } from '../../../src/queue/sources/store.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { lines, openDoctorWorld } from '../support.ts';
 
@@ -97,9 +97,20 @@ test('a suspended source is a finding, and the operator sees why and until when'
       proxy: { kind: 'socks5', address: '10.0.0.9', port: 1080 },
       pools: ['all'],
       suspended: [{ address, reason, since, until }],
+      suspendedByHand: null,
       warmUp: null,
     },
   ]);
+  await db.commit(suspendSource, { source: 'vm', reason: 'moved', since: now });
+  const [byHand] = await sources.run(context);
+  assert.deepEqual([byHand?.level, byHand?.subject], ['warn', 'vm']);
+  assert.match(
+    byHand?.says ?? '',
+    /^no mail leaves from it since \S+Z, because an operator has suspended it: moved$/,
+  );
+  assert.match(byHand?.advice ?? '', /^resume it by "postrider source resume vm"/);
+  await db.commit(resumeSource, { source: 'vm' });
+  await db.commit(suspendAddresses, { suspensions: [suspension] });
   // A suspension of other settings means nothing.
   const changed = await found(`${PTR}${A}${SPF}`, { ...SOURCE, socks5: '10.0.0.8:1080' });
   assert.match(changed.join(), /^ok /);

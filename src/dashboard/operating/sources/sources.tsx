@@ -3,13 +3,14 @@ import { isIPv6 } from 'node:net';
 import type { DoctorAnswer } from '../../../doctor/admin-api.ts';
 import type { Finding } from '../../../doctor/check.ts';
 import { path } from '../../../http/json/calls.ts';
-import type { ShownSources } from '../../../queue/sources/admin-api.ts';
+import type { ShownProbe, ShownSources } from '../../../queue/sources/admin-api.ts';
 import type { ShownPool, ShownSource } from '../../../queue/sources/list.ts';
 import { Foreign, Heading, Sentence, Status, Time, type Tone } from '../../frame/elements.tsx';
 import { isWhole, Later } from '../../frame/later.tsx';
 import { Table } from '../../frame/lists.tsx';
 import { type Contexts, definePage, fieldOf } from '../../page.ts';
 import { TenantLink } from '../tenant-link.tsx';
+import { ByHand, probeView, SourceActions, SuspendForm } from './suspensions.tsx';
 import { dayText, WarmUps } from './warm-ups.tsx';
 
 type Context = Contexts['operator'];
@@ -38,6 +39,7 @@ export const sourcesPage = definePage({
           ) : (
             <>
               <SourceTable context={context} sources={shown.sources} />
+              <SuspendForm context={context} sources={shown.sources} />
               <PoolTable context={context} pools={shown.pools} />
               <h2>{texts.checks}</h2>
               <p>{texts.checksText}</p>
@@ -58,6 +60,32 @@ export const sourcesPage = definePage({
         const address = path`/sources/${fieldOf(form, 'source')}/warm-up`;
         await operator.put(address, { curve: fieldOf(form, 'curve') });
         return { to: here, said: 'saved' };
+      },
+    },
+    suspend: {
+      logs: ['source', 'reason'],
+      async run({ operator, path: here }, form) {
+        const reason = fieldOf(form, 'reason').trim();
+        const address = path`/sources/${fieldOf(form, 'source')}/suspension`;
+        await operator.put(address, reason === '' ? {} : { reason });
+        return { to: here, said: 'saved' };
+      },
+    },
+    resume: {
+      logs: ['source'],
+      async run({ operator, path: here }, form) {
+        await operator.delete(path`/sources/${fieldOf(form, 'source')}/suspension`);
+        return { to: here, said: 'saved' };
+      },
+    },
+    probe: {
+      logs: ['source'],
+      async run(context, form) {
+        const source = fieldOf(form, 'source');
+        return probeView(
+          context,
+          await context.operator.post<ShownProbe>(path`/sources/${source}/probe`, {}),
+        );
       },
     },
     stop: {
@@ -85,15 +113,20 @@ function SourceTable({ context, sources }: { context: Context; sources: readonly
         { label: texts.through, cell: ({ proxy }) => proxyText(context, proxy) },
         { label: texts.pools, cell: ({ pools }) => <Foreign text={pools.join(', ')} /> },
         { label: texts.warmUp, cell: ({ warmUp }) => (warmUp ? dayText(context, warmUp) : texts.warm) },
+        {
+          label: context.texts.frame.actions,
+          cell: (source) => <SourceActions context={context} source={source} />,
+        },
       ]}
     />
   );
 }
 
-/** Each address of a source with its state. */
+/** The word of the operator about a source, and each address with its state. */
 function Addresses({ context, source }: { context: Context; source: ShownSource }) {
   return (
     <>
+      <ByHand context={context} source={source} />
       {source.addresses.map((address) => (
         <div key={address}>
           <code>{address}</code> <AddressState context={context} source={source} address={address} />
@@ -106,7 +139,7 @@ function Addresses({ context, source }: { context: Context; source: ShownSource 
 type AddressProps = { context: Context; source: ShownSource; address: string };
 
 /** An address that is suspended is probed until it answers. One of IPv6 is not used before it is proven. */
-function AddressState({ context, source: { suspended, ipv6 }, address }: AddressProps) {
+function AddressState({ context, source: { suspended, suspendedByHand, ipv6 }, address }: AddressProps) {
   const { sources: texts } = context.texts;
   const suspension = suspended.find((one) => one.address === address);
   if (suspension)
@@ -117,6 +150,7 @@ function AddressState({ context, source: { suspended, ipv6 }, address }: Address
         <Time context={context} at={suspension.until} />
       </>
     );
+  if (suspendedByHand) return null;
   if (isIPv6(address) && ipv6 === 'proven') return <Status tone="neutral">{texts.onlyProven}</Status>;
   return <Status tone="good">{texts.inUse}</Status>;
 }

@@ -190,6 +190,18 @@ export const healthFindings: readonly Translation[] = [
     'look at "postrider queue site {1}", and at what it says about senders',
     'sehen Sie „postrider queue site {1}“ an, und was dort über Absender gesagt wird',
   ],
+  [
+    'no mail leaves from it since {1}, because an operator has suspended it: {2}',
+    'seit {1} geht keine E-Mail von ihr ab, weil ein Betreiber sie ausgesetzt hat: {2}',
+  ],
+  [
+    'no mail leaves from it since {1}, because an operator has suspended it',
+    'seit {1} geht keine E-Mail von ihr ab, weil ein Betreiber sie ausgesetzt hat',
+  ],
+  [
+    'resume it by "postrider source resume {1}" once its mail may leave again',
+    'setzen Sie sie mit „postrider source resume {1}“ fort, sobald wieder E-Mails von ihr abgehen dürfen',
+  ],
   ['its mail waits until {1}', 'seine E-Mails warten bis {1}'],
   ['its mail is slowed down until {1}', 'seine E-Mails sind bis {1} gedrosselt'],
   [

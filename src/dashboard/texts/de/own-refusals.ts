@@ -154,4 +154,13 @@ export const ownRefusals: readonly Translation[] = [
     'The program has another version than the page; load the page again',
     'Das Programm hat eine andere Version als die Seite; laden Sie die Seite neu.',
   ],
+  ['The source {1} is not suspended', 'Die Quelle {1} ist nicht ausgesetzt.'],
+  [
+    'Nothing leaves this restored installation until it is released',
+    'Von dieser wiederhergestellten Installation geht nichts ab, bis sie freigegeben wird.',
+  ],
+  [
+    'No daemon runs, so nothing is being delivered',
+    'Der Dienst läuft nicht, deshalb wird nichts zugestellt.',
+  ],
 ];
