@@ -37,7 +37,8 @@ test('each entry is shown with what keeps the mail, until when and why, and text
   const { html, status } = await operator.open(PATH);
   assert.equal(status, 200);
   assert.match(html, /href="\/operator\/queue\/site\?name=mx1\.one\.example%2Cmx2\.one\.example"/);
-  assert.match(html, /all sites of google<\/td><td>all<\/td><td class="number">0<\/td>/);
+  assert.match(html, /<td>all sites of google<\/td><td>the back-off rule/);
+  assert.match(html, /mail from the source main/);
   assert.match(html, /the back-off rule <code>slower<\/code> \(Recipients per minute: 60\)/);
   assert.match(html, /a rest after failures<\/td>/);
   assert.match(html, /connections that it has refused \(Connections: 3\)/);

@@ -9,6 +9,7 @@ import { isTooWide, openPagesOf } from './dashboard/pages.ts';
 
 const HOSTS = 'mx1.one.example,mx2.one.example';
 const ended: (number | null)[] = [];
+const lifted: (string | null)[] = [];
 const sites = sitesWith({
   explainSites: async ({ name }) => {
     const one = siteAt(HOSTS, testApp.tenantId);
@@ -17,6 +18,10 @@ const sites = sitesWith({
   async disconnect({ connection }) {
     ended.push(connection);
     return [{ id: 7, host: null, address: null, site: HOSTS, how: 'cut' }];
+  },
+  async liftRests({ restriction }) {
+    lifted.push(restriction);
+    return [{ kind: 'rest', site: HOSTS, until: null, reason: null }];
   },
   async listKept() {
     const kept = keptAt(HOSTS, testApp.tenantId);
@@ -33,6 +38,7 @@ after(async () => {
 const operator = await logIn(testApp, { isOperator: true, tenantId: null });
 await operator.open('/operator/sources');
 await operator.submit('start', { source: 'two', curve: 'standard' });
+await operator.submit('suspend', { source: 'one', reason: 'it is on a blocklist' });
 const german = await logIn(testApp, { isOperator: true, tenantId: null });
 await german.open('/account');
 await german.submit('profile', { language: 'de' });
@@ -76,6 +82,23 @@ test('a connection is cut off, and all end', async () => {
   await visitor.sees('The connections end.');
   await visitor.submit('End all connections');
   assert.deepEqual(ended, [7, null]);
+  assert.deepEqual(visitor.faults, []);
+  await visitor.close();
+});
+
+test('a rule is lifted in the list of resting sites, and a source is suspended, probed and resumed', async () => {
+  const visitor = await enter(operator);
+  await visitor.open(PATHS.resting);
+  const form = (name: string) => visitor.page.getByRole('form', { name, exact: true });
+  await visitor.submit('Lift', form('Lift: slower provider google'));
+  await visitor.sees('Lifted. What waits is tried now.');
+  assert.deepEqual(lifted, ['slower - - provider google']);
+  await visitor.open(PATHS.sources);
+  await visitor.submit('Resume', form('Resume: one'));
+  await visitor.sees('Saved');
+  await visitor.submit('Probe', form('Probe: one'));
+  await visitor.sees('this machine does not have the address of the source');
+  await visitor.takeScreenshot('delivery probe');
   assert.deepEqual(visitor.faults, []);
   await visitor.close();
 });

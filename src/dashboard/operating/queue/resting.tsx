@@ -80,12 +80,6 @@ function KeptTable({ context, kept }: { context: OperatorContext; kept: readonly
       empty={texts.none}
       columns={[
         { label: sites.site, cell: (one) => <Place context={context} one={one} /> },
-        { label: texts.mail, cell: (one) => <Whose context={context} one={one} /> },
-        {
-          label: texts.waiting,
-          isNumeric: true,
-          cell: ({ waiting }) => context.formats.number(waiting),
-        },
         { label: texts.cause, cell: (one) => <Cause context={context} one={one} /> },
         {
           label: texts.until,
@@ -94,6 +88,11 @@ function KeptTable({ context, kept }: { context: OperatorContext; kept: readonly
               <Time context={context} at={until} otherwise={texts.open} />
             ),
         },
+        {
+          label: texts.waiting,
+          isNumeric: true,
+          cell: ({ waiting }) => context.formats.number(waiting),
+        },
         { label: texts.reason, cell: ({ reason }) => reason && <Foreign text={reason} /> },
         { label: frame.actions, cell: (one) => <Ends context={context} one={one} /> },
       ]}
@@ -101,27 +100,29 @@ function KeptTable({ context, kept }: { context: OperatorContext; kept: readonly
   );
 }
 
-function Place({ context, one: { place } }: Props) {
+/** The site, or all sites of a provider, with the tenant and the source when the mail of others is not kept. */
+function Place({ context, one: { place, tenantId, source } }: Props) {
+  const { resting: texts, site } = context.texts;
   const provider = providerOfPlace(place);
-  if (provider !== undefined) return context.texts.site.ofProvider(provider);
-  return (
-    <a href={sitePath(place)}>
-      <Foreign text={place.replaceAll(',', ', ')} />
-    </a>
-  );
-}
-
-function Whose({ context, one: { tenantId, source } }: Props) {
-  const { resting: texts } = context.texts;
   return (
     <>
-      {tenantId !== null && (
-        <>
-          {texts.ofTenant} <TenantLink id={tenantId} />{' '}
-        </>
+      {provider === undefined ? (
+        <a href={sitePath(place)}>
+          <Foreign text={place.replaceAll(',', ', ')} />
+        </a>
+      ) : (
+        site.ofProvider(provider)
       )}
-      {source !== null && <Foreign text={texts.ofSource(source)} />}
-      {tenantId === null && source === null && texts.allMail}
+      {tenantId !== null && (
+        <div>
+          {texts.ofTenant} <TenantLink id={tenantId} />
+        </div>
+      )}
+      {source !== null && (
+        <div>
+          <Foreign text={texts.ofSource(source)} />
+        </div>
+      )}
     </>
   );
 }
@@ -149,16 +150,17 @@ function Cause({ context, one: { cause, restriction, limits } }: Props) {
 }
 
 /** What ends an entry before its time. A rate ends by itself at once. */
-function Ends({ context, one: { place, cause, restriction, hold } }: Props) {
+function Ends({ context, one: { place, tenantId, source, cause, restriction, hold } }: Props) {
   const { resting: texts, site, sites } = context.texts;
   const about = { name: place, ...(restriction && { restriction: restriction.id }) };
-  const labelled = (submit: string) => ({ context, about, submit, label: `${submit}: ${place}` });
+  const subject = [restriction?.rule, tenantId, source, place].filter(Boolean).join(' ');
+  const labelled = (submit: string) => ({ context, about, submit, label: `${submit}: ${subject}` });
   switch (cause) {
     case 'failures':
     case 'rule':
       return <ActionButton {...labelled(site.lift)} action="lift" />;
     case 'learned':
-      return <ActionButton {...labelled(texts.forget)} action="reset" />;
+      return <ActionButton {...labelled(texts.forgetLearned)} action="reset" />;
     case 'hold':
       return (
         <a href={changePath({ verb: 'release', hold: hold ?? '' })} aria-label={`${sites.resume}: ${place}`}>

@@ -44,7 +44,7 @@ export const sourcesPage = definePage({
               <h2>{texts.checks}</h2>
               <p>{texts.checksText}</p>
               <Later context={context} id="checks">
-                <Checks context={context} findings={checked?.findings ?? []} />
+                <Checks context={context} findings={checksOf(shown, checked?.findings ?? [])} />
               </Later>
               <WarmUps context={context} shown={shown} />
             </>
@@ -107,9 +107,18 @@ function SourceTable({ context, sources }: { context: Context; sources: readonly
       rows={sources}
       keyOf={({ name }) => name}
       columns={[
-        { label: texts.source, cell: ({ name }) => <code>{name}</code> },
+        {
+          label: texts.source,
+          cell: ({ name, ehlo }) => (
+            <>
+              <code>{name}</code>
+              <div>
+                EHLO <Foreign text={ehlo} />
+              </div>
+            </>
+          ),
+        },
         { label: texts.addresses, cell: (source) => <Addresses context={context} source={source} /> },
-        { label: texts.ehlo, cell: ({ ehlo }) => <Foreign text={ehlo} /> },
         { label: texts.through, cell: ({ proxy }) => proxyText(context, proxy) },
         { label: texts.pools, cell: ({ pools }) => <Foreign text={pools.join(', ')} /> },
         { label: texts.warmUp, cell: ({ warmUp }) => (warmUp ? dayText(context, warmUp) : texts.warm) },
@@ -183,6 +192,12 @@ function PoolTable({ context, pools }: { context: Context; pools: readonly Shown
       />
     </>
   );
+}
+
+/** Returns the findings about addresses. A source that the operator has suspended is not looked up, and the first table says so. */
+function checksOf({ sources }: ShownSources, findings: readonly Finding[]): Finding[] {
+  const names = new Set(sources.map(({ name }) => name));
+  return findings.filter(({ subject }) => !names.has(subject));
 }
 
 const TONES: Record<Finding['level'], Tone> = { ok: 'good', warn: 'warning', fail: 'bad' };

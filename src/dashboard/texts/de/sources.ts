@@ -7,7 +7,6 @@ export const sources: typeof english = {
   none: 'Keine Quellen sind eingestellt: E-Mails gehen von der Adresse ab, die das System wählt. Eingestellt werden sie in der Konfiguration:',
   source: 'Quelle',
   addresses: 'Adressen',
-  ehlo: 'Name in EHLO',
   through: 'Über',
   thisMachine: 'diese Maschine',
   proxies: { socks5: 'SOCKS5', 'proxy-protocol': 'PROXY-Protokoll' },

@@ -1,14 +1,12 @@
 /** Texts of the operator's page that lists what keeps the mail of sites. */
 export const resting = {
   title: 'Resting sites',
-  text: 'Sites whose mail rests, is suspended or is slowed down, and the numbers of connections that they have taught. The same site may stand here several times. Nothing here needs your help to end, but for what you have suspended.',
+  text: 'Sites whose mail rests, is suspended or is slowed down, and sites that have refused further connections. A site has a row for each reason. All of it ends by itself, except what you have suspended.',
   none: 'No site rests, and nothing slows one down.',
   shown: (count: string, total: string) => `${count} of ${total} are shown, the most mail first.`,
-  mail: 'Mail',
-  allMail: 'all',
-  ofTenant: 'of the tenant',
-  ofSource: (name: string) => `from the source ${name}`,
-  waiting: 'Recipients that wait',
+  ofTenant: 'mail of the tenant',
+  ofSource: (name: string) => `mail from the source ${name}`,
+  waiting: 'Waiting',
   cause: 'Kept by',
   causes: {
     failures: 'a rest after failures',
@@ -22,6 +20,7 @@ export const resting = {
   open: 'until you resume it',
   reason: 'Why',
   forget: 'Forget what it has taught',
+  forgetLearned: 'Forget',
   forgetText:
     'The number of connections that it takes, its failures and rests, and how often its replies have met back-off rules are forgotten: it is served as a new site. What rules have imposed stays.',
   learned: 'What it has taught',

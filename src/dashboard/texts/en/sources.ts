@@ -5,7 +5,6 @@ export const sources = {
   none: 'No sources are set: mail leaves from the address that the system chooses. They are set in the configuration:',
   source: 'Source',
   addresses: 'Addresses',
-  ehlo: 'Name in EHLO',
   through: 'Through',
   thisMachine: 'this machine',
   proxies: { socks5: 'SOCKS5', 'proxy-protocol': 'PROXY protocol' },
