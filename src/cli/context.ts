@@ -45,7 +45,8 @@ type Asked<Answer> = {
   request: `${ControlMethod} /${string}`;
   /** Question before something that cannot be undone, which the option `--yes` answers. */
   question?: (name: string) => string;
-  text: (answer: Answer) => string;
+  /** `isFiltered` is true when the command has options, which may select a part of what there is. */
+  text: (answer: Answer, isFiltered: boolean) => string;
 };
 
 /** Returns the action of a command that makes one request and shows the answer. */
@@ -60,7 +61,7 @@ export function requestAction<Answer>(terminal: Terminal, { request, question, t
       if (question && !yes) await confirm(terminal, question(name));
       const url = query === '' ? path : `${path}?${query}`;
       const answer = await control.request<Answer>(method as ControlMethod, url);
-      show(answer, () => text(answer));
+      show(answer, () => text(answer, query !== ''));
     });
   };
 }

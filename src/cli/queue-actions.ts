@@ -116,7 +116,7 @@ function read(verb: Verb, id: string | undefined, options: Options) {
   const criteria = { domain, site, tenant, kind, class: replyClass };
   const isSelected = Object.values(criteria).some((value) => value !== undefined);
   if ([id !== undefined, isSelected, all].filter(Boolean).length !== 1)
-    throw new UsageError('give the id of one email, or options that select mail, or --all');
+    throw new UsageError('give one of these: the id of one email, options that select mail, or --all');
   if (verb === 'reroute' && (to === undefined) === (end === undefined))
     throw new UsageError('give --to HOST or --end');
   const named = id?.startsWith('qa_') ? { hold: id } : { email: id };

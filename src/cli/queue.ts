@@ -51,8 +51,8 @@ function addList(queue: Command, terminal: Terminal): void {
     .action(
       requestAction<ListedRecipients>(terminal, {
         request: 'GET /queue/recipients',
-        text: ({ hasMore, recipients }) => {
-          const listed = recipientTable(recipients);
+        text: ({ hasMore, recipients }, isFiltered) => {
+          const listed = recipientTable(recipients, isFiltered ? 'No such mail waits.' : 'No mail waits.');
           return hasMore ? `${listed}\n(the first ${recipients.length}; there are more)` : listed;
         },
       }),
@@ -61,13 +61,13 @@ function addList(queue: Command, terminal: Terminal): void {
 
 const HEADINGS = ['email', 'tenant', 'to', 'state', 'tries', 'accepted', 'next attempt', 'last reply'];
 
-function recipientTable(recipients: readonly ShownRecipient[]): string {
+function recipientTable(recipients: readonly ShownRecipient[], empty: string): string {
   const rows = recipients.map((one) => [
     ...[one.emailId, shownTenant(one.tenantId), printable(one.to), one.state, String(one.attempts)],
     ...[short(one.acceptedAt), one.nextAttemptAt === null ? '-' : short(one.nextAttemptAt)],
     printable(one.diagnostic ?? ''),
   ]);
-  return formatList(HEADINGS, rows, 'No mail waits.');
+  return formatList(HEADINGS, rows, empty);
 }
 
 /** Returns a time without fractions of a second. */
@@ -125,7 +125,9 @@ function addShow(queue: Command, terminal: Terminal): void {
 }
 
 function emailText({ recipients, actions }: ShownEmail): string {
-  return [recipientTable(recipients), ...actions.map(actionLine)].join('\n');
+  return [recipientTable(recipients, 'No recipient of this email waits.'), ...actions.map(actionLine)].join(
+    '\n',
+  );
 }
 
 function domainText({ domain, site, replies, actions, ...stats }: ShownDomain): string {

@@ -88,8 +88,13 @@ function Result({ context, result }: { context: Context; result: Result }) {
     <section class="notice" aria-label={sites.result}>
       <p>
         <Status tone={isAccepted ? 'good' : 'bad'}>{isAccepted ? sites.accepted : sites.notAccepted}</Status>{' '}
-        <Foreign text={text} /> <ReplyClass context={context} name={replyClass} />
+        <Foreign text={text} />
       </p>
+      {replyClass !== null && (
+        <p>
+          <ReplyClass context={context} name={replyClass} />
+        </p>
+      )}
       {advice !== null && (
         <p>
           <Sentence context={context} text={advice} />

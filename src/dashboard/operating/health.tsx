@@ -147,7 +147,9 @@ function StatusFacts({
         [health.dataDir, <Foreign key="" text={status.dataDir} />],
         [
           health.threads,
-          status.threads.map(({ thread, p99Ms }) => health.delay(thread, number(p99Ms))).join(', '),
+          status.threads
+            .map(({ thread, p99Ms }) => health.delay(thread, number(Math.round(p99Ms))))
+            .join(', '),
         ],
       ]}
     />

@@ -49,12 +49,14 @@ const VERBS = [
   'reroute',
 ] as const satisfies readonly QueueVerb[];
 
+/** An empty criterion is refused: it is a variable of a script that was not set. */
+const criterion = Type.Optional(Type.String({ minLength: 1 }));
 /** Criteria of a selection (selection.ts). `tenant` is an id or a name; `site` is the key of a site, or one of its hosts. */
 const criteria = {
-  email: Type.Optional(Type.String()),
-  domain: Type.Optional(Type.String()),
-  site: Type.Optional(Type.String()),
-  tenant: Type.Optional(Type.String()),
+  email: criterion,
+  domain: criterion,
+  site: criterion,
+  tenant: criterion,
   kind: Type.Optional(Type.Enum(['transactional', 'broadcast'])),
   class: Type.Optional(Type.Enum([...REPLY_CLASSES])),
 };

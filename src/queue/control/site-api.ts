@@ -143,7 +143,7 @@ async function lookUpSites({ db, dns, ...app }: SiteApp, asked: string): Promise
 function unknownSite(asked: string): AppError {
   return new AppError(
     'not_found',
-    `No site is known by ${asked}: it is no host, key or domain of mail since the daemon started`,
+    `No site is known by ${asked}: no mail was routed to such a host, key or domain since the daemon started`,
   );
 }
 

@@ -100,7 +100,8 @@ test('held mail is not rescheduled', async () => {
 });
 
 test('an operator lists held mail and releases it, one email or all of it', async () => {
-  assert.match((await queue('list', '--state', 'held')).output, /^No mail waits\.$/m);
+  assert.match((await queue('list', '--state', 'held')).output, /^No such mail waits\.$/m);
+  assert.match((await queue('list')).output, /^No mail waits\.$/m);
   const ids = [await heldEmail(), await heldEmail(), await heldEmail()];
   const { output } = await queue('list', '--state', 'held');
   assert.match(output, /^EMAIL +TENANT +TO +STATE +TRIES +ACCEPTED +NEXT ATTEMPT +LAST REPLY\n/);
@@ -122,9 +123,10 @@ test('mail that is not held cannot be released, and a release names one email, a
     [[id], 1, /No recipient of this email is held/],
     [['em_01khq3z5vgxw1r8t6n2m4c9b7d'], 1, /Email not found/],
     [['qa_01khq3z5vgxw1r8t6n2m4c9b7d'], 1, /Hold not found/],
-    [[], 2, /give the id of one email/],
-    [[id, '--all'], 2, /give the id of one email/],
-    [['--domain', 'rcpt.example', '--all'], 2, /give the id of one email/],
+    [[], 2, /give one of these: the id of one email/],
+    [[id, '--all'], 2, /give one of these: the id of one email/],
+    [['--domain', ''], 1, /`domain` must not be empty/],
+    [['--domain', 'rcpt.example', '--all'], 2, /give one of these: the id of one email/],
   ] as const) {
     const answer = await queue('release', ...args);
     assert.equal(answer.code, code);

@@ -94,7 +94,10 @@ function RecipientTable({
           label: queue.replies,
           cell: ({ diagnostic, class: replyClass }) => (
             <>
-              <Foreign text={diagnostic} /> <ReplyClass context={context} name={replyClass} />
+              <Foreign text={diagnostic} />
+              <div>
+                <ReplyClass context={context} name={replyClass} />
+              </div>
             </>
           ),
         },

@@ -55,7 +55,7 @@ export const email: typeof english = {
     tls: 'Die Verbindung ließ sich nicht wie verlangt verschlüsseln',
     routing: 'Der Server nimmt für diese Domain keine Mail an',
     loop: 'Die Nachricht läuft im Kreis',
-    network: 'Der Server war nicht erreichbar',
+    network: 'Der Server war nicht erreichbar oder hat die Verbindung beendet',
     dns: 'Das DNS gab keine Antwort',
     protocol: 'Der Server hat die Sitzung nicht verstanden',
     expired: 'Die Zeit für die Zustellung ist abgelaufen',

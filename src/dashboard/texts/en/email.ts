@@ -53,7 +53,7 @@ export const email = {
     tls: 'The connection could not be encrypted as required',
     routing: 'The server does not take mail for this domain',
     loop: 'The message goes in circles',
-    network: 'The server could not be reached',
+    network: 'The server could not be reached, or ended the connection',
     dns: 'DNS gave no answer',
     protocol: 'The server did not understand the session',
     expired: 'The time for delivery has run out',
