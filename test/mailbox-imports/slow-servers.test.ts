@@ -131,7 +131,7 @@ async function assertUnknown(t: TestContext, { dial, plain }: Unknown): Promise<
   assert.deepEqual(end, { kind: 'interrupted', error, hasImported: false });
 }
 
-/** Starts a server that sends this, and calls `failed` when the client leaves it, or at once when it is silent. */
+/** Starts a server that sends this, and calls `failed` when the client leaves it, or at once when the server is silent. */
 async function startPlain(t: TestContext, text: string, failed: () => void): Promise<number> {
   const server = createServer((socket) => {
     t.after(() => socket.destroy());
@@ -159,7 +159,7 @@ for (const [what, unknown] of Object.entries<Unknown>({
   'refuses connections': { dial: refusing },
   'drops connections': { dial: dropping },
   'is silent': { plain: '' },
-  'ends connections': { plain: 'SSH-2.0-OpenSSH_9.2\r\n' },
+  'is that of another protocol': { plain: 'SSH-2.0-OpenSSH_9.2\r\n' },
 }))
   test(`an import does not tell that a port ${what}`, (t) => assertUnknown(t, unknown));
 

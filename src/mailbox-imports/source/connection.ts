@@ -217,8 +217,11 @@ export class SourceConnection {
   #transport(socket: Socket, { host, security }: SourceSettings): ImapTransport {
     let isFirst = true;
     const count = (octets: Buffer): void => {
-      if (isFirst) this.#hasGreeted = octets[0] === UNTAGGED;
-      isFirst = false;
+      if (isFirst) {
+        isFirst = false;
+        this.#hasGreeted = octets[0] === UNTAGGED;
+        if (!this.#hasGreeted) this.#fail(this.#unavailable('sends no greeting'));
+      }
       this.#leftBytes -= Math.max(octets.length, MIN_PIECE_BYTES);
       if (this.#leftBytes < 0) this.#fail(this.#unavailable('sends more than it was asked for'));
     };
