@@ -8,6 +8,7 @@ import {
 } from 'node:crypto';
 import {
   BasicConstraintsExtension,
+  Extension,
   SubjectAlternativeNameExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
@@ -24,6 +25,9 @@ export type Issued = {
 const HOUR_MS = 3_600_000;
 const ECDSA = { name: 'ECDSA', hash: 'SHA-256' };
 
+/** NameConstraints in DER with one permitted subtree, the DNS name `example` (RFC 5280 section 4.2.1.10). */
+const ONLY_BELOW_EXAMPLE = Buffer.from(`300da00b30098207${Buffer.from('example').toString('hex')}`, 'hex');
+
 type Subject = {
   /** DNS name in the certificate; absent for an authority. */
   name?: string;
@@ -32,6 +36,8 @@ type Subject = {
   /** Issuer; absent for a certificate that is signed by its own key. */
   issuer?: Issued;
   isAuthority?: boolean;
+  /** Set for an authority that may certify names below `example` alone; `true` for a critical extension. */
+  constraint?: boolean;
   validFrom?: number;
   expiresAt?: number;
 };
@@ -42,6 +48,7 @@ export async function issueCertificate({
   otherNames = [],
   issuer,
   isAuthority = false,
+  constraint,
   validFrom = Date.now() - HOUR_MS,
   expiresAt = Date.now() + HOUR_MS,
 }: Subject): Promise<Issued> {
@@ -50,6 +57,7 @@ export async function issueCertificate({
   const names = [name, ...otherNames].map((value) => ({ type: 'dns', value }) as const);
   const extensions = [
     new BasicConstraintsExtension(isAuthority, undefined, true),
+    ...(constraint === undefined ? [] : [new Extension('2.5.29.30', constraint, ONLY_BELOW_EXAMPLE)]),
     ...(isAuthority ? [] : [new SubjectAlternativeNameExtension(names)]),
   ];
   const common = {

@@ -36,6 +36,11 @@ export function verifyDane(
     return failed('certificate-not-trusted', 'no TLSA record of the host matches its certificates');
   if (trusted.some((certificate) => !isCurrent(certificate, now)))
     return failed('certificate-expired', 'a certificate is expired or not valid yet');
+  if (trusted.slice(1).some(constrainsNames))
+    return failed(
+      'certificate-not-trusted',
+      'an authority may certify only some names, which is not evaluated',
+    );
   const name = names.find((one) => leaf.checkHost(one, WHOLE_LABELS) !== undefined);
   if (name !== undefined) return { ok: true, name };
   return failed('certificate-host-mismatch', `the certificate is for another name than ${names.join(', ')}`);
@@ -57,7 +62,11 @@ function findPath(
   function climb(path: readonly X509Certificate[]): readonly X509Certificate[] | undefined {
     const [top] = path.slice(-1);
     // The record may hold the authority itself, which the server then need not send (RFC 7672 section 3.1.2).
-    if (!top || authorities.some((record) => hasIssued(record, top))) return top && path;
+    if (!top) return undefined;
+    for (const record of authorities) {
+      const held = heldIssuer(record, top);
+      if (held) return [...path, ...held];
+    }
     for (const issuer of unseen) {
       if (!issuer.ca || !top.checkIssued(issuer) || checksLeft-- <= 0) continue;
       if (!isSignedBy(top, issuer.publicKey)) continue;
@@ -72,13 +81,42 @@ function findPath(
   return leaf && climb([leaf]);
 }
 
-function hasIssued({ selector, matchingType, data }: TlsaRecord, certificate: X509Certificate): boolean {
-  if (matchingType !== 0) return false;
+/**
+ * Returns the authority that a record holds and that has issued the certificate, which is nothing for a record of a bare key; undefined when the
+ * record holds no issuer of it.
+ */
+function heldIssuer(
+  { selector, matchingType, data }: TlsaRecord,
+  certificate: X509Certificate,
+): readonly X509Certificate[] | undefined {
+  if (matchingType !== 0) return undefined;
   const bytes = Buffer.from(data, 'hex');
-  if (selector === 1)
-    return isSignedBy(certificate, createPublicKey({ key: bytes, format: 'der', type: 'spki' }));
+  if (selector === 1) {
+    const key = createPublicKey({ key: bytes, format: 'der', type: 'spki' });
+    return isSignedBy(certificate, key) ? [] : undefined;
+  }
   const authority = new X509Certificate(bytes);
-  return authority.ca && certificate.checkIssued(authority) && isSignedBy(certificate, authority.publicKey);
+  const hasIssued =
+    authority.ca && certificate.checkIssued(authority) && isSignedBy(certificate, authority.publicKey);
+  return hasIssued ? [authority] : undefined;
+}
+
+/** The object identifier 2.5.29.30, and the beginning of a BOOLEAN of one octet, in DER (RFC 5280 section 4.2.1.10). */
+const NAME_CONSTRAINTS = Buffer.from('0603551d1e', 'hex');
+const BOOLEAN = Buffer.from('0101', 'hex');
+
+/**
+ * Returns true when an authority may certify only some names, and says so by a critical extension. Node does not show extensions, and a program
+ * that does not evaluate a critical one must refuse the certificate (RFC 5280 section 4.2). The octets of the extension are searched for: the same
+ * octets in another place would have a good certificate refused, and never a bad one accepted.
+ */
+function constrainsNames({ raw }: X509Certificate): boolean {
+  for (let at = raw.indexOf(NAME_CONSTRAINTS); at >= 0; at = raw.indexOf(NAME_CONSTRAINTS, at + 1)) {
+    const next = at + NAME_CONSTRAINTS.length;
+    const isBoolean = raw.subarray(next, next + BOOLEAN.length).equals(BOOLEAN);
+    if (isBoolean && raw[next + BOOLEAN.length] !== 0) return true;
+  }
+  return false;
 }
 
 function isSignedBy(certificate: X509Certificate, key: KeyObject): boolean {

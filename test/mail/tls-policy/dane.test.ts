@@ -41,6 +41,42 @@ test('every selector and matching type names the certificate of a server, and th
     }
 });
 
+test('an authority whose names are limited by a critical extension is refused, wherever it stands in the chain', async () => {
+  const [critical, plain] = await Promise.all(
+    [true, false].map((constraint) => issueCertificate({ isAuthority: true, constraint })),
+  );
+  assert.ok(critical && plain);
+  const verdictOf = async (top: typeof authority, isSent = true) => {
+    const leaf = await issueCertificate({ name: HOST, issuer: top });
+    const certificates = isSent ? [leaf.certificate, top.certificate] : [leaf.certificate];
+    return verdict([tlsa(2, 0, isSent ? 1 : 0, top.certificate)], { certificates });
+  };
+  assert.equal(await verdictOf(critical), 'certificate-not-trusted');
+  assert.equal(await verdictOf(critical, false), 'certificate-not-trusted', 'the record holds the authority');
+  assert.equal(await verdictOf(plain), 'ok', 'an extension that is not critical may be ignored');
+  const between = await issueCertificate({
+    name: 'between',
+    issuer: authority,
+    isAuthority: true,
+    constraint: true,
+  });
+  const leaf = await issueCertificate({ name: HOST, issuer: between });
+  const certificates = [leaf.certificate, between.certificate, authority.certificate];
+  assert.equal(verdict([tlsa(2, 0, 1, authority.certificate)], { certificates }), 'certificate-not-trusted');
+  assert.equal(
+    verdict([tlsa(3, 0, 1, leaf.certificate)], { certificates }),
+    'ok',
+    'the server itself is named',
+  );
+});
+
+test('an authority that the record holds must be current', async () => {
+  const expired = await issueCertificate({ isAuthority: true, expiresAt: Date.now() - 1_000 });
+  const leaf = await issueCertificate({ name: HOST, issuer: expired });
+  const record = tlsa(2, 0, 0, expired.certificate);
+  assert.equal(verdict([record], { certificates: [leaf.certificate] }), 'certificate-expired');
+});
+
 test('a record of the certificate itself asks neither for its name nor for its dates', () => {
   const record = tlsa(3, 1, 1, server.certificate);
   assert.equal(verdict([record], { names: ['other.example'], now: Date.now() + 99 * HOUR_MS }), 'ok');
