@@ -4,6 +4,10 @@ import type { HostTls } from '../mail/tls-policy/host-tls.ts';
 import type { FetchedPolicy } from '../mail/tls-policy/sts-fetch.ts';
 import { allowsHost, type StsPolicy, stsPolicyLines } from '../mail/tls-policy/sts-policy.ts';
 import type { ReportedFailure, ReportedPolicy } from '../mail/tls-policy/tls-report.ts';
+import { createTargetGuard } from '../system/blocklist.ts';
+
+/** Behind an address translation, a machine knows only an address of its own network, which tells a receiver nothing. */
+const PUBLIC = createTargetGuard({ allow: [], own: [] });
 
 /** A host of the domain with which a session was to be opened. */
 export type ReportedSession = {
@@ -11,6 +15,8 @@ export type ReportedSession = {
   domain: string;
   host: string;
   address: string;
+  /** Address that the session left from; undefined when it is not known. */
+  from?: string | undefined;
   /** The proof that the session had to give. */
   tls: HostTls;
   opened: Pick<OpenedSmtp & { ok: true }, 'ok' | 'session'> | Extract<OpenedSmtp, { ok: false }>;
@@ -30,7 +36,7 @@ export function fetchFailure(
   type: Exclude<FetchedPolicy['kind'], 'policy'>,
   reason: string,
 ): ReportedFailure {
-  return { type, host: null, address: null, reason };
+  return { type, host: null, address: null, from: null, reason };
 }
 
 /** Returns a policy of MTA-STS as a report has it. */
@@ -52,14 +58,16 @@ function recordText({
  * reached or refused the session for another reason (RFC 8460 section 4.3.4).
  */
 export function reportedFailure(
-  { host, address, tls, opened }: ReportedSession,
+  { host, address, from: given, tls, opened }: ReportedSession,
   sts: StsPolicy | undefined,
 ): ReportedFailure | null | undefined {
-  const failed = (type: string, reason = ''): ReportedFailure => ({ type, host, address, reason });
+  const from = given !== undefined && PUBLIC.allows(given) ? given : null;
+  const failed = (type: string, reason = ''): ReportedFailure => ({ type, host, address, from, reason });
   if (tls.kind === 'refused')
     return {
       ...failed(tls.by === 'dnssec' ? 'dnssec-invalid' : 'validation-failure', tls.reason),
       address: null,
+      from: null,
     };
   if (!opened.ok) {
     const { failure } = opened;

@@ -19,6 +19,8 @@ export type ReportedFailure = {
   /** Host with which the session failed, and its address; null when no session was opened. */
   host: string | null;
   address: string | null;
+  /** Address that the session left from; null when it is not known. Counts of earlier versions have none. */
+  from?: string | null;
   /** A few words that say more. */
   reason: string;
 };
@@ -118,6 +120,7 @@ function policiesOf({ domain, sessions }: TlsReport): unknown[] {
         ...(failed.length > 0 && {
           'failure-details': failed.map(({ failure, count }) => ({
             'result-type': failure?.type,
+            ...(failure?.from && { 'sending-mta-ip': failure.from }),
             ...(failure?.host !== null && { 'receiving-mx-hostname': failure?.host }),
             ...(failure?.address !== null && { 'receiving-ip': failure?.address }),
             'failed-session-count': count,

@@ -6,6 +6,7 @@
  * (outbound-routes/relay.ts).
  */
 
+import { isIPv6 } from 'node:net';
 import type { App } from '../../app.ts';
 import type { CrashPointName } from '../../crash-points.ts';
 import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
@@ -94,7 +95,11 @@ export type ConnectApp = Pick<
 };
 
 /** The app of a session, whose connections leave from its source with the name of the source. */
-type LeavingApp = ConnectApp & { heloName: string };
+type LeavingApp = ConnectApp & {
+  heloName: string;
+  /** Returns the address from which a connection to a host leaves; undefined where the system chooses it. */
+  sourceAddress?: (host: string) => string | undefined;
+};
 
 type Opening = {
   claim: Sendable;
@@ -164,7 +169,9 @@ export async function connect(
 
 function leaveFrom(app: ConnectApp, source: Source | null): LeavingApp {
   if (source === null) return { ...app, heloName: app.config.hostname };
-  return { ...app, dial: app.sources.dialFrom(source), heloName: source.ehlo };
+  // A proxy has the address; the connection of this machine ends at the proxy.
+  const sourceAddress = (host: string) => source.addresses.find((one) => isIPv6(one) === isIPv6(host));
+  return { ...app, dial: app.sources.dialFrom(source), heloName: source.ehlo, sourceAddress };
 }
 
 /**
@@ -218,7 +225,8 @@ async function connectToTaker(
   // Mail that asks for the opposite of a policy says nothing about the policy, and reports are such mail (RFC 8460 section 3).
   if (!requiresTls(claim) && !ignoresPolicies(claim) && !opening.cut?.aborted) {
     const [domain = ''] = claim.recipients.map(nextHopOf);
-    app.tls.observe({ domain, host: taker.name, address, tls, opened });
+    const from = app.sourceAddress?.(address) ?? opened.localAddress;
+    app.tls.observe({ domain, host: taker.name, address, from, tls, opened });
   }
   if (!opened.ok || understands(opened.session, claim)) return opened;
   void opened.session.quit();

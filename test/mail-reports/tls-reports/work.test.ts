@@ -7,7 +7,7 @@ import { createTlsReportWork } from '../../../src/mail-reports/tls-reports/work.
 import { DAY_MS } from '../../../src/system/clock.ts';
 import type { Fetch } from '../../../src/system/fetch.ts';
 import { DeliveryTls } from '../../../src/tls-policies/delivery-tls.ts';
-import { saveStsPolicy } from '../../../src/tls-policies/store.ts';
+import { addTlsSessions, saveStsPolicy } from '../../../src/tls-policies/store.ts';
 import { createStsRefreshWork } from '../../../src/tls-policies/sts-policies.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { deliveryAppOf, openSpool } from '../../support/spool.ts';
@@ -25,7 +25,7 @@ const { app } = spool;
 spool.addZone(`_smtp._tls.mail.test TXT "v=TLSRPTv1; rua=mailto:tls@mail.test"
 _smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
 _smtp._tls.both.test TXT "v=TLSRPTv1;rua=https://reports.test/tls,mailto:tls@both.test"`);
-const HOST = { host: 'mx.mail.test', address: '192.0.2.1' };
+const HOST = { host: 'mx.mail.test', address: '192.0.2.1', from: '93.184.216.34' };
 
 const session = (tls: object | undefined, ...offered: string[]) => {
   const extensions = new Map(offered.map((keyword) => [keyword, '']));
@@ -44,7 +44,7 @@ const dane = {
 /** Counts sessions with the hosts of a domain, whose policy was looked up before. */
 async function observe(
   domain: string,
-  ...sessions: Pick<Parameters<DeliveryTls['observe']>[0], 'tls' | 'opened'>[]
+  ...sessions: Pick<Parameters<DeliveryTls['observe']>[0], 'tls' | 'opened' | 'from'>[]
 ) {
   const tls = new DeliveryTls(app);
   await tls.policiesOf(domain, undefined).posture(undefined);
@@ -124,6 +124,7 @@ test('a day of sessions becomes one signed report by mail, which policies about 
     ],
   );
   assert.match(json, /"policy-string":\["3 1 1 a{64}"\]/);
+  assert.match(json, /"certificate-not-trusted","sending-mta-ip":"93\.184\.216\.34",/);
   assert.deepEqual(await counted(), []);
 });
 
@@ -195,6 +196,31 @@ test('a host that offers TLS and whose TLS fails is not one without TLS', async 
   await observe('mail.test', { tls: opportunistic, opened: session(undefined, 'STARTTLS') });
   const [row] = await counted();
   assert.match(row?.failure ?? '', /"type":"validation-failure".*"reason":"TLS has failed/);
+});
+
+test('an address that only this network knows is not reported', async () => {
+  await runNextDay();
+  for (const from of ['10.0.0.5', 'fe80::1', undefined])
+    await observe('mail.test', { tls: opportunistic, opened: session(undefined), from });
+  const rows = await counted();
+  assert.deepEqual(
+    rows.map(({ failure, sessions }) => [JSON.parse(failure).from, sessions]),
+    [[null, 3]],
+  );
+});
+
+test('a run sends a bounded number of reports, and the next one the others', async () => {
+  await runNextDay();
+  const now = spool.clock.now();
+  const domains = Array.from({ length: 203 }, (_, index) => `d${index}.many.test`);
+  const policy = JSON.stringify({ type: 'no-policy-found', lines: [], mx: [] });
+  const day = Math.floor(now / DAY_MS) * DAY_MS - DAY_MS;
+  const sessions = domains.map((domain) => ({ day, domain, policy, failure: '', sessions: 1, dueAt: now }));
+  await app.db.commit(addTlsSessions, { counted: sessions });
+  await runOnce(createTlsReportWork(app));
+  assert.equal((await counted()).length, 3);
+  await runOnce(createTlsReportWork(app));
+  assert.deepEqual(await counted(), []);
 });
 
 test('the text of a policy that is far too long is left out', async () => {

@@ -37,7 +37,10 @@ export type SmtpSession = {
   close(reason?: Error): void;
 };
 
-export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
+export type OpenedSmtp = ({ ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure }) & {
+  /** Address of this machine that the connection left from; undefined when there was no connection. */
+  localAddress?: string | undefined;
+};
 
 /** Kinds of sessions whose certificate must be valid. */
 const VERIFIED: ReadonlySet<SmtpOptions['tls']> = new Set(['starttls', 'implicit', 'dane']);
@@ -51,11 +54,13 @@ export async function openSmtp(
   options: SmtpOptions,
 ): Promise<OpenedSmtp> {
   let connection: SmtpConnection | undefined;
+  let localAddress: string | undefined;
   const { cut } = options;
   const onCut = () => connection?.destroy(cut?.reason);
   cut?.addEventListener('abort', onCut);
   try {
     const socket = await connect(world, options);
+    ({ localAddress } = socket);
     connection = new SmtpConnection(world.clock, socket, options.isPressed);
     if (cut?.aborted) onCut();
     let tls: SmtpTls | undefined;
@@ -79,7 +84,8 @@ export async function openSmtp(
       await logIn(connection, login, { extensions, timeoutMs: timeouts.authMs, observer });
       options.onPhase?.('auth');
     }
-    return { ok: true, session: openSession(connection, { extensions, tls, timeouts, login }) };
+    const session = openSession(connection, { extensions, tls, timeouts, login });
+    return { ok: true, session, localAddress };
   } catch (error) {
     if (!(error instanceof SmtpError)) {
       connection?.destroy();
@@ -88,7 +94,7 @@ export async function openSmtp(
     const { failure } = error;
     if (failure.kind !== 'reply') options.observer?.({ kind: 'failed', failure });
     if (connection) abandon(connection, failure);
-    return { ok: false, failure };
+    return { ok: false, failure, localAddress };
   } finally {
     cut?.removeEventListener('abort', onCut);
   }
