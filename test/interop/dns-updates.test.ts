@@ -11,6 +11,7 @@ import type { CertificateStatus } from '../../src/certificates/show.ts';
 import { startAuthority } from '../support/acme-authority.ts';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
+import { type DnsServer, startDnsServer } from './dns-servers.ts';
 import { until } from './until.ts';
 
 const ZONE = 'example.com';
@@ -26,7 +27,9 @@ _spf.mx TXT "v=spf1 ip4:198.51.100.1 -all"
 `;
 const run = promisify(execFile);
 
-type Peer = { port: number; stop(): Promise<void> };
+/** Each server shows that it serves the zone. */
+const FIRST = { name: ZONE, type: 'SOA', answer: 'hostmaster' };
+
 type Report = {
   problem: string | null;
   records: { name: string; type: string; state: string; detail: string }[];
@@ -251,7 +254,7 @@ async function startUpdating(
   });
 }
 
-async function startKnot(): Promise<Peer> {
+async function startKnot(): Promise<DnsServer> {
   const home = temporaryDirectory('knot');
   const port = await freePort();
   await writeFile(join(home, `${ZONE}.zone`), ZONE_FILE);
@@ -278,10 +281,10 @@ zone:
     acl: update
 `,
   );
-  return startPeer('knotd', ['-c', join(home, 'knot.conf')], port);
+  return startDnsServer(['knotd', '-c', join(home, 'knot.conf')], port, FIRST);
 }
 
-async function startBind(): Promise<Peer> {
+async function startBind(): Promise<DnsServer> {
   const home = temporaryDirectory('bind');
   const port = await freePort();
   await writeFile(join(home, `${ZONE}.zone`), ZONE_FILE);
@@ -304,31 +307,5 @@ zone "${ZONE}" {
 };
 `,
   );
-  return startPeer('named', ['-g', '-c', join(home, 'named.conf')], port);
-}
-
-async function startPeer(program: string, args: string[], port: number): Promise<Peer> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (part: Buffer) => {
-      output = (output + part.toString()).slice(-4_096);
-    });
-  }
-  const kill = () => child.kill('SIGKILL');
-  process.on('exit', kill);
-  await until(`${program} answers`, async () => {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${output}`);
-    const query = ['@127.0.0.1', '-p', String(port), '+short', '+tries=1', '+time=1', ZONE, 'SOA'];
-    return (await run('dig', query).catch(() => ({ stdout: '' }))).stdout.includes('hostmaster');
-  });
-  return {
-    port,
-    async stop() {
-      process.off('exit', kill);
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
+  return startDnsServer(['named', '-g', '-c', join(home, 'named.conf')], port, FIRST);
 }

@@ -1,21 +1,18 @@
 /** The built-in name server of a real daemon, judged by the clients of BIND, Knot DNS and NLnet Labs, and by Unbound as a resolver. */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
-import { until } from './until.ts';
+import { type DnsServer, startUnbound } from './dns-servers.ts';
 
 const HOST = 'mx.postrider.example';
 const run = promisify(execFile);
 
 let daemon: DaemonProcess;
 let port = 0;
-let resolver: { port: number; stop(): Promise<void> };
+let resolver: DnsServer;
 let key: { name: string; value: string };
 
 before(async () => {
@@ -32,7 +29,7 @@ before(async () => {
   const found = records.find(({ value }) => value.startsWith('v=DKIM1'));
   assert.ok(found);
   key = found;
-  resolver = await startUnbound();
+  resolver = await startResolver();
 });
 
 after(async () => {
@@ -113,51 +110,20 @@ test('the parent zone of the report leads Unbound here', async () => {
   );
 });
 
-/** Unbound on a free port. It asks the daemon for the zone, with mixed case and small names (RFC 9156), and nobody else. */
-async function startUnbound() {
-  const home = temporaryDirectory('unbound');
-  const listening = await freePort();
-  const file = join(home, 'unbound.conf');
-  await writeFile(
-    file,
-    `server:
-  directory: "${home}"
-  chroot: ""
-  username: ""
-  pidfile: "${home}/unbound.pid"
-  use-syslog: no
-  interface: 127.0.0.1
-  port: ${listening}
-  do-ip6: no
-  do-not-query-localhost: no
-  module-config: "iterator"
-  qname-minimisation-strict: yes
-  use-caps-for-id: yes
-  harden-below-nxdomain: yes
-remote-control:
-  control-enable: no
-stub-zone:
-  name: "${HOST}"
-  stub-addr: 127.0.0.1@${port}
-`,
-  );
-  const child = spawn('unbound', ['-d', '-c', file], { stdio: 'ignore' });
-  const kill = () => child.kill('SIGKILL');
-  process.on('exit', kill);
-  await until('Unbound answers', async () => {
-    if (child.exitCode !== null) throw new Error(`Unbound ended with ${child.exitCode}`);
-    const { stdout } = await run('dig', ['@127.0.0.1', '-p', String(listening), HOST, 'A', '+tries=1']).catch(
-      () => ({ stdout: '' }),
-    );
-    return stdout.includes('192.0.2.1');
-  });
-  return {
-    port: listening,
-    async stop() {
-      process.off('exit', kill);
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
+/** Returns an Unbound that asks the daemon for the zone, with mixed case and small names (RFC 9156), and nobody else. */
+function startResolver(): Promise<DnsServer> {
+  const settings = {
+    server: [
+      'module-config: "iterator"',
+      'qname-minimisation-strict: yes',
+      'use-caps-for-id: yes',
+      'harden-below-nxdomain: yes',
+    ],
+    sections: `stub-zone:\n  name: "${HOST}"\n  stub-addr: 127.0.0.1@${port}\n`,
   };
+  return startUnbound(temporaryDirectory('unbound'), settings, {
+    name: HOST,
+    type: 'A',
+    answer: '192.0.2.1',
+  });
 }

@@ -2,14 +2,12 @@
  * A real Unbound that validates DNSSEC. It asks a second one for zones that ldns has signed, and another server for all
  * other names.
  */
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/daemon.ts';
-import { freePort } from '../support/loopback.ts';
-import { until } from './until.ts';
+import { startUnbound } from './dns-servers.ts';
 
 export type SignedZone = {
   name: string;
@@ -25,20 +23,19 @@ const run = promisify(execFile);
 export async function startValidator(zones: readonly SignedZone[], forwardTo: string) {
   const home = temporaryDirectory('validator');
   const signed = await Promise.all(zones.map((zone) => signZone(home, zone)));
-  const first = signed[0]?.name ?? '';
+  const question = { name: signed[0]?.name ?? '', type: 'SOA', answer: 'status: NOERROR' };
   const auth = ({ name, file }: Signed) => `auth-zone:\n  name: "${name}"\n  zonefile: "${file}"\n`;
-  const authority = await startUnbound(join(home, 'authority'), first, {
-    server: 'module-config: "iterator"',
-    sections: signed.map(auth).join(''),
-  });
-  const anchors = signed.map(({ anchor }) => `  trust-anchor-file: "${anchor}"`);
+  const serving = { server: [...COMMON, 'module-config: "iterator"'], sections: signed.map(auth).join('') };
+  const authority = await startUnbound(join(home, 'authority'), serving, question);
+  const anchors = signed.map(({ anchor }) => `trust-anchor-file: "${anchor}"`);
   const stub = ({ name }: Signed) =>
     `stub-zone:\n  name: "${name}"\n  stub-addr: 127.0.0.1@${authority.port}\n`;
   const forward = `forward-zone:\n  name: "."\n  forward-addr: ${forwardTo.replace(':', '@')}\n`;
-  const resolver = await startUnbound(join(home, 'resolver'), first, {
-    server: ['module-config: "validator iterator"', ...anchors].join('\n'),
+  const validating = {
+    server: [...COMMON, 'module-config: "validator iterator"', ...anchors],
     sections: `${signed.map(stub).join('')}${forward}`,
-  });
+  };
+  const resolver = await startUnbound(join(home, 'resolver'), validating, question);
   return {
     address: `127.0.0.1:${resolver.port}`,
     async stop() {
@@ -47,55 +44,8 @@ export async function startValidator(zones: readonly SignedZone[], forwardTo: st
   };
 }
 
-type Configuration = { server: string; sections: string };
-
-/** unbound.conf(5). Names that do not exist yet are asked for again. */
-async function startUnbound(home: string, name: string, { server, sections }: Configuration) {
-  const port = await freePort();
-  const file = join(home, 'unbound.conf');
-  await mkdir(home);
-  await writeFile(
-    file,
-    `server:
-  directory: "${home}"
-  chroot: ""
-  username: ""
-  pidfile: "${home}/unbound.pid"
-  use-syslog: no
-  interface: 127.0.0.1
-  port: ${port}
-  do-ip6: no
-  do-not-query-localhost: no
-  cache-max-negative-ttl: 0
-  local-zone: "test." nodefault
-  ${server}
-remote-control:
-  control-enable: no
-${sections}`,
-  );
-  const child = spawn('unbound', ['-d', '-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (data) => {
-    said += data;
-  });
-  const kill = () => child.kill('SIGKILL');
-  process.on('exit', kill);
-  await until('Unbound answers', async () => {
-    if (child.exitCode !== null) throw new Error(`Unbound ended with ${child.exitCode}: ${said}`);
-    const asked = ['@127.0.0.1', '-p', String(port), name, 'SOA', '+tries=1', '+time=1'];
-    const { stdout } = await run('dig', asked).catch(() => ({ stdout: '' }));
-    return stdout.includes('status: NOERROR');
-  });
-  return {
-    port,
-    async stop() {
-      process.off('exit', kill);
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-}
+/** Names that do not exist yet are asked for again, and `test` is a domain like any other. */
+const COMMON = ['cache-max-negative-ttl: 0', 'local-zone: "test." nodefault'];
 
 type Signed = { name: string; file: string; anchor: string };
 

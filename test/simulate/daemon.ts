@@ -29,7 +29,7 @@ import type { Observe } from './observation.ts';
 import type { Behind } from './planted-writes.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What stays when the daemon ends. */
+/** The parts of a machine that outlive the daemon. */
 export type Machine = {
   time: VirtualTime;
   database: SimulatedDatabase;

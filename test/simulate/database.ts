@@ -19,7 +19,7 @@ import type { VirtualTime } from './virtual-time.ts';
 type Settlers = { resolve(value: unknown): void; reject(error: unknown): void };
 type Waiting = { request: Request } & Settlers;
 
-/** What differs between simulations. */
+/** The parts of the database that differ between simulations. */
 export type DatabaseWorld = {
   time: VirtualTime;
   observe: Observe;
@@ -37,7 +37,7 @@ const MAX_GROUP = 256;
 /** SQLite's words for a full disk. */
 const FULL = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
 
-/** What the trigger passes: the address, both states, and the other columns of `RecipientFacts`. */
+/** Values that the trigger passes: the address, both states, and the other columns of `RecipientFacts`. */
 type Changed = [string, RecipientState, RecipientState, number, number, number | null, number];
 
 /**

@@ -12,7 +12,7 @@ import type { ConnectionFacts, Observe } from './observation.ts';
 import type { HostPlan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What a host does with a connection. */
+/** The end of a connection at a host. */
 export type HostEnd = {
   onBytes(bytes: Buffer): void;
   /** The daemon has closed its end. */

@@ -20,7 +20,7 @@ export type Size = 'small' | 'crowd' | 'medium' | 'large' | 'huge';
 /** A group of hosts that no other group shares a host with. Those of a provider have names in its domain. */
 export type SitePlan = { name: string; isOfProvider: boolean; hosts: readonly HostPlan[] };
 
-/** What the operator has set, and what domains demand of TLS. */
+/** Settings of the operator, and the TLS policies of domains. */
 export type PolicyPlan = {
   /** Rates of single sites. */
   rates: readonly {
@@ -97,7 +97,7 @@ export type TroubleKind =
   | 'slow'
   | 'lost-reply';
 
-/** What a host does in a phase, with a probability of `share`, from `fromMs` to `untilMs`. */
+/** A fault of a host in one phase of a session, which happens with the probability `share` from `fromMs` to `untilMs`. */
 export type Trouble = {
   phase: Phase;
   kind: TroubleKind;
@@ -113,7 +113,7 @@ export type DomainPlan = {
   /** Time that an answer about the domain takes. */
   answerMs: number;
   ttlMs: number;
-  /** What the domain demands of TLS, or the operator's relay that its mail goes through. */
+  /** The TLS policy of the domain, or `relay` where the operator sends its mail through a relay. Absent where neither applies. */
   demand?: 'mta-sts' | 'dane' | 'relay';
 };
 

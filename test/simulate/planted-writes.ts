@@ -2,7 +2,7 @@
 import { defineWrite, type Tx } from '../../src/db/operation.ts';
 import type { RecipientRow } from '../../src/db/tables.ts';
 
-/** What a planted write is told: both clocks of the daemon, in milliseconds, and its run. */
+/** Facts that a planted write gets: both clocks of the daemon, in milliseconds, and its run. */
 export type Behind = { now: number; elapsed: number; runId: string };
 
 /** Length of a lease (queue/claim.ts). */

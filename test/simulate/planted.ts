@@ -47,7 +47,7 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
   'forgotten-relay': {
     settings: ({ outbound, ...settings }) => ({ ...settings, outbound: { ...outbound, routes: [] } }),
   },
-  /** What domains demand of TLS is not seen. */
+  /** The daemon does not see the TLS policies of domains. */
   'hidden-policy': { hidesPolicies: true },
   /** A tenant rests much shorter than a rule says. */
   'short-tenant-rest': { spamRestMs: 30_000 },

@@ -3,7 +3,7 @@ import type { EventRow, RecipientRow } from '../../../src/db/tables.ts';
 import type { Observation } from '../observation.ts';
 import type { Plan } from '../plan.ts';
 
-/** What is stored when the simulation has ended. */
+/** Rows that are stored when the simulation has ended. */
 export type Stored = {
   recipients: readonly Pick<RecipientRow, 'address' | 'state' | 'attempts' | 'holdReason'>[];
   /** In the order in which they happened. */

@@ -27,7 +27,7 @@ type Site = {
 };
 
 export const checkRests: MakeCheck = (plan, fail) => {
-  // What a site is for one source says nothing about the others, so that only mail without sources is watched.
+  // A site has a state of its own for each source, so only the sites of plans without sources are watched.
   const watched = plan.policies.sources.length === 0 ? plan.sites.filter(isSimple) : [];
   const simple = new Set(watched.map(({ name }) => name));
   const ways = waysOf(plan, simple);
