@@ -44,6 +44,8 @@ export const CRASH_POINTS = [
   'forward-after-commit',
   'notification-before-commit',
   'notification-after-commit',
+  'sender-report-before-commit',
+  'sender-report-after-commit',
   'dmarc-report-before-commit',
   'dmarc-report-after-commit',
   'broadcast-slice-before-commit',

@@ -106,6 +106,10 @@ export const receivedMessages = table({
   contentDeletedAt: nullable(integer()),
   /** 1 when a recipient has a route. Mail for mailboxes alone is not shown by the API. */
   isForRoute: initially(0, flag()),
+  /** Parameters of MAIL about notifications (mail/smtp/dsn-parameters.ts). Null when the client gave none. */
+  dsn: nullable(text()),
+  /** 1 when the client asks to be told of the delivery to a recipient (`NOTIFY=SUCCESS`). */
+  reportsDelivery: initially(0, flag()),
 }).indexedBy({
   // Lists of the API and of the operator (routes/messages/store.ts), the erasure of a tenant, and the foreign key.
   receivedMessagesByTenant: '(tenantId, isForRoute, id)',
@@ -130,6 +134,8 @@ export const receivedRecipients = clusteredTable({
    * stands for.
    */
   targetId: text(),
+  /** Parameters of RCPT about notifications (mail/smtp/dsn-parameters.ts). Null when the client gave none. */
+  dsn: nullable(text()),
 }).indexedBy({
   // The filter `address` of the lists.
   receivedRecipientsByAddress: '(lower(address), messageId)',
@@ -177,9 +183,19 @@ export const failureNotifications = clusteredTable({
   recipient: text(),
   /** 1 once the delay of the message was told. */
   delayReported: initially(0, flag()),
+  /**
+   * JSON of the recipients that the sender named, each with its parameters about notifications (`NamedRecipient`). Null for a row of an earlier
+   * version, of which `recipient` is the only one.
+   */
+  named: nullable(text()),
 });
 export type FailureNotificationRow = Row<typeof failureNotifications>;
-export type NewFailureNotification = Omit<FailureNotificationRow, 'delayReported'>;
+export type NewFailureNotification = Omit<FailureNotificationRow, 'delayReported' | 'named'> & {
+  named: readonly NamedRecipient[];
+};
+
+/** A recipient that the sender of a message named, with the parameters that say what the sender wants to be told about it (RFC 3461). */
+export type NamedRecipient = Pick<ReceivedRecipientRow, 'address' | 'dsn'>;
 
 /** Written by receiving/sender/store.ts: what greylisting remembers of the networks of clients. */
 export const greylistEntries = clusteredTable({

@@ -12,6 +12,7 @@ import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
 import { MAILBOX_RECOVERY } from './main-migrations-of-recovery.ts';
 import { REPORT_SUMS } from './main-migrations-of-reports.ts';
 import { SITE_RESTRICTIONS } from './main-migrations-of-restrictions.ts';
+import { SENDER_WISHES } from './main-migrations-of-sender-wishes.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { SOURCES } from './main-migrations-of-sources.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
@@ -343,5 +344,6 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   TLS_REPORT_DESTINATIONS,
   INDEXES_OF_RECEIVED_MAIL,
   FORWARD_DELAYS,
+  SENDER_WISHES,
   MATCHES_AND_SUSPENSIONS,
 ];

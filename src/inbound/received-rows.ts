@@ -25,6 +25,8 @@ export type ReceivedRows = {
   message: ReceivedMessageRow;
   recipients: ReceivedRecipientRow[];
   tasks: NewTask[];
+  /** Positions of the recipients about whose delivery the sender gets a report at once. */
+  reported: readonly number[];
   results: Authentication;
 };
 

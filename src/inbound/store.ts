@@ -67,18 +67,6 @@ export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<Re
   return listRows(tx, 'receivedRecipients', { where: { messageId }, orderBy: 'position' });
 }
 
-type RecipientPlace = Pick<ReceivedRecipientRow, 'messageId' | 'position'>;
-
-/** Returns the address of one recipient of a received message; undefined when there is none at this place. */
-export async function findRecipientAddress(tx: Tx, place: RecipientPlace): Promise<string | undefined> {
-  return (
-    await findColumns(tx, 'receivedRecipients', {
-      select: ['address'],
-      where: { messageId: place.messageId, position: place.position },
-    })
-  )?.address;
-}
-
 type Target = Pick<ReceivedRecipientRow, 'targetId'>;
 
 const sizesOf = statement((db, param: Param<Target & { limit: number }>) =>

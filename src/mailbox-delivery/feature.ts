@@ -2,9 +2,10 @@
 import type { Feature } from '../feature.ts';
 import { createNotificationKind } from './forward/notify.ts';
 import { createForwardKind } from './forward/work.ts';
+import { createSenderReportKind } from './sender-reports/work.ts';
 import { createMailboxKind } from './work.ts';
 
 export const mailboxDelivery = {
   name: 'mailbox-delivery',
-  tasks: [createForwardKind, createMailboxKind, createNotificationKind],
+  tasks: [createForwardKind, createMailboxKind, createNotificationKind, createSenderReportKind],
 } satisfies Feature;

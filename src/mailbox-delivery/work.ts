@@ -11,16 +11,18 @@ import type {
 } from '../accounts/delivery.ts';
 import type { App } from '../app.ts';
 import { commitOutcome } from '../db/commit-outcome.ts';
+import type { ReceivedMessageRow } from '../db/inbound-tables.ts';
 import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { findReceived } from '../inbound/store.ts';
 import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../inbound/tasks/kind.ts';
 import type { ScriptRunner } from '../mailboxes/scripts/runner.ts';
 import { findMailboxById } from '../mailboxes/store.ts';
+import { DELAY_NOTICE_AGE_MS } from '../queue/notifications-store.ts';
 import { errorMessage } from '../system/errors.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
 import type { TaskKind } from '../tasks/kind.ts';
-import { retryTask } from '../tasks/store.ts';
 import type { Directory } from './directory.ts';
+import { putBackDelivery } from './put-back.ts';
 import { deliverByScripts, deliveryIdOf, type ScriptedTask } from './scripts/deliver.ts';
 import { dropPlan, findPlan } from './scripts/plan-store.ts';
 import { prefixOf } from './scripts/prefix.ts';
@@ -34,6 +36,8 @@ const CONCURRENCY = 32;
 const MIN_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 15 * 60_000;
 const WAIT_SHARE = 4;
+/** Age of a message from which on its sender may have to be told of a delay, in milliseconds: most mailboxes are busy for less. */
+const MIN_DELAYED_MS = 60_000;
 /** Number of lines about one mailbox that cannot take mail: one at once, and then one in an hour. */
 const LINES = { burst: 1, tokensPerSecond: 1 / 3_600 };
 /** Maximum number of mailboxes whose log lines are counted, so that each has few of them. */
@@ -62,7 +66,10 @@ export function createMailboxKind(app: MailboxApp): TaskKind {
     if (!message?.blobId) return ended('deleted', { kind: 'failed', error: 'The message was deleted' });
     const result = await deliver(app, { task, mailbox, message: { ...message, blobId: message.blobId } });
     if (result.kind === 'waiting') return ended('waiting', await putBack(task, result.reason));
-    return ended('delivered', result.kind === 'delivered' ? { kind: 'done' } : result);
+    return ended(
+      'delivered',
+      result.kind === 'delivered' ? { kind: 'done', report: reportOf(message) } : result,
+    );
   }
 
   function ended(result: string, outcome: TaskOutcome): TaskOutcome {
@@ -80,10 +87,19 @@ export function createMailboxKind(app: MailboxApp): TaskKind {
     const { lease } = task;
     const dueAt = now + Math.ceil(waitMs);
     const attempts = lease.attempts - 1;
-    return { kind: 'settled', end: await commitOutcome(app, retryTask, { lease, dueAt, attempts }) };
+    const age = now - task.createdAt;
+    const isDelayed = age >= MIN_DELAYED_MS && age < DELAY_NOTICE_AGE_MS;
+    const retry = { lease, dueAt, attempts };
+    const notice = isDelayed ? { ...task, dueAt: task.createdAt + DELAY_NOTICE_AGE_MS } : undefined;
+    return { kind: 'settled', end: await commitOutcome(app, putBackDelivery, { retry, notice }) };
   }
 
-  return createReceivedKind(app, { kind: 'mailbox', concurrency: CONCURRENCY, run });
+  return createReceivedKind(app, { kind: 'mailbox', concurrency: CONCURRENCY, reportOfEnd: 'failed', run });
+}
+
+/** Returns what the sender is told of a delivery. */
+function reportOf({ reportsDelivery }: Pick<ReceivedMessageRow, 'reportsDelivery'>): 'delivered' | undefined {
+  return reportsDelivery === 1 ? 'delivered' : undefined;
 }
 
 type Delivery = Pick<ScriptedTask, 'task' | 'mailbox' | 'message'>;

@@ -9,7 +9,12 @@ import { recordEvidence } from '../suppressions/evidence-store.ts';
 import { newId } from '../system/ids.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import { findSuccess } from './delivered-store.ts';
-import { makeDelayNoticeDue, makeNotificationDue } from './notifications-store.ts';
+import {
+  DELAY_NOTICE_AGE_MS,
+  makeDelayNoticeDue,
+  makeNotificationDue,
+  makeRelayNoticeDue,
+} from './notifications-store.ts';
 import { bounceTypeOf } from './outcome/explain.ts';
 import type { BounceType, Report } from './outcome/outcome.ts';
 import type { Meaning } from './outcome/replies/meaning.ts';
@@ -73,9 +78,6 @@ export async function notifyOfBounce(tx: Tx, changes: readonly Change[], now: nu
   if (failed) await makeNotificationDue(tx, failed.recipient, now);
 }
 
-/** Age of a message at which its sender is told that it is delayed, in milliseconds. Other servers commonly wait as long. */
-const DELAY_NOTICE_AGE_MS = 4 * 3_600_000;
-
 /** Makes the notification that a message is delayed due, when changes of it have put it off. The installation alone sends mail of strangers. */
 export async function notifyOfDelay(
   tx: Tx,
@@ -85,6 +87,17 @@ export async function notifyOfDelay(
   if (tenantId !== INSTALLATION_TENANT || now < datedAt + DELAY_NOTICE_AGE_MS) return;
   const delayed = changes.find(({ transition: { cause } }) => cause === 'deferred' || cause === 'overdue');
   if (delayed) await makeDelayNoticeDue(tx, delayed.recipient, now);
+}
+
+/** Makes the notification that the next server has taken a forwarded message due, when changes of the message say so. */
+export async function notifyOfRelay(
+  tx: Tx,
+  { tenantId }: Pick<SpooledMessage, 'tenantId'>,
+  { changes, now }: { changes: readonly Change[]; now: number },
+): Promise<void> {
+  if (tenantId !== INSTALLATION_TENANT) return;
+  const relayed = changes.find(({ transition }) => transition.cause === 'delivered');
+  if (relayed) await makeRelayNoticeDue(tx, relayed.recipient, now);
 }
 
 type Cause = {

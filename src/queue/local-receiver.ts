@@ -20,6 +20,11 @@ export type LocalMessage = {
   sender: string;
   /** Addresses in the form of an envelope, at most as many as one transaction may have. */
   recipients: readonly string[];
+  /**
+   * Parameters about notifications (mail/smtp/dsn-parameters.ts), for the message and for each recipient in their order. None asks for a report
+   * of the delivery, which the sender of local mail gets from the queue.
+   */
+  dsn: { message: string | null; recipients: readonly (string | null)[] };
   /** True when the message must not leave without verified TLS (RFC 8689). */
   requireTls: boolean;
   /** True when addresses or header fields are UTF-8 (RFC 6531). */

@@ -2,25 +2,44 @@
  * Stores whom the daemon notifies when a message fails or is delayed. All SQL of this table is here, and nothing else writes it. A row waits with
  * its message; the write that settles the failure makes a task, which sends the notification and deletes the row.
  */
-import type { FailureNotificationRow, NewFailureNotification } from '../db/inbound-tables.ts';
+import type { FailureNotificationRow, NamedRecipient, NewFailureNotification } from '../db/inbound-tables.ts';
 import type { Tx } from '../db/operation.ts';
 import { findRow, insertRow } from '../db/rows.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { MessageRow, RecipientRow } from '../db/tables.ts';
+import { wantsNotification } from '../mail/smtp/dsn-parameters.ts';
 import { scheduleTask } from '../tasks/store.ts';
 import { parseQueueKey } from './queue-key.ts';
 
 /** Kind of the tasks that send notifications. The reference of a task is the message. */
 export const NOTIFICATION_TASKS = 'failure-notifications';
 
+/** Age of a message at which its sender is told that it is delayed, in milliseconds. Other servers commonly wait as long. */
+export const DELAY_NOTICE_AGE_MS = 4 * 3_600_000;
+
 /** Stores whom the daemon notifies when the message fails, as part of the write that queues it. */
 export async function insertNotification(tx: Tx, notification: NewFailureNotification): Promise<void> {
-  await insertRow(tx, 'failureNotifications', { ...notification, delayReported: 0 });
+  const named = JSON.stringify(notification.named);
+  await insertRow(tx, 'failureNotifications', { ...notification, named, delayReported: 0 });
 }
 
 /** Returns whom the daemon notifies when a message fails; undefined when nobody is, or was. */
 export function findNotification(tx: Tx, messageId: string): Promise<FailureNotificationRow | undefined> {
   return findRow(tx, 'failureNotifications', { messageId });
+}
+
+/** Returns the recipients that the sender of a message named. A row of an earlier version names one, and the sender has asked for nothing. */
+export function namedRecipients({ named, recipient: address }: FailureNotificationRow): NamedRecipient[] {
+  return named === null ? [{ address, dsn: null }] : (JSON.parse(named) as NamedRecipient[]);
+}
+
+/**
+ * Makes the notification due that the next server has taken a message, as part of the write that stores it, for a sender who wants to be told.
+ */
+export async function makeRelayNoticeDue(tx: Tx, recipient: Notified, dueAt: number): Promise<void> {
+  const row = await findNotification(tx, recipient.messageId);
+  if (row && namedRecipients(row).some(({ dsn }) => wantsNotification(dsn, 'SUCCESS')))
+    await scheduleNotification(tx, recipient, dueAt);
 }
 
 /** Makes the notification about a message due, if there is one, as part of the write that settles the failure of a recipient. */

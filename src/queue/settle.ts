@@ -6,7 +6,7 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { insertAttempt } from './attempts-store.ts';
-import { evaluateBounce, notifyOfBounce, notifyOfDelay, suppressBounced } from './bounce.ts';
+import { evaluateBounce, notifyOfBounce, notifyOfDelay, notifyOfRelay, suppressBounced } from './bounce.ts';
 import { rememberSite } from './control/site-store.ts';
 import { insertConversation } from './conversation/store.ts';
 import { findMailPart, type Mail } from './mail-store.ts';
@@ -71,6 +71,7 @@ async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientR
   for (const change of changes) await suppressBounced(tx, message, { now, ...change });
   await notifyOfBounce(tx, changes, now);
   await notifyOfDelay(tx, message, { changes, now });
+  await notifyOfRelay(tx, message, { changes, now });
   const delayed = changes.filter(({ transition }) => transition.cause === 'deferred');
   for (const domain of new Set(delayed.map(({ recipient }) => recipient.domain)))
     await rememberSite(tx, { domain, site: settlement.site, now });

@@ -8,6 +8,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { recordEvent } from '../events/store.ts';
 import { addressesOf, type ReceivedRows } from '../inbound/received-rows.ts';
+import { scheduleSenderReport } from '../inbound/sender-reports.ts';
 import { hasInstallationSpaceFor, hasTooManyAnswers } from '../inbound/space.ts';
 import { insertReceived } from '../inbound/store.ts';
 import { insertTask } from '../inbound/tasks/store.ts';
@@ -20,9 +21,12 @@ export const acceptReceived = defineWrite(
   async (tx, { blob, groups }: { blob: BlobRow; groups: readonly ReceivedRows[] }): Promise<boolean> => {
     for (const group of groups) if (!(await hasSpace(tx, group))) return false;
     await insertBlob(tx, blob);
-    for (const { message, recipients, tasks, results } of groups) {
+    for (const { message, recipients, tasks, reported, results } of groups) {
       await insertReceived(tx, message, recipients);
       for (const task of tasks) await insertTask(tx, task);
+      const { id: messageId, tenantId, createdAt: dueAt } = message;
+      for (const position of reported)
+        await scheduleSenderReport(tx, { messageId, position, action: 'delivered', tenantId, dueAt });
       await recordReceived(tx, { message, recipients, results });
     }
     return true;
@@ -45,7 +49,7 @@ async function hasSpace(tx: Tx, { message, recipients }: ReceivedRows): Promise<
  */
 async function recordReceived(
   tx: Tx,
-  { message, recipients, results }: Omit<ReceivedRows, 'tasks'>,
+  { message, recipients, results }: Omit<ReceivedRows, 'tasks' | 'reported'>,
 ): Promise<void> {
   const { tenantId, createdAt } = message;
   const { spf, dkim, dmarc } = results;

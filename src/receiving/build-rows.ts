@@ -13,11 +13,13 @@ import type {
 } from '../db/inbound-tables.ts';
 import { findEmailHead } from '../emails/store.ts';
 import { type ReceivedRows, shortResults } from '../inbound/received-rows.ts';
+import { deliveredWhenAccepted } from '../inbound/sender-reports.ts';
 import type { NewTask } from '../inbound/tasks/store.ts';
 import { addressForSql, parseMailbox } from '../mail/address.ts';
 import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
 import { decodeWords } from '../mail/message/decode-words.ts';
 import { formatDate } from '../mail/message/headers.ts';
+import { wantsNotification } from '../mail/smtp/dsn-parameters.ts';
 import type { SmtpClient } from '../mail/smtp/server/session.ts';
 import { isHostName } from '../system/dns.ts';
 import { isId, newId } from '../system/ids.ts';
@@ -80,6 +82,8 @@ export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): 
     rows.push({
       message,
       tasks,
+      reported:
+        message.reportsDelivery === 1 ? deliveredWhenAccepted(stored, isPostmasterForwarded(app)) : [],
       results: shortResults(build.evaluation.result),
       recipients: stored,
     });
@@ -133,7 +137,14 @@ function buildMessage(
     endedAt: null,
     contentDeletedAt: null,
     isForRoute: recipients.some(isForRoute) ? 1 : 0,
+    dsn: envelope.dsn ?? null,
+    // Nobody is told about mail without a sender (RFC 3461 section 5.2).
+    reportsDelivery: sender !== '' && recipients.some(wantsReport) ? 1 : 0,
   };
+}
+
+function wantsReport({ dsn }: AcceptedRecipient): boolean {
+  return wantsNotification(dsn ?? null, 'SUCCESS');
 }
 
 /** Returns true when a route gets the mail of the recipient. */
@@ -160,8 +171,8 @@ function rowsOf(
   { id: messageId }: ReceivedMessageRow,
   recipients: readonly AcceptedRecipient[],
 ): ReceivedRecipientRow[] {
-  const rows = recipients.flatMap(({ address, targets }) =>
-    targets.map(({ kind, targetId }) => ({ messageId, address, kind, targetId })),
+  const rows = recipients.flatMap(({ address, targets, dsn }) =>
+    targets.map(({ kind, targetId }) => ({ messageId, address, kind, targetId, dsn: dsn ?? null })),
   );
   return rows.map((row, position) => ({ ...row, position }));
 }
@@ -174,7 +185,7 @@ function buildTasks(
 ): NewTask[] {
   const tasks = new Map<string, NewTask>();
   for (const { position, kind, targetId } of recipients) {
-    const isOnlyStored = kind === 'postmaster' && config.inbound.postmaster === '';
+    const isOnlyStored = kind === 'postmaster' && !isPostmasterForwarded({ config });
     const taskKind = isOnlyStored ? undefined : TASK_KINDS[kind];
     // Mail to the postmasters of several domains goes to the same address.
     const key = kind === 'postmaster' ? kind : `${taskKind} ${targetId}`;
@@ -184,6 +195,10 @@ function buildTasks(
     tasks.set(key, { id, messageId, position, tenantId, kind: taskKind, targetId, createdAt });
   }
   return [...tasks.values()];
+}
+
+function isPostmasterForwarded({ config }: Pick<App, 'config'>): boolean {
+  return config.inbound.postmaster !== '';
 }
 
 /** Returns the tenant's email that the message answers, as its reply fields say (RFC 5322 section 3.6.4). */

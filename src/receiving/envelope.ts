@@ -29,6 +29,8 @@ export type ReceivedEnvelope = Source & {
   sender: string;
   utf8: boolean;
   requireTls: boolean;
+  /** Parameters of MAIL about notifications (mail/smtp/dsn-parameters.ts); undefined when the client gave none. */
+  dsn?: string | undefined;
   /** At least one. */
   recipients: readonly AcceptedRecipient[];
   /** Blocklists that have the client and count as signs of spam. */

@@ -42,6 +42,7 @@ export async function openInbound(
       limits: { connections },
       isProxy: (peer) => proxies.has(peer),
       isExempt: app.isTrustedRelay,
+      offersNotifications: true,
       openSession: () => createInboundSession(app),
     });
   await using opened = new AsyncDisposableStack();
@@ -61,7 +62,7 @@ export async function openInbound(
  * Returns a session, which serves one connection. LMTP (RFC 2033) takes mail from another mail server of this
  * machine, for mailboxes alone. That server has decided whom it takes mail from, so the mail is neither authenticated
  * nor evaluated again. It is stored like mail from port 25, and the 250 of each recipient comes once it is on disk.
- * The protocol is in mail/smtp/server.
+ * DSN is not offered, so that the other server, which knows the sender, reports. The protocol is in mail/smtp/server.
  */
 function createLmtpSession(app: InboundApp): Session {
   let sender: Sender | undefined;

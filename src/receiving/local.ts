@@ -16,12 +16,13 @@ import { type AcceptedRecipient, decideRecipient } from './recipient.ts';
 
 /** Returns the receiver of local mail. */
 export function createLocalReceiver(app: InboundApp): LocalReceiver {
-  return async ({ origin, sender, recipients, requireTls, utf8, sizeBytes, bytes }) => {
+  return async ({ origin, sender, recipients, dsn, requireTls, utf8, sizeBytes, bytes }) => {
     const accepted: AcceptedRecipient[] = [];
     const refused = new Map<string, LocalAnswer>();
-    for (const address of recipients) {
+    for (const [index, address] of recipients.entries()) {
       const decision = await decideRecipient(app, address, { sender, sizeBytes });
-      if (decision.kind === 'accepted') accepted.push(decision.recipient);
+      const parameters = dsn.recipients[index] ?? undefined;
+      if (decision.kind === 'accepted') accepted.push({ ...decision.recipient, dsn: parameters });
       else refused.set(address, { phase: 'rcpt', ...decision.reply });
     }
     if (accepted.length === 0) return recipients.flatMap((address) => refused.get(address) ?? []);
@@ -31,6 +32,7 @@ export function createLocalReceiver(app: InboundApp): LocalReceiver {
       sender,
       utf8,
       requireTls,
+      dsn: dsn.message ?? undefined,
       recipients: accepted,
       listings: [],
     };

@@ -33,7 +33,11 @@ type Resolved = {
   tenantId: DomainRow['tenantId'] | null;
 };
 
-export type AcceptedRecipient = Resolved & { address: string };
+export type AcceptedRecipient = Resolved & {
+  address: string;
+  /** Parameters of RCPT about notifications (mail/smtp/dsn-parameters.ts); undefined when the client gave none. */
+  dsn?: string | undefined;
+};
 
 /** The decision about a recipient. */
 type RecipientDecision =

@@ -6,7 +6,7 @@
 import { hasWrittenTo } from '../emails/store.ts';
 import { logRefused } from '../events/mail-log.ts';
 import { addressKey } from '../mail/address.ts';
-import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
+import type { Recipient, Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
 import { addressSite } from '../system/address-block.ts';
 import { AppError } from '../system/errors.ts';
 import { requireCapacity } from '../system/guards/overload.ts';
@@ -53,13 +53,13 @@ export function createInboundSession(app: InboundApp): Session {
   let recipients: AcceptedRecipient[] = [];
   const checks = createSenderChecks(app);
 
-  async function refusalOf(to: string, client: SmtpClient): Promise<Reply | undefined> {
+  async function refusalOf({ address: to, dsn }: Recipient, client: SmtpClient): Promise<Reply | undefined> {
     const { address: from = '', sizeBytes } = sender ?? {};
     const decision = await decideRecipient(app, to, { sender: from, sizeBytes });
     if (decision.kind === 'refused') return decision.reply;
     const { recipient } = decision;
     const refusal = await checks.refusalOf({ client, sender: from, recipient });
-    if (!refusal) recipients.push(recipient);
+    if (!refusal) recipients.push({ ...recipient, dsn });
     return refusal;
   }
 
@@ -76,20 +76,20 @@ export function createInboundSession(app: InboundApp): Session {
       // Nothing but bounces has no sender (RFC 5321 section 4.5.5), and each is about one message of one sender.
       if (sender?.address === '' && recipients.length > 0) return ONE_RECIPIENT;
       const { address: to } = recipient;
-      const reply = await refusalOf(to, client);
+      const reply = await refusalOf(recipient, client);
       // Clients that guess addresses must not fill the disk with lines.
       if (reply && app.refusalLog.take(client.address).allowed)
         logRefused(app, client, { from: sender?.address ?? '', to: [to], reply });
       return reply;
     },
     async data(body, client) {
-      const { address = '', utf8 = false, requireTls = false } = sender ?? {};
+      const { address = '', utf8 = false, requireTls = false, dsn } = sender ?? {};
       const listings = checks.listings();
       const reply =
         app.senderRates.refuseKnown({ address: client.address, sender: address }) ??
         (await receiveMessage(
           app,
-          { client, sender: address, utf8, requireTls, recipients, listings },
+          { client, sender: address, utf8, requireTls, dsn, recipients, listings },
           body,
         ));
       app.inboundMetrics.answered(reply.code);

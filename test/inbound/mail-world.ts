@@ -146,17 +146,24 @@ function fakeAuthenticator(knobs: Knobs): Authenticator {
   };
 }
 
-type Mail = { from?: string; to: string | readonly string[]; message?: string | Buffer };
+/** `dsn` has the parameters about notifications of MAIL and of each RCPT. */
+type Mail = {
+  from?: string;
+  to: string | readonly string[];
+  message?: string | Buffer;
+  dsn?: { mail?: string; rcpt?: string } | undefined;
+};
 
 /** Sends a message in a session, and returns the last reply: that to the message, or the first refusal. */
 export async function sendMail(
   client: TestClient,
-  { from = 'ann@sender.example', to, message = 'Subject: Hello\r\n\r\nHi\r\n' }: Mail,
+  { from = 'ann@sender.example', to, message = 'Subject: Hello\r\n\r\nHi\r\n', dsn = {} }: Mail,
 ): Promise<string> {
   const parameters = [from, to].flat().every(isAsciiAddress) ? '' : ' SMTPUTF8';
+  const { mail = '', rcpt = '' } = dsn;
   const commands = [
-    `MAIL FROM:<${from}>${parameters}`,
-    ...[to].flat().map((address) => `RCPT TO:<${address}>`),
+    `MAIL FROM:<${from}>${parameters} ${mail}`.trimEnd(),
+    ...[to].flat().map((address) => `RCPT TO:<${address}> ${rcpt}`.trimEnd()),
   ];
   for (const command of commands) {
     const reply = await client.ask(`${command}\r\n`);

@@ -132,4 +132,6 @@ export const MESSAGE: Omit<ReceivedMessageRow, 'id' | 'tenantId' | 'createdAt'> 
   endedAt: null,
   contentDeletedAt: null,
   isForRoute: 0,
+  dsn: null,
+  reportsDelivery: 0,
 };

@@ -72,11 +72,13 @@ async function receive({ kind, localPart, raw, sender = '', auth = null }: Arriv
     spamScore: null,
     flagged: 0,
     isForRoute: 0,
+    dsn: null,
+    reportsDelivery: 0,
   } as const;
   const header = { headerFrom: null, subject: null, messageId: null, emailId: null } as const;
   const rest = { remoteAddress: '', trace: '', spamReasons: '[]', endedAt: null, contentDeletedAt: null };
   const message = { id, tenantId: null, ...given, ...none, ...header, ...rest };
-  const recipient = { messageId: id, position: 0, kind, targetId: 'em_1' };
+  const recipient = { messageId: id, position: 0, kind, targetId: 'em_1', dsn: null };
   await insertReceived(side, message, [{ ...recipient, address: `${localPart}@bounce.example` }]);
   const task = { id: newId('tsk', createdAt), tenantId: null, createdAt };
   await insertTask(side, { ...recipient, ...task });

@@ -24,6 +24,7 @@ async function hand(recipients: readonly string[], message = MESSAGE, origin = T
     sender: 'b+x@bounce.mx.postrider.example',
     recipients,
     requireTls: false,
+    dsn: { message: null, recipients: [] },
     utf8: false,
     sizeBytes: message.length,
     isEightBit: false,

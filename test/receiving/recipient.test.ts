@@ -195,7 +195,8 @@ test('mail to the postmaster fills its half of the space of the installation, an
 function repeatRecipient(messageId: string, times: number): void {
   const database = new Sqlite(join(world.test.dataDir, 'postrider.db'));
   const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)';
-  const rows = 'SELECT messageId, i, address, kind, targetId FROM receivedRecipients, n WHERE messageId = ?';
+  const rows =
+    'SELECT messageId, i, address, kind, targetId, dsn FROM receivedRecipients, n WHERE messageId = ?';
   database.prepare(`INSERT INTO receivedRecipients ${numbers} ${rows}`).run(times, messageId);
   database.close();
 }

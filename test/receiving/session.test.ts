@@ -80,6 +80,8 @@ test('a message is on disk with everything about it when the client is told 250'
     endedAt: null,
     contentDeletedAt: null,
     isForRoute: 1,
+    dsn: null,
+    reportsDelivery: 0,
   });
   assert.equal(
     trace,
@@ -107,6 +109,7 @@ test('a message is on disk with everything about it when the client is told 250'
       address,
       kind: 'post',
       targetId: route,
+      dsn: null,
     })),
   );
   // Two addresses of one route make one post.

@@ -9,6 +9,7 @@ import { leaseOf, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { completeTask, type LeasedTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp } from '../../thread-app.ts';
 import { postRetryDelayMs, RETRY_DELAYS_MS } from '../../webhooks/posting/schedule.ts';
+import { type SenderReportAction, scheduleSenderReport } from '../sender-reports.ts';
 import { findReceivedTask, type ReceivedTask } from './read-store.ts';
 import { engineKindOf, type ReceivedKind, type Settlement, settleReceived, type TaskId } from './store.ts';
 
@@ -16,7 +17,8 @@ import { engineKindOf, type ReceivedKind, type Settlement, settleReceived, type 
  * Outcome of an attempt. A `retry` follows the schedule of webhooks, and becomes a failure when the attempts are used up.
  */
 export type TaskOutcome =
-  | { kind: 'done' }
+  /** `report` is what the sender of the message is told; undefined where nothing is. */
+  | { kind: 'done'; report?: SenderReportAction | undefined }
   | { kind: 'retry'; error: string }
   | { kind: 'failed'; error: string }
   /** The run has settled the task itself. */
@@ -31,6 +33,8 @@ type ReceivedKindWork = {
   kind: ReceivedKind;
   /** Maximum number of tasks of the kind that run at the same time. */
   concurrency: number;
+  /** The report to the sender about a task that has failed for good; by default there is none. */
+  reportOfEnd?: SenderReportAction;
   /** Does what the task asks for. An error that it throws is a bug: it is logged, and the task is tried again. */
   run(task: RunningReceivedTask): Promise<TaskOutcome>;
 };
@@ -39,7 +43,10 @@ type ReceivedKindWork = {
 const HELD_PER_FREE = 3;
 
 /** Returns the kind that runs the tasks of this kind of received messages. */
-export function createReceivedKind(app: PartApp, { kind, concurrency, run }: ReceivedKindWork): TaskKind {
+export function createReceivedKind(
+  app: PartApp,
+  { kind, concurrency, reportOfEnd, run }: ReceivedKindWork,
+): TaskKind {
   const outcomes = app.metrics.counter('inbound_tasks_total', 'Attempts of tasks of received mail.', [
     'kind',
     'outcome',
@@ -67,23 +74,45 @@ export function createReceivedKind(app: PartApp, { kind, concurrency, run }: Rec
       const outcome = await attempt(task, received);
       app.crashPoint('inbound-task-run', kind);
       outcomes.inc({ kind, outcome: outcome.kind });
-      return outcome.kind === 'settled' ? outcome.end : settle(app, task, outcome);
+      return outcome.kind === 'settled' ? outcome.end : settle(app, task, { outcome, received, reportOfEnd });
     },
-    giveUp: (task, error) => settle(app, task, { kind: 'failed', error }),
+    giveUp: async (task, error) => {
+      const received = await findReceivedTask(app.db.read, task.reference as TaskId);
+      return settle(app, task, { outcome: { kind: 'failed', error }, received, reportOfEnd });
+    },
   };
 }
 
+type Settled = { settlement: Settlement; report: Parameters<typeof scheduleSenderReport>[1] | undefined };
+
 const settleTask = defineWrite(
   'inbound.settleTask',
-  (tx, settlement: Settlement): Promise<TaskEnd> => settleReceived(tx, settlement),
+  async (tx, { settlement, report }: Settled): Promise<TaskEnd> => {
+    const end = await settleReceived(tx, settlement);
+    if (report && end !== 'stale') await scheduleSenderReport(tx, report);
+    return end;
+  },
 );
 
-async function settle(app: PartApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<TaskEnd> {
+type Ended = {
+  outcome: UnsettledOutcome;
+  received: ReceivedTask | undefined;
+  reportOfEnd: SenderReportAction | undefined;
+};
+
+async function settle(
+  app: PartApp,
+  task: LeasedTask,
+  { outcome, received, reportOfEnd }: Ended,
+): Promise<TaskEnd> {
   const now = app.clock.now();
   const lease = leaseOf(task);
   const settlement = { lease, now, ...resultOf(lease, outcome, { now, random: app.random }) };
-  const end = await commitOutcome(app, settleTask, settlement);
   const { state, error } = settlement;
+  const done = outcome.kind === 'done' ? outcome.report : undefined;
+  const action = state === 'failed' ? reportOfEnd : done;
+  const report = action && received && { ...received, action, dueAt: now };
+  const end = await commitOutcome(app, settleTask, { settlement, report });
   const { kind, reference: taskId } = lease;
   if (end !== 'stale' && state === 'failed')
     app.log.warn({ taskId, kind, error }, 'a task of received mail was given up');

@@ -58,6 +58,24 @@ export async function findPostedMail(tx: Tx, id: TaskId): Promise<PostedMail | u
   return message && { message, recipients };
 }
 
+const pendingAt = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId' | 'position'>>) =>
+  db
+    .selectFrom('receivedTasks')
+    .select('id')
+    .where('messageId', '=', param('messageId'))
+    .where('position', '=', param('position'))
+    .where('state', '=', 'pending')
+    .limit(1),
+);
+
+/** Returns true while a task for this recipient of a message is to be done. */
+export async function isTaskPending(
+  tx: Tx,
+  { messageId, position }: Pick<ReceivedTaskRow, 'messageId' | 'position'>,
+): Promise<boolean> {
+  return (await pendingAt.first(tx, { messageId, position })) !== undefined;
+}
+
 const oldestPost = statement((db, param: Param<Pick<ReceivedTaskRow, 'queue'>>) =>
   db
     .selectFrom('receivedTasks')

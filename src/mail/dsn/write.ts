@@ -17,8 +17,11 @@ import { formatTypedAddress, formatUtf8Address, upConverted } from './notice.ts'
 /** Maximum length of what another server has written. Replies are cut before. */
 const MAX_VALUE_CHARACTERS = 2_000;
 
-/** The fate of a recipient. `relayed`: a server has the message that says nothing about what becomes of it (RFC 3464 section 2.3.3). */
-type Action = 'failed' | 'delayed' | 'delivered' | 'relayed';
+/**
+ * The fate of a recipient (RFC 3464 section 2.3.3). `relayed`: a server has the message that says nothing about what becomes of it; `expanded`:
+ * the message was sent on to several addresses.
+ */
+type Action = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
 
 export type ReportedRecipient = {
   address: string;
@@ -35,7 +38,7 @@ export type ReportedRecipient = {
   triedUntil?: number | undefined;
 };
 
-type DeliveryReport = {
+export type DeliveryReport = {
   /** Message id of the notification, without its angle brackets. */
   messageId: string;
   /** Host name of the server that reports, by its postmaster. */
@@ -60,35 +63,6 @@ type DeliveryReport = {
   /** True when the sender reads notifications in UTF-8, because the message came with SMTPUTF8 (RFC 6533 section 4). */
   isUtf8?: boolean;
 };
-
-export type ForwardReport = Omit<
-  DeliveryReport,
-  'subject' | 'text' | 'recipients' | 'envelopeId' | 'message'
-> & {
-  /** The recipient that the sender named. */
-  recipient: string;
-  /** Enhanced status code of the failure or the delay (RFC 3463). */
-  status: string;
-  /** Time until which a delayed message is tried, in Unix milliseconds; undefined for one that has failed. */
-  triedUntil?: number | undefined;
-};
-
-/**
- * Returns the notification that a message could not be delivered, or is delayed, which says nothing about where the recipient's mail goes. It
- * has no `Date`; the size of its header includes the empty line.
- */
-export function composeForwardReport({ recipient, status, triedUntil, ...report }: ForwardReport): {
-  bytes: Buffer;
-  headerBytes: number;
-} {
-  const isDelayed = triedUntil !== undefined;
-  return composeReport({
-    ...report,
-    subject: isDelayed ? 'Your message is delayed' : 'Your message could not be delivered',
-    text: forwardText({ hostname: report.hostname, recipient, status, triedUntil }),
-    recipients: [{ address: recipient, action: isDelayed ? 'delayed' : 'failed', status, triedUntil }],
-  });
-}
 
 /**
  * Returns the notification without `Date`, and the size of its header with the empty line. All of it is in ASCII, except a sender in UTF-8
@@ -117,30 +91,6 @@ export function composeReport(report: DeliveryReport): { bytes: Buffer; headerBy
   const encoding = report.message && !isAscii(report.message) ? EIGHT_BIT : '';
   const head = Buffer.from(`${fields}${body.fields}${encoding}\r\n`);
   return { bytes: Buffer.concat([head, ...wholeBody(body)]), headerBytes: head.length };
-}
-
-function forwardText({
-  hostname,
-  recipient,
-  status,
-  triedUntil,
-}: Pick<ForwardReport, 'hostname' | 'recipient' | 'status' | 'triedUntil'>): string {
-  const [state, next] =
-    triedUntil === undefined
-      ? ['it could not be delivered', 'Nobody tries to deliver the message any more.']
-      : [
-          'it could not be delivered yet',
-          `It is tried until ${formatDate(triedUntil)}. You need not send it again.`,
-        ];
-  return [
-    `This is the mail server ${hostname}.`,
-    '',
-    `Your message to <${recipient}> was accepted, but ${state}.`,
-    `The status code is ${status}. ${next}`,
-    '',
-    'The header of your message follows.',
-    '',
-  ].join('\n');
 }
 
 /** The first group is about the message, and each other one about a recipient (RFC 3464 section 2.1). */

@@ -5,7 +5,7 @@
 import { isAscii } from 'node:buffer';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
-import type { NewFailureNotification, ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { NamedRecipient, NewFailureNotification, ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { installationKeyOf } from '../../domains/installation/key.ts';
 import { bounceDomain } from '../../domains/records.ts';
@@ -16,6 +16,13 @@ import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
+import {
+  asksForNotifications,
+  wantsNotification,
+  withOriginalRecipient,
+  withoutSuccess,
+  withoutWholeMessage,
+} from '../../mail/smtp/dsn-parameters.ts';
 import { TLS_REQUIRED_FIELD, tlsWishOf } from '../../mail/tls-policy/tls-wish.ts';
 import { FORWARD_MARK } from '../../mail/trace-fields.ts';
 import { newMessage } from '../../queue/new-message.ts';
@@ -29,6 +36,11 @@ import { provenSenderOf, senderRewritingOf } from './proven-sender.ts';
 export type Forwarding = {
   /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */
   recipient: string;
+  /**
+   * The recipients that the sender named, with what it wants to be told about them; at least one. Where the caller reports the delivery itself,
+   * none asks for that.
+   */
+  named: readonly NamedRecipient[];
   /** Addresses that the message goes to. */
   addresses: readonly string[];
   /** Tenant whose mailbox sends the message on; by default the installation does. */
@@ -60,7 +72,7 @@ const HEADER_END = '\r\n\r\n';
 export async function buildForward(
   app: App,
   received: ReceivedMessageRow,
-  { recipient, addresses, scheduledFor, edited }: Forwarding,
+  { recipient, named, addresses, scheduledFor, edited }: Forwarding,
 ): Promise<BuiltForward> {
   const { blobId } = edited ?? received;
   if (blobId === null) return { kind: 'refused', reason: 'deleted' };
@@ -73,6 +85,7 @@ export async function buildForward(
   const now = app.clock.now();
   const id = newId('em', now);
   const own = ownFields(app, received, recipient);
+  const address = await provenSenderOf(app, received, { fields, hasAsked: named.some(hasAsked) });
   const message = newMessage({
     ...OF_INSTALLATION,
     id,
@@ -86,11 +99,29 @@ export async function buildForward(
     requireTls: tlsWishOf(received.requireTls === 1, tlsFieldOf(fields)),
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
     utf8: needsUtf8(received, { own, header, addresses }) ? 1 : 0,
+    // Whoever forges a sender must not have its mail returned whole to somebody else.
+    dsn: address === undefined ? withoutWholeMessage(received.dsn) : received.dsn,
   });
-  const address = await provenSenderOf(app, received, fields);
-  const notification = address === undefined ? undefined : { messageId: message.id, address, recipient };
-  const recipients = addresses.map((one) => newRecipient(one, scheduledFor));
+  const notification =
+    address === undefined ? undefined : { messageId: message.id, address, recipient, named };
+  const dsn = passedOn(named);
+  const recipients = addresses.map((one) => ({ ...newRecipient(one, scheduledFor), dsn }));
   return { kind: 'built', message, recipients, notification };
+}
+
+function hasAsked({ dsn }: NamedRecipient): boolean {
+  return asksForNotifications(dsn);
+}
+
+/**
+ * Returns the parameters that the next server gets. It is not asked to report a delivery: its report would say where the mail of the recipient goes
+ * (RFC 3461 section 5.2.7.4), and would go to a sender that may be forged. This installation reports that the server has taken the message. Of
+ * several recipients, the wishes of the first count who wants to be told of something.
+ */
+function passedOn(named: readonly NamedRecipient[]): string | null {
+  const wishes = named.map(({ address, dsn }) => ({ address, dsn: withoutSuccess(dsn) }));
+  const first = wishes.find(({ dsn }) => wantsNotification(dsn, 'FAILURE')) ?? wishes[0];
+  return first ? withOriginalRecipient(first.dsn, first.address) : null;
 }
 
 type Outgoing = { own: string; header: Buffer; addresses: readonly string[] };

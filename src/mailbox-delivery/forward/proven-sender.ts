@@ -19,16 +19,22 @@ const rewritings = new WeakMap<App['sealer'], SenderRewriting>();
 
 type Received = Pick<ReceivedMessageRow, 'sender' | 'remoteAddress' | 'auth'>;
 
+type Header = {
+  fields: readonly HeaderField[];
+  /** True when the sender says by NOTIFY what it wants to be told (RFC 3461 section 4.1). */
+  hasAsked: boolean;
+};
+
 /**
  * Returns the address of the sender; undefined when nobody is told: the sender is null, is not proven, or has an address that mail
- * cannot be sent to, or a program sent the message by itself.
+ * cannot be sent to, or a program sent the message by itself, and has not asked to be told.
  */
 export async function provenSenderOf(
   app: App,
   received: Received,
-  fields: readonly HeaderField[],
+  { fields, hasAsked }: Header,
 ): Promise<string | undefined> {
-  if (fields.some(isAutoSubmitted)) return undefined;
+  if (!hasAsked && fields.some(isAutoSubmitted)) return undefined;
   const sender = parseMailbox(originalSender(app, received));
   return sender && (await isProven(received, sender)) ? sender.address : undefined;
 }

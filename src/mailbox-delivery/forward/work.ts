@@ -4,6 +4,7 @@
  */
 import type { App } from '../../app.ts';
 import type { ReceivedRecipientRow } from '../../db/inbound-tables.ts';
+import { reportedRecipients } from '../../inbound/sender-reports.ts';
 import { findReceived, listReceivedRecipients } from '../../inbound/store.ts';
 import { createReceivedKind, type RunningReceivedTask, type TaskOutcome } from '../../inbound/tasks/kind.ts';
 import { settlementOfDone } from '../../inbound/tasks/store.ts';
@@ -50,14 +51,24 @@ async function build(app: App, { messageId, position }: RunningReceivedTask): Pr
   const recipients = await listReceivedRecipients(db.read, messageId);
   const recipient = recipients.find((one) => one.position === position);
   if (!message || !recipient) return { kind: 'refused', reason: 'deleted' };
-  return buildForward(app, message, forwardingOf(config, recipient));
+  return buildForward(
+    app,
+    message,
+    forwardingOf(config, recipient, reportedRecipients(recipients, position)),
+  );
 }
 
 function forwardingOf(
   { hostname, inbound }: Pick<App['config'], 'hostname' | 'inbound'>,
   { address, kind, targetId }: ReceivedRecipientRow,
+  reported: readonly ReceivedRecipientRow[],
 ): Forwarding {
   // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
-  const recipient = address.includes('@') ? address : `${address}@${hostname}`;
-  return { recipient, addresses: [kind === 'srs' ? targetId : inbound.postmaster] };
+  const withDomain = (named: string) => (named.includes('@') ? named : `${named}@${hostname}`);
+  const named = reported.map(({ address: one, dsn }) => ({ address: withDomain(one), dsn }));
+  return {
+    recipient: withDomain(address),
+    named,
+    addresses: [kind === 'srs' ? targetId : inbound.postmaster],
+  };
 }

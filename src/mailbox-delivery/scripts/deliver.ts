@@ -7,9 +7,11 @@ import type { DeliveryResult } from '../../accounts/delivery.ts';
 import { discardAll, discardOnRefusal } from '../../blobs/discard-on-refusal.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
-import { findRecipientAddress } from '../../inbound/store.ts';
+import { reportedRecipients, type SenderReportAction } from '../../inbound/sender-reports.ts';
+import { listReceivedRecipients } from '../../inbound/store.ts';
 import type { RunningReceivedTask, TaskOutcome } from '../../inbound/tasks/kind.ts';
 import { settlementOfDone } from '../../inbound/tasks/store.ts';
+import { wantsNotification } from '../../mail/smtp/dsn-parameters.ts';
 import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claim } from '../../mailboxes/scripts/memory-store.ts';
 import type { NamedScript } from '../../mailboxes/scripts/named-script.ts';
@@ -58,7 +60,8 @@ export async function deliverByScripts(
     if (noted.kind !== 'delivered') return noted;
   }
   // Nothing else is stored with the end of the task.
-  if (!isStored && plan.outgoing.length === 0 && plan.remembered.length === 0) return { kind: 'done' };
+  if (!isStored && plan.outgoing.length === 0 && plan.remembered.length === 0)
+    return { kind: 'done', report: reportOf(delivery, { plan, built: [] }) };
   const built = await buildOutgoing(app, delivery, plan);
   const prepared = built.flatMap(blobsOf);
   return await discardOnRefusal(app.blobs, prepared, async () => {
@@ -76,12 +79,14 @@ async function openDelivery(app: ScriptApp, task: Omit<ScriptedTask, 'scripts'>)
   const { message, mailbox } = task;
   const content = await app.blobs.open(message.blobId);
   const { position } = task.task;
-  const recipient = await findRecipientAddress(app.db.read, { messageId: message.id, position });
+  const recipients = await listReceivedRecipients(app.db.read, message.id);
+  const recipient = recipients.find((one) => one.position === position);
   return {
     ...task,
     header: await readHeader(content),
     content,
-    recipient: recipient ?? mailbox.address,
+    recipient: recipient?.address ?? mailbox.address,
+    named: reportedRecipients(recipients, position).map(({ address, dsn }) => ({ address, dsn })),
     deliveryId: deliveryIdOf(message, task.task),
   };
 }
@@ -157,9 +162,28 @@ async function keepUnsent(
   delivery: ScriptedDelivery,
   { plan, built }: Settled,
 ): Promise<DeliveryResult> {
-  const isAllSent = countRedirects(built) === countRedirects(plan.outgoing);
-  const { filings } = keptUnless(isAllSent, plan);
+  const filings = filingsOf({ plan, built });
   return filings === plan.filings ? { kind: 'delivered' } : await fileMessage(app, delivery, filings);
+}
+
+/** Returns where the message is stored once it is known what is sent. */
+function filingsOf({ plan, built }: Settled): readonly Filing[] {
+  const isAllSent = countRedirects(built) === countRedirects(plan.outgoing);
+  return keptUnless(isAllSent, plan).filings;
+}
+
+/**
+ * Returns what the sender is told once the delivery is settled; undefined when that is nothing. A message that is refused, or sent on to one
+ * address alone, has a report of its own. One that the scripts discard counts as delivered: nobody learns of it (RFC 5228 section 4.4).
+ */
+function reportOf({ message, named }: ScriptedDelivery, settled: Settled): SenderReportAction | undefined {
+  const { built } = settled;
+  if (message.reportsDelivery === 0 || built.some(({ kind }) => kind === 'reject')) return undefined;
+  const redirects = countRedirects(built);
+  if (redirects === 0 || filingsOf(settled).length > 0) return 'delivered';
+  if (redirects > 1) return 'expanded';
+  // The mailbox gets a message back about whose failure nobody wants to be told, so no notification follows it.
+  return named.some(({ dsn }) => wantsNotification(dsn, 'FAILURE')) ? undefined : 'relayed';
 }
 
 function countRedirects(mail: readonly { kind: string }[]): number {
@@ -169,9 +193,10 @@ function countRedirects(mail: readonly { kind: string }[]): number {
 /** Ends the task together with what the scripts send. */
 async function settle(
   app: ScriptApp,
-  { task, mailbox, deliveryId }: ScriptedDelivery,
+  delivery: ScriptedDelivery,
   { plan, built }: Settled,
 ): Promise<TaskEnd> {
+  const { task, mailbox, deliveryId } = delivery;
   const now = app.clock.now();
   const { address, tenantId } = mailbox;
   const end = await app.db.commit(settleDelivery, {
@@ -179,6 +204,7 @@ async function settle(
     claimant: { mailboxId: mailbox.id, claimedBy: deliveryId },
     sender: { mailbox: { address, tenantId }, maxOfTenant: app.config.submission.recipientsPerDayOfTenant },
     built: built.map(withoutCopy),
+    report: reportTask(task, reportOf(delivery, { plan, built })),
     remembered: plan.remembered.map(({ key, seconds }) => ({
       key: memoryKey('duplicate', key),
       expiresAt: now + seconds * 1_000,
@@ -186,6 +212,10 @@ async function settle(
   });
   if (end !== 'stale' && built.length > 0) app.wakeups.notify('queue');
   return end;
+}
+
+function reportTask({ lease: _, ...task }: RunningReceivedTask, action: SenderReportAction | undefined) {
+  return action && { ...task, action };
 }
 
 function withoutCopy(built: BuiltMail): BuiltMail {

@@ -3,7 +3,7 @@
 import type { MailboxDelivery, MailboxTargets } from '../../accounts/delivery.ts';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
-import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { NamedRecipient, ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import type { RunningReceivedTask } from '../../inbound/tasks/kind.ts';
 import { MAX_HEADER_BYTES } from '../../mail/header-limits.ts';
@@ -33,6 +33,8 @@ export type ScriptedMessage = {
 
 export type ScriptedDelivery = ScriptedMessage & {
   task: RunningReceivedTask;
+  /** The recipients that the sender named and that are this mailbox, with what it wants to be told about them. */
+  named: readonly NamedRecipient[];
   message: ReceivedMessageRow & { blobId: NonNullable<ReceivedMessageRow['blobId']> };
   content: BlobContent;
   /** Id of the delivery, which is the same for each of its runs. */

@@ -14,8 +14,16 @@ import { composeReport } from '../../mail/dsn/write.ts';
 import type { HeaderField } from '../../mail/message/header-block.ts';
 import { dateField } from '../../mail/message/headers.ts';
 import type { Target } from '../../mail/sieve/actions.ts';
+import {
+  asksForNotifications,
+  envelopeIdOf,
+  originalRecipientOf,
+  wantsNotification,
+  withoutSuccess,
+} from '../../mail/smtp/dsn-parameters.ts';
 import { withItsAliases } from '../../mailboxes/addresses/store.ts';
 import { memoryKey } from '../../mailboxes/scripts/memory-key.ts';
+import { readWantedMessage } from '../../queue/returned-message.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { buildForward } from '../forward/forward.ts';
@@ -50,12 +58,14 @@ export async function buildOutgoing(
 ): Promise<BuiltMail[]> {
   const edited = new EditedMessages(app.blobs, delivery);
   const built: BuiltMail[] = [];
+  const isStored = filings.length > 0;
+  const isAlone = !isStored && outgoing.filter(({ kind }) => kind === 'redirect').length === 1;
   try {
     let notified = 0;
     for (const [index, action] of outgoing.entries()) {
       if (action.kind === 'notify') notified += action.to.length + action.cc.length;
       if (action.kind === 'notify' && notified > MAX_NOTIFIED) continue;
-      const mail = await buildAction(app, delivery, { action, edited, isStored: filings.length > 0 });
+      const mail = await buildAction(app, delivery, { action, edited, isStored, isAlone });
       const position = outgoing.slice(0, index).filter(({ kind }) => kind === action.kind).length;
       if (mail) built.push({ ...mail, position });
     }
@@ -72,24 +82,33 @@ export async function buildOutgoing(
 /** When nobody is told that the redirect has failed, the mailbox gets a message back that it stores nowhere. */
 function withOwner(
   built: BuiltRedirect | undefined,
-  { mailbox }: ScriptedDelivery,
+  { mailbox, named }: ScriptedDelivery,
   isStored: boolean,
 ): BuiltRedirect | undefined {
-  if (!built || isStored || built.forward.notification) return built;
+  if (!built || isStored) return built;
+  if (built.forward.notification && named.some(({ dsn }) => wantsNotification(dsn, 'FAILURE'))) return built;
   const { id: messageId } = built.forward.message;
-  const notification = { messageId, address: GIVE_BACK, recipient: mailbox.id };
+  const notification = { messageId, address: GIVE_BACK, recipient: mailbox.id, named: [] };
   return { ...built, forward: { ...built.forward, notification } };
 }
 
 type Composed = Exclude<Outgoing, Redirect>;
 
+type Building = {
+  action: Outgoing;
+  edited: EditedMessages;
+  isStored: boolean;
+  /** True when the message goes to one address, and is stored nowhere. */
+  isAlone: boolean;
+};
+
 async function buildAction(
   app: ScriptApp,
   delivery: ScriptedDelivery,
-  { action, edited, isStored }: { action: Outgoing; edited: EditedMessages; isStored: boolean },
+  { action, edited, isStored, isAlone }: Building,
 ): Promise<BuiltRedirect | BuiltAnswer | undefined> {
   if (action.kind !== 'redirect') return await buildOrLeaveOut(app, delivery, action);
-  return withOwner(await buildRedirect(app, delivery, { action, edited }), delivery, isStored);
+  return withOwner(await buildRedirect(app, delivery, { action, edited, isAlone }), delivery, isStored);
 }
 
 /** Mail that cannot be composed now can never be, for instance with a field that is too long. The delivery does not wait for it. */
@@ -126,9 +145,9 @@ function buildComposed(
 async function buildRedirect(
   app: ScriptApp,
   delivery: ScriptedDelivery,
-  { action: { address, header }, edited }: { action: Redirect; edited: EditedMessages },
+  { action: { address, header }, edited, isAlone }: Omit<Building, 'isStored'> & { action: Redirect },
 ): Promise<BuiltRedirect | undefined> {
-  const { message, mailbox } = delivery;
+  const { message, mailbox, named } = delivery;
   const to = parseMailbox(address);
   if (!to || !mayRedirect(app, mailbox, to)) return undefined;
   const { address: recipient, tenantId: scheduledFor } = mailbox;
@@ -139,6 +158,10 @@ async function buildRedirect(
   const blob = changed && (await edited.prepare(changed));
   const forward = await buildForward(app, message, {
     recipient,
+    // The end of the delivery reports a message that is stored, or sent on to several addresses.
+    named: isAlone
+      ? named
+      : named.map(({ address: one, dsn }) => ({ address: one, dsn: withoutSuccess(dsn) })),
     addresses: [to.address],
     scheduledFor,
     edited: blob && { blobId: blob.id, content: app.blobs.openPrepared(blob) },
@@ -240,24 +263,36 @@ async function buildNotification(
 /** A message that was accepted is refused by a report, and only to a sender that was proven, since others would be told of forged mail. */
 async function buildRejection(
   app: ScriptApp,
-  { message, mailbox, header, recipient }: ScriptedDelivery,
+  { message, mailbox, header, named }: ScriptedDelivery,
   { reason }: Rejection,
 ): Promise<BuiltAnswer | undefined> {
-  const address = await provenSenderOf(app, message, splitFields(header.toString('latin1')));
+  const told = named.filter(({ dsn }) => wantsNotification(dsn, 'FAILURE'));
+  const hasAsked = named.some(({ dsn }) => asksForNotifications(dsn));
+  const fields = splitFields(header.toString('latin1'));
+  const address = await provenSenderOf(app, message, { fields, hasAsked });
   const to = address === undefined ? undefined : parseMailbox(address);
-  if (!to) return undefined;
+  if (!to || told.length === 0) return undefined;
+  const whole = await readWantedMessage(app, message);
+  const refusers = told.map((one) => `<${one.address}>`).join(', ');
   const hostname = app.config.hostname.toLowerCase();
   const id = newId('em', app.clock.now());
   const composed = composeReport({
     messageId: `${id}@${hostname}`,
     hostname,
     to,
+    envelopeId: envelopeIdOf(message.dsn),
     arrivedAt: message.createdAt,
+    message: whole,
     header: header.subarray(0, -'\r\n'.length),
     isUtf8: message.utf8 === 1,
     subject: 'Your message was refused',
-    text: `This is the mail server ${hostname}.\n\nThe recipient <${recipient}> has refused your message:\n\n${reason}\n\nThe header of your message follows.\n`,
-    recipients: [{ address: recipient, action: 'failed', status: REFUSED }],
+    text: `This is the mail server ${hostname}.\n\nThe recipient ${refusers} has refused your message:\n\n${reason}\n\n${whole ? 'Your' : 'The header of your'} message follows.\n`,
+    recipients: told.map((one) => ({
+      address: one.address,
+      original: originalRecipientOf(one.dsn),
+      action: 'failed',
+      status: REFUSED,
+    })),
   });
   const envelope = { to: [to.address], scheduledFor: mailbox.tenantId, returnPath: '' };
   const mail = await buildOwnMail(app, { id, ...composed, ...envelope, requireTls: message.requireTls });

@@ -6,6 +6,7 @@ import { insertBlob } from '../../blobs/store.ts';
 import type { ScriptMemoryRow } from '../../db/mailbox-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { BlobRow } from '../../db/tables.ts';
+import { scheduleSenderReport } from '../../inbound/sender-reports.ts';
 import { type Settlement, settleReceived, type TaskId } from '../../inbound/tasks/store.ts';
 import type { MemoryKey } from '../../mailboxes/scripts/memory-key.ts';
 import { claimMemory } from '../../mailboxes/scripts/memory-store.ts';
@@ -26,6 +27,8 @@ type Delivered = {
   sender: Pick<Parameters<typeof countRecipients>[1], 'mailbox' | 'maxOfTenant'>;
   built: readonly BuiltMail[];
   remembered: readonly { key: MemoryKey; expiresAt: number }[];
+  /** The report that the sender of the message gets; undefined when there is none. */
+  report: Omit<Parameters<typeof scheduleSenderReport>[1], 'dueAt'> | undefined;
 };
 
 /**
@@ -34,9 +37,10 @@ type Delivered = {
  */
 export const settleDelivery = defineWrite(
   'inbound.settleDelivery',
-  async (tx, { settlement, claimant, sender, built, remembered }: Delivered): Promise<TaskEnd> => {
+  async (tx, { settlement, claimant, sender, built, remembered, report }: Delivered): Promise<TaskEnd> => {
     const end = await settleReceived(tx, settlement);
     if (end === 'stale') return end;
+    if (report) await scheduleSenderReport(tx, { ...report, dueAt: settlement.now });
     await deletePlan(tx, settlement.lease.reference as TaskId);
     for (const memory of remembered) await claimMemory(tx, { ...claimant, ...memory, now: settlement.now });
     const stored = new Set<BlobRow['id']>();

@@ -4,6 +4,7 @@
  */
 
 import type { RecipientRow } from '../../db/tables.ts';
+import { withoutSuccess } from '../../mail/smtp/dsn-parameters.ts';
 import { withTimeout } from '../../system/clock.ts';
 import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import type { Claim } from '../claim.ts';
@@ -76,6 +77,10 @@ async function prepareLocal(
     origin: originOf(claim.message),
     sender: returnPath,
     recipients: claim.recipients.map(({ address }) => address),
+    dsn: {
+      message: claim.message.dsn,
+      recipients: claim.recipients.map(({ dsn }) => withoutSuccess(dsn)),
+    },
     requireTls: claim.message.requireTls === 1,
     utf8: claim.message.utf8 === 1,
     sizeBytes: prefix.length + content.sizeBytes,

@@ -15,7 +15,7 @@ type Composition = {
   message: SpooledMessage;
   action: PlannedReport['action'];
   recipients: readonly RecipientRow[];
-  /** What the report returns: the header of the message, and all of it where the writer gets that. */
+  /** The returned part of the message: its header, and all of it where the writer gets that. */
   returned: { header: Uint8Array; message?: Uint8Array | undefined };
   now: number;
 };

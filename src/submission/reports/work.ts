@@ -9,8 +9,8 @@ import { DamagedBlobError } from '../../blobs/damaged.ts';
 import { commitOutcome } from '../../db/commit-outcome.ts';
 import type { SubmittedMessageRow } from '../../db/submission-tables.ts';
 import type { RecipientRow } from '../../db/tables.ts';
-import { wantsWholeMessage } from '../../mail/smtp/dsn-parameters.ts';
 import { findMailboxById } from '../../mailboxes/store.ts';
+import { readWantedMessage } from '../../queue/returned-message.ts';
 import { findMessage, listRecipients, type SpooledMessage } from '../../queue/store.ts';
 import { endSubmitted, findSubmitted, REPORT_TASKS, settleSubmitted } from '../../queue/submitted/store.ts';
 import { errorMessage } from '../../system/errors.ts';
@@ -33,12 +33,6 @@ const RETRY_MS = 600_000;
 const MAX_RETURNED_BYTES = 16 * 1024;
 /** Time after which a mailbox that could not take a report is asked again, in milliseconds. */
 const WAIT_MS = 60_000;
-
-/**
- * Maximum size of a message that a report returns whole. Its writer has it in any case, and knows a larger one by its header (RFC 3461
- * section 6.2 leaves the size to the server; Postfix returns at most 50 KB).
- */
-const MAX_RETURNED_MESSAGE_BYTES = 256 * 1024;
 
 const CRLF = '\r\n';
 
@@ -113,7 +107,7 @@ async function deliver(
     recipients: recipients.filter(({ position }) => positions.includes(position)),
     returned: {
       header: await readHeader(app, message),
-      message: action === 'failed' && !isFull ? await readWanted(app, message) : undefined,
+      message: action === 'failed' && !isFull ? await readWantedMessage(app, message) : undefined,
     },
     now,
   });
@@ -147,26 +141,5 @@ async function readHeader(app: Pick<App, 'blobs'>, { blobId, headerBytes }: Spoo
   } catch (error) {
     if (!(error instanceof DamagedBlobError)) throw error;
     return Buffer.alloc(0);
-  }
-}
-
-/**
- * Returns the message that a report of a failure returns whole, because its writer has asked for that; undefined otherwise. The content of
- * a message with REQUIRETLS never goes into a report (RFC 8689 section 5).
- */
-async function readWanted(
-  app: Pick<App, 'blobs'>,
-  { blobId, dsn, requireTls }: SpooledMessage,
-): Promise<Buffer | undefined> {
-  if (blobId === null || requireTls === 1 || !wantsWholeMessage(dsn)) return undefined;
-  try {
-    const content = await app.blobs.open(blobId);
-    if (content.sizeBytes > MAX_RETURNED_MESSAGE_BYTES) return undefined;
-    const chunks: Buffer[] = [];
-    for await (const chunk of content.chunks()) chunks.push(chunk);
-    return Buffer.concat(chunks);
-  } catch (error) {
-    if (!(error instanceof DamagedBlobError)) throw error;
-    return undefined;
   }
 }

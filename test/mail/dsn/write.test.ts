@@ -4,22 +4,24 @@ import { test } from 'node:test';
 import { type StructuredHeader, simpleParser } from 'mailparser';
 import { addressReadings } from '../../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
-import { composeForwardReport, composeReport, type ForwardReport } from '../../../src/mail/dsn/write.ts';
+import { composeSenderReport, type SenderReport } from '../../../src/mail/dsn/sender-report.ts';
+import { composeReport } from '../../../src/mail/dsn/write.ts';
 
 const HEADER = 'From: Ann <ann@sender.example>\r\nSubject: Help\r\nX-Long:\r\n one\r\n two\r\n';
-const REPORT: ForwardReport = {
+const REPORT: SenderReport = {
   messageId: 'em_1@mx.postrider.example',
   hostname: 'mx.postrider.example',
   to: { name: undefined, address: 'ann@sender.example', localPart: 'ann', domain: 'sender.example' },
-  recipient: 'abuse@shop.example',
+  action: 'failed',
+  recipients: [{ address: 'abuse@shop.example' }],
   status: '5.7.30',
   arrivedAt: 1_800_000_000_000,
   header: Buffer.from(HEADER),
 };
 
 /** Returns the notification with these parts, whose octets are all in ASCII. */
-function compose(report: Partial<ForwardReport> = {}): string {
-  const { bytes, headerBytes } = composeForwardReport({ ...REPORT, ...report });
+function compose(report: Partial<SenderReport> = {}): string {
+  const { bytes, headerBytes } = composeSenderReport({ ...REPORT, ...report });
   const message = bytes.toString('latin1');
   assert.match(message, /^[\t\r\n -~]*$/);
   assert.ok(message.split('\r\n').every((line) => line.length <= 998 && !/[\r\n]/.test(line)));
@@ -65,12 +67,12 @@ test('mailparser finds a report with its three parts, and the fields that stop a
 
 test('an address in UTF-8 has its own type, in a form that every server can carry', () => {
   const recipient = 'ab+ü=\\x@bücher.example';
-  const message = compose({ recipient });
+  const message = compose({ recipients: [{ address: recipient }] });
   const encoded = 'ab\\x{2B}\\x{FC}\\x{3D}\\x{5C}x@b\\x{FC}cher.example';
   assert.ok(message.includes(`\r\nFinal-Recipient: utf-8; ${encoded}\r\n`), message);
   const { finalRecipient } = noticeOf(message);
   assert.equal(finalRecipient, encoded);
-  const plain = noticeOf(compose({ recipient: 'abuse@bücher.example' })).finalRecipient ?? '';
+  const plain = noticeOf(compose({ recipients: [{ address: 'abuse@bücher.example' }] })).finalRecipient ?? '';
   assert.ok(addressReadings(plain).includes('abuse@xn--bcher-kva.example'));
 });
 
@@ -98,11 +100,32 @@ test('a header that holds lines like boundaries adds no part', () => {
 });
 
 test('a notification in UTF-8 has addresses as they are, and our reader finds them', () => {
-  const { bytes } = composeForwardReport({ ...REPORT, recipient: 'zoë@bücher.example', isUtf8: true });
+  const { bytes } = composeSenderReport({
+    ...REPORT,
+    recipients: [{ address: 'zoë@bücher.example' }],
+    isUtf8: true,
+  });
   const message = bytes.toString('latin1');
   assert.match(message, /\r\nContent-Type: message\/global-delivery-status\r\n/);
   const { action, finalRecipient } = noticeOf(message);
   assert.deepEqual([action, finalRecipient], ['failed', 'zoë@bücher.example']);
+});
+
+test('each fate has its action, words of its own, and the addresses that the sender wrote first', () => {
+  for (const [action, status, words] of [
+    ['delivered', '2.0.0', 'was delivered'],
+    ['relayed', '2.0.0', 'sent on to another server'],
+    ['expanded', '2.0.0', 'sent on to several addresses'],
+    ['delayed', '4.2.0', 'It is tried again.'],
+  ] as const) {
+    const recipients = [{ address: 'abuse@shop.example', original: 'rfc822;Ab@shop.example' }];
+    const message = compose({ action, status, recipients, envelopeId: 'QQ314159' });
+    assert.match(message, new RegExp(words));
+    assert.match(message, /\r\nOriginal-Envelope-Id: QQ314159\r\n/);
+    const notice = noticeOf(message);
+    assert.deepEqual([notice.action, notice.status], [action, status]);
+    assert.equal(notice.originalRecipient, 'Ab@shop.example');
+  }
 });
 
 test('a whole message is returned octet by octet, with the type that its header asks for', () => {

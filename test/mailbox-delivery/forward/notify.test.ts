@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { readReturnedMail } from '../../../src/mail/dsn/read.ts';
-import { ADDRESS_RATE, createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
+import { createNotificationKind } from '../../../src/mailbox-delivery/forward/notify.ts';
 import { provenSenderOf, senderRewritingOf } from '../../../src/mailbox-delivery/forward/proven-sender.ts';
 import { createForwardKind } from '../../../src/mailbox-delivery/forward/work.ts';
+import { ADDRESS_RATE } from '../../../src/mailbox-delivery/sender-limits.ts';
 import { findMessage, listRecipients } from '../../../src/queue/store.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { receivedSteps } from '../../../src/receiving/expire.ts';
@@ -221,6 +222,22 @@ test('nobody is told about bounces and other mail of programs', async () => {
   assert.equal((await notify()).length, 1);
 });
 
+test('the sender is told what it asks for: nothing of a failure, or the whole message with its own names', async () => {
+  for (const rcpt of ['NOTIFY=NEVER', 'NOTIFY=SUCCESS,DELAY']) {
+    await fail({ dsn: { rcpt } });
+    assert.deepEqual([await notify(), await waiting()], [[], []], rcpt);
+  }
+  const original = 'ORCPT=rfc822;Post+2Bmaster@old.example';
+  await fail({ dsn: { mail: 'RET=FULL ENVID=QQ+3D1', rcpt: `NOTIFY=FAILURE ${original}` } });
+  const [told] = await notify();
+  const text = told?.raw.toString() ?? '';
+  assert.match(text, /\r\nOriginal-Envelope-Id: QQ=1\r\n/);
+  assert.match(text, /\r\nOriginal-Recipient: rfc822;Post\+master@old\.example\r\n/);
+  assert.match(text, /The secret body/);
+  await fail({ message: `Auto-Submitted: auto-generated\r\n${MESSAGE}`, dsn: { rcpt: 'NOTIFY=FAILURE' } });
+  assert.equal((await notify()).length, 1, 'a program that asks is told');
+});
+
 test('a loop is logged, and so is what would be too many for one address', async () => {
   dns.setZone(LOOP);
   await fail();
@@ -300,7 +317,11 @@ test('mail that was forwarded here twice is told to the sender before, and mail 
   const rewritten = `${local}@bounce.${HOST}`;
   const auth = JSON.stringify(PASS);
   const find = (received: Partial<Parameters<typeof provenSenderOf>[1]>) =>
-    provenSenderOf(app, { sender: rewritten, remoteAddress: '', auth, ...received }, []);
+    provenSenderOf(
+      app,
+      { sender: rewritten, remoteAddress: '', auth, ...received },
+      { fields: [], hasAsked: false },
+    );
   assert.equal(await find({}), 'ann@sender.example');
   assert.equal(await find({ remoteAddress: '192.0.2.1' }), undefined, 'a stranger names the sender');
   const returnPath = `b+0@bounce.${HOST}`;

@@ -10,6 +10,7 @@ import { createMailboxKind } from '../../../src/mailbox-delivery/work.ts';
 import { createScriptRunner, type ScriptRunner } from '../../../src/mailboxes/scripts/runner.ts';
 import { activateScript, putScript } from '../../../src/mailboxes/scripts/store.ts';
 import { makeNotificationDue } from '../../../src/queue/notifications-store.ts';
+import type { System } from '../../../src/system/system.ts';
 import { type MailWorld, openMailWorld, sendMail } from '../../inbound/mail-world.ts';
 import { addMailbox } from '../../mailboxes/fixtures.ts';
 import { runDueTasks } from '../../support/tasks.ts';
@@ -32,7 +33,15 @@ export type ScriptWorld = MailWorld & {
   add(script: string, fields?: Parameters<typeof addMailbox>[1]): Promise<MailboxRow>;
   activate(mailboxId: MailboxRow['id'], script: string, name?: string): Promise<void>;
   /** Receives a message for a mailbox. The lines of the header come before its text. */
-  receive(to: string, message?: { from?: string; header?: readonly string[]; text?: string }): Promise<void>;
+  receive(
+    to: string,
+    message?: {
+      from?: string;
+      header?: readonly string[];
+      text?: string;
+      dsn?: Parameters<typeof sendMail>[1]['dsn'];
+    },
+  ): Promise<void>;
   /** Runs what is due, and returns how many tasks there were. */
   run(): Promise<number>;
   /** Receives a message, and runs what is due. */
@@ -46,7 +55,7 @@ export type ScriptWorld = MailWorld & {
 };
 
 /** Opens the world for the tests of the calling file. */
-export async function openScriptWorld(): Promise<ScriptWorld> {
+export async function openScriptWorld(system: Partial<System> = {}): Promise<ScriptWorld> {
   const replaced: ScriptWorld['replaced'] = {};
   const folders: Folder[] = [];
   let runner: ScriptRunner | undefined;
@@ -61,7 +70,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
     scriptRunner: { run },
     mailboxDelivery: { listTargets: async () => replaced.listTargets?.() ?? folders, readAnnotations },
   };
-  const world = await openMailWorld({ replace: () => ({ mailboxScripts }) });
+  const world = await openMailWorld({ system, replace: () => ({ mailboxScripts }) });
   const { app } = world;
   const stored: Stored[] = [];
   const db = new Proxy(app.db, {
@@ -114,7 +123,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
       await activate(mailbox.id, script);
       return mailbox;
     },
-    async receive(to, { from = 'ann@sender.example', header = [], text = 'Hello' } = {}) {
+    async receive(to, { from = 'ann@sender.example', header = [], text = 'Hello', dsn } = {}) {
       const fields = [
         `From: ${from}`,
         `To: ${to}`,
@@ -123,7 +132,7 @@ export async function openScriptWorld(): Promise<ScriptWorld> {
         ...header,
       ];
       const message = `${fields.join('\r\n')}\r\n\r\n${text}\r\n`;
-      const reply = await sendMail(await world.open(), { from, to, message });
+      const reply = await sendMail(await world.open(), { from, to, message, dsn });
       if (!reply.startsWith('250 ')) throw new Error(reply);
     },
     async run() {

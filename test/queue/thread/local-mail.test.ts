@@ -26,7 +26,15 @@ function across(receive: (message: LocalMessage) => Promise<readonly LocalAnswer
 
 function messageOf(bytes: LocalMessage['bytes']): LocalMessage {
   const envelope = { sender: 'ann@one.example', recipients: ['bob@two.example'], requireTls: false };
-  return { origin: { kind: 'tenant' }, ...envelope, utf8: false, sizeBytes: 0, isEightBit: false, bytes };
+  return {
+    origin: { kind: 'tenant' },
+    ...envelope,
+    dsn: { message: null, recipients: [] },
+    utf8: false,
+    sizeBytes: 0,
+    isEightBit: false,
+    bytes,
+  };
 }
 
 /** Yields pieces of the same memory, which must not cross as a whole. */

@@ -107,6 +107,7 @@ function openPostWorld(
       const recipients = routes.map((route, position) => ({
         ...{ messageId: id, position, address: `Sales${position}@shop.example`, kind: 'post' as const },
         targetId: route.id,
+        dsn: null,
       }));
       const message = {
         ...MESSAGE,

@@ -28,6 +28,7 @@ export const tasks: typeof english = {
     'received-report': 'Lesen eines Berichts',
     'received-unsubscribe': 'Abmeldung per E-Mail',
     'route-posts': 'Aufruf einer Eingangsroute',
+    'sender-reports': 'Bericht an den Absender empfangener Post',
     'submission-reports': 'Bericht an einen Absender',
     'tenant-deletions': 'Löschen eines Mandanten',
     'tenant-resumptions': 'Fortsetzen eines Mandanten',

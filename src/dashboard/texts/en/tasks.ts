@@ -27,6 +27,7 @@ export const tasks = {
     'received-report': 'Reading of a report',
     'received-unsubscribe': 'Unsubscribing by mail',
     'route-posts': 'Post to an inbound route',
+    'sender-reports': 'Report to the sender of received mail',
     'submission-reports': 'Report to a sender',
     'tenant-deletions': 'Deletion of a tenant',
     'tenant-resumptions': 'Resumption of a tenant',

@@ -7,6 +7,8 @@ export type SmtpServerOptions = ListenerOptions & {
   openSession: OpenSession;
   /** Set for a listener at which clients log in and hand over mail of their own; undefined for others. */
   submission?: SubmissionOptions;
+  /** True when clients without a login are offered DSN (RFC 3461). A session then keeps their parameters. */
+  offersNotifications?: boolean;
   limits?: Partial<SmtpLimits>;
   /** Returns true for the address of a proxy, which must name its client first (PROXY protocol). */
   isProxy?: (address: string) => boolean;

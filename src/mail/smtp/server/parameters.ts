@@ -7,8 +7,10 @@ type MailParameters = Omit<Sender, 'address' | 'releaseAt'>;
 /** The extensions that the server offers on this connection. */
 type Offered = {
   requireTls: boolean;
-  /** True where clients hand over mail of their own: AUTH, DSN and FUTURERELEASE. */
+  /** True where clients hand over mail of their own: AUTH and FUTURERELEASE. */
   isSubmission: boolean;
+  /** True where clients say what they want to be told about their mail: DSN. */
+  notifications: boolean;
 };
 
 /** Maximum number of digits in a declared size (RFC 1870 section 3). */
@@ -41,9 +43,9 @@ export function parseMailParameters(
 /** Returns the parameters of RCPT, or the refusal of the first that is not understood. */
 export function parseRecipientParameters(
   rest: string,
-  { isSubmission }: Pick<Offered, 'isSubmission'>,
+  { notifications }: Pick<Offered, 'notifications'>,
 ): { parameters: Omit<Recipient, 'address'> } | { refusal: Reply } {
-  if (!isSubmission) return rest === '' ? { parameters: {} } : { refusal: unknownParameters('RCPT') };
+  if (!notifications) return rest === '' ? { parameters: {} } : { refusal: unknownParameters('RCPT') };
   const words = splitParameters(rest);
   if (!words) return { refusal: MALFORMED_OF_RECIPIENT };
   const parameters: string[] = [];
@@ -80,6 +82,14 @@ function readParameter(
   if (offered.isSubmission && SUBMISSION_KEYWORDS.has(keyword))
     return readSubmissionParameter(parameters, { keyword, value });
   switch (keyword) {
+    case 'RET':
+    case 'ENVID': {
+      if (!offered.notifications) return unknownParameters('MAIL');
+      const read = readMessageParameter(keyword, value);
+      if (read === undefined) return MALFORMED;
+      parameters.dsn = parameters.dsn === undefined ? read : `${parameters.dsn} ${read}`;
+      return undefined;
+    }
     case 'SIZE':
       // The value has up to 20 digits (RFC 1870 section 3).
       if (value === undefined || value.length > MAX_SIZE_DIGITS || !/^[0-9]+$/.test(value)) return MALFORMED;
@@ -106,20 +116,13 @@ function readParameter(
   }
 }
 
-const SUBMISSION_KEYWORDS: ReadonlySet<string> = new Set(['AUTH', 'RET', 'ENVID', 'HOLDFOR', 'HOLDUNTIL']);
+const SUBMISSION_KEYWORDS: ReadonlySet<string> = new Set(['AUTH', 'HOLDFOR', 'HOLDUNTIL']);
 
 function readSubmissionParameter(
   parameters: MailParameters,
   { keyword, value = '' }: Parameter,
 ): Reply | undefined {
   switch (keyword) {
-    case 'RET':
-    case 'ENVID': {
-      const read = readMessageParameter(keyword, value);
-      if (read === undefined) return MALFORMED;
-      parameters.dsn = parameters.dsn === undefined ? read : `${parameters.dsn} ${read}`;
-      return undefined;
-    }
     case 'HOLDFOR':
       // A message is held either for a time or until one (RFC 4865 section 4).
       if (parameters.hold || value.length > MAX_HOLD_DIGITS || !/^[1-9][0-9]*$/.test(value)) return MALFORMED;

@@ -87,6 +87,14 @@ export function needsLogin({ context, isLoggedIn }: Pick<Connection, 'context' |
   return context.options.submission !== undefined && !isLoggedIn;
 }
 
+/** Returns true when the client may give parameters about notifications (RFC 3461). */
+export function offersNotifications({
+  context: { options },
+  hasNotifications,
+}: Pick<Connection, 'context' | 'hasNotifications'>): boolean {
+  return options.submission ? hasNotifications : options.offersNotifications === true;
+}
+
 /** Returns the limits of a client, which are tight while the listener is nearly full. */
 export function limitsOf({
   context,

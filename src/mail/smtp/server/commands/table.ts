@@ -14,6 +14,7 @@ import {
   type Command,
   type Connection,
   endTransaction,
+  offersNotifications,
   READY_FOR_TLS,
 } from './command.ts';
 import { data } from './data.ts';
@@ -107,7 +108,7 @@ function protocolOf(protocol: 'SMTP' | 'ESMTP' | 'LMTP', { client, isLoggedIn }:
 }
 
 function extensions(connection: Connection): string[] {
-  const { context, client, binding, isLoggedIn, maxRecipients, hasNotifications } = connection;
+  const { context, client, binding, isLoggedIn, maxRecipients } = connection;
   const { clock, options, limits } = context;
   const { submission } = options;
   return [
@@ -121,7 +122,7 @@ function extensions(connection: Connection): string[] {
     'ENHANCEDSTATUSCODES',
     // Clients that know this limit (RFC 9422 section 4) do not run into it.
     `LIMITS RCPTMAX=${maxRecipients}`,
-    ...(submission && hasNotifications ? ['DSN'] : []),
+    ...(offersNotifications(connection) ? ['DSN'] : []),
     ...(submission ? [futureRelease(submission, clock.now())] : []),
     // A password is not asked for without TLS, nor a second time (RFC 4954 sections 3 and 4).
     ...(submission && client.tls && !isLoggedIn ? [`AUTH ${offeredMechanisms(binding).join(' ')}`] : []),

@@ -11,6 +11,7 @@ import {
   type Connection,
   enterSlot,
   fault,
+  offersNotifications,
   type SmtpContext,
   sendReply,
 } from './command.ts';
@@ -45,6 +46,7 @@ export const mail: Command = {
     const parsed = parseMailParameters(path.rest, {
       requireTls: client.tls !== undefined,
       isSubmission: context.options.submission !== undefined,
+      notifications: takesNotifications(connection),
     });
     if ('refusal' in parsed) return parsed.refusal;
     const { parameters } = parsed;
@@ -66,6 +68,11 @@ export const mail: Command = {
     return SENDER_ACCEPTED;
   },
 };
+
+/** The session of a listener for submission itself answers parameters that are not for its client. */
+function takesNotifications(connection: Connection): boolean {
+  return connection.context.options.submission !== undefined || offersNotifications(connection);
+}
 
 /** Returns the time until which a message is held, in Unix milliseconds; undefined for one that is not. */
 function releaseTime(
@@ -105,8 +112,7 @@ export const rcpt: Command = {
     const [prefix = ''] = TO.exec(argument) ?? [];
     const path = prefix === '' ? undefined : parseForwardPath(argument.slice(prefix.length));
     if (!path) return BAD_RECIPIENT;
-    const isSubmission = context.options.submission !== undefined;
-    const parsed = parseRecipientParameters(path.rest, { isSubmission });
+    const parsed = parseRecipientParameters(path.rest, { notifications: takesNotifications(connection) });
     if ('refusal' in parsed) return parsed.refusal;
     if (path.isUtf8 && !transaction.sender.utf8) return RECIPIENT_NOT_ASCII;
     const isFull = transaction.recipients >= context.limits.recipients;
