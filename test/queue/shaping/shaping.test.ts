@@ -38,7 +38,10 @@ const SECOND: ShapedSite = { ...GOOGLE, key: 'mx1.google.com from second 1', sou
 const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], relay: null, source: null };
 
 /** Opens shaping over the database of the tests. `writes` counts the restrictions that are written. */
-async function open(settings: Record<string, unknown> = {}, { isRestart = false } = {}) {
+async function open(
+  settings: Record<string, unknown> = {},
+  { isRestart = false, isOwn = (_place: string) => true } = {},
+) {
   const { app } = testApp;
   // A later write ends when those in the background have.
   await app.db.commit(deleteRestriction, { id: 'none' });
@@ -55,7 +58,7 @@ async function open(settings: Record<string, unknown> = {}, { isRestart = false 
   };
   const config = { ...app.config, delivery: { ...app.config.delivery, ...settings } };
   const db = { ...app.db, read: app.db.read, commit: app.db.commit.bind(app.db), commitInBackground };
-  const shaping = new Shaping({ ...app, config, db }, { table: RULES });
+  const shaping = new Shaping({ ...app, config, db }, { table: RULES }, isOwn);
   await shaping.ready;
   for (const site of [GOOGLE, OTHER_GOOGLE, PLAIN, SECOND]) shaping.limitsOf(site);
   const changes: ShapingChange[] = [];
@@ -206,6 +209,21 @@ test('what is in force survives a restart, and is written only when it begins or
     'the first message after a restart that meets the rule renews the rest',
   );
   await again.stop();
+});
+
+test('after a restart each delivery thread has the restrictions of its own sites and providers alone', async () => {
+  const first = await open();
+  for (let count = 0; count < 2; count++)
+    for (const site of [PLAIN, GOOGLE]) first.shaping.observe(refusedBy(site, '421 rest the site'));
+  await first.shaping.stop();
+  const places = async (isOwn: (place: string) => boolean) => {
+    const { shaping } = await open({}, { isRestart: true, isOwn });
+    await shaping.stop();
+    return shaping.restrictions.map(({ place }) => place);
+  };
+  assert.deepEqual((await places(() => true)).toSorted(), [GOOGLE.key, PLAIN.key].toSorted());
+  assert.deepEqual(await places((place) => place !== PLAIN.key), [GOOGLE.key]);
+  assert.deepEqual(await places((place) => place === PLAIN.key), [PLAIN.key]);
 });
 
 test('matches are counted over a restart, and a rest that has ended meanwhile begins again with the first match', async () => {
