@@ -1,7 +1,7 @@
 /**
- * The thread that delivers dies, at points of a delivery, while clients send mail. Each death must end the daemon with its exit code and a
- * line in its log, so that a supervisor starts it again. In the end nothing is lost, and twice arrives only what a death caught
- * between its dot and the record of it.
+ * One of two threads that deliver dies, at points of a delivery, while clients send mail. Each death must end the daemon with its exit
+ * code and a line in its log, so that a supervisor starts it again. In the end nothing is lost, and twice arrives only what a death
+ * caught between its dot and the record of it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CrashPointName } from '../../src/crash-points.ts';
@@ -29,7 +29,11 @@ const LOGGED = 'a thread has died';
 
 export async function killDeliveryThread({ seed }: Place): Promise<Result> {
   const random = seededRandom(seed);
-  await using world = await createWorld({ random, name: 'delivery-thread' });
+  await using world = await createWorld({
+    random,
+    name: 'delivery-thread',
+    env: { POSTRIDER_DELIVERY_THREADS: '2' },
+  });
   const faults: string[] = [];
   let slowestEndMs = 0;
   for (const point of POINTS) {
