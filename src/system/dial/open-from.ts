@@ -58,7 +58,7 @@ async function openBySocks(
   const deadline = clock.elapsed() + host.timeoutMs;
   const socket = await openProxy(clock, proxy, host);
   const timer = clock.after(deadline - clock.elapsed(), () =>
-    socket.destroy(new TimeoutError(`it took longer than ${host.timeoutMs} ms`)),
+    socket.destroy(new TimeoutError(`connect took longer than ${host.timeoutMs} ms`)),
   );
   try {
     await connectBySocks(socket, { ...host, login });

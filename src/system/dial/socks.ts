@@ -3,6 +3,7 @@
  * of the host, and what the host has sent already is still in it. The caller limits the time by destroying the socket.
  */
 import type { Socket } from 'node:net';
+import { TimeoutError } from '../clock.ts';
 import { readExactly } from './read-exactly.ts';
 import { addressOctets, type SocksLogin } from './source.ts';
 import { SourceError } from './source-failure.ts';
@@ -36,7 +37,7 @@ type SocksRequest = { address: string; port: number; login: SocksLogin | null };
 
 /**
  * Resolves when the server is connected to the host.
- * @throws SourceError about the server, or an error with the code of connect(2) about the host
+ * @throws SourceError about the server; an error with the code of connect(2), or TimeoutError, about the host
  */
 export async function connectBySocks(socket: Socket, request: SocksRequest): Promise<void> {
   await agreeOnMethod(socket, request.login);
@@ -108,6 +109,8 @@ async function read(socket: Socket, octets: number, fault: 'unusable' | 'refused
   try {
     return await readExactly(socket, octets);
   } catch (error) {
+    // A server that has agreed on a method and taken a request is waiting for the host.
+    if (fault === 'refused' && error instanceof TimeoutError) throw error;
     throw new SourceError(fault, `the SOCKS server did not answer: ${(error as Error).message}`, error);
   }
 }
