@@ -3,6 +3,7 @@
  * refuse mail from addresses without it, over IPv6 most of all.
  */
 import { isIPv6 } from 'node:net';
+import { plainAddress } from '../../system/address-block.ts';
 import { reverseName } from '../../system/dns/reverse-name.ts';
 import type { DnsLookups } from '../../system/dns.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
@@ -43,5 +44,5 @@ async function check(
 
 async function leadsTo(dns: Pick<DnsLookups, 'a' | 'aaaa'>, name: string, address: string): Promise<boolean> {
   const answer = await (isIPv6(address) ? dns.aaaa(name) : dns.a(name));
-  return answer.kind === 'found' && answer.records.includes(address);
+  return answer.kind === 'found' && answer.records.map(plainAddress).includes(plainAddress(address));
 }

@@ -5,6 +5,7 @@
 import { isIPv6 } from 'node:net';
 import { createResolver } from '../../mail/auth/resolver.ts';
 import { checkSpf } from '../../mail/auth/spf.ts';
+import { plainAddress } from '../../system/address-block.ts';
 import { reverseName } from '../../system/dns/reverse-name.ts';
 import type { DnsLookups } from '../../system/dns.ts';
 import { cleanForeignText } from '../../system/foreign-text.ts';
@@ -44,7 +45,8 @@ async function proveReverse(dns: DnsLookups, { address, ehlo }: Claimed): Promis
   const forward = await (isIPv6(address) ? dns.aaaa(ehlo) : dns.a(ehlo));
   if (forward.kind === 'failed')
     return { kind: 'unknown', reason: `the addresses of ${ehlo}: ${forward.reason}` };
-  if (forward.kind === 'found' && forward.records.includes(address)) return { kind: 'proven' };
+  if (forward.kind === 'found' && forward.records.map(plainAddress).includes(plainAddress(address)))
+    return { kind: 'proven' };
   return { kind: 'faulty', says: `${ehlo}, which its reverse DNS (PTR) names, does not lead back to it` };
 }
 

@@ -6,6 +6,7 @@ import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
 import { listSources } from '../../../src/queue/sources/list.ts';
+import { proveAddress } from '../../../src/queue/sources/proof.ts';
 import { probeSources } from '../../../src/queue/sources/recover.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { listSuspensions, resumeAddresses } from '../../../src/queue/sources/store.ts';
@@ -242,6 +243,17 @@ test('an IPv6 address is used once its PTR record and SPF are proven, or when th
   assert.deepEqual(await familiesOf(), ['198.51.100.1'], 'SPF says nothing');
   world.addZone('bounce.mx.postrider.example TXT "v=spf1 ip6:2001:db8::1 -all"');
   assert.deepEqual(await familiesOf(), both);
+});
+
+test('an address is proven however DNS and the configuration shorten it', async () => {
+  const address = '2001:db8:0:0:1::';
+  const reverse = `${'0.0.0.0.0.0.0.0.0.0.0.0.1.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2'}.ip6.arpa`;
+  world.addZone(`${reverse} PTR s.mx.example\ns.mx.example AAAA 2001:db8::1:0:0:0`);
+  const returnPath = 's-bounce.example';
+  world.addZone(`${returnPath} TXT "v=spf1 ip6:${address} -all"`);
+  assert.deepEqual(await proveAddress(world.dns, { address, ehlo: 's.mx.example', returnPath }), {
+    kind: 'proven',
+  });
 });
 
 test('DNS is asked for a proof once, also when it does not answer, and again half a minute later', async () => {
