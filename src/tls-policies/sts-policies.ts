@@ -72,7 +72,9 @@ export class StsPolicies {
     const id = answer.kind === 'found' ? readStsId(answer.records) : undefined;
     // The absence of a record ends no policy (RFC 8461 section 3.1).
     if (id === undefined || id === known?.policyId) {
-      if (!known) return { policy: undefined, retryMs: Number.POSITIVE_INFINITY };
+      // Whoever silences DNS for a moment must not keep a policy from being found for as long as the hosts stay known.
+      if (!known)
+        return { policy: undefined, retryMs: answer.kind === 'failed' ? RETRY_MS : Number.POSITIVE_INFINITY };
       // A new policy is announced by a new record, which is seen once the old one has expired (RFC 8461 section 8.1).
       const recordMs = Math.max(answer.kind === 'found' ? answer.ttlMs : 0, RETRY_MS);
       return { policy, retryMs: Math.min(known.expiresAt - clock.now(), recordMs) };

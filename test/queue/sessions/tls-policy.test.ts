@@ -153,6 +153,13 @@ test('a policy that cannot be fetched is none, and is asked for again after five
   assert.equal(await statusOf('bob@late.example'), 'deferred');
 });
 
+test('a domain whose record DNS does not answer for is asked again after five minutes, however long its hosts stay known', async () => {
+  const app = deliveryAppOf(spool.app);
+  spool.dns.fail('_mta-sts.unanswered.example', 'ESERVFAIL');
+  assert.equal(await app.tls.policiesOf('unanswered.example', undefined).ttlMs(), 300_000);
+  assert.equal(await app.tls.policiesOf('silent.example', undefined).ttlMs(), Number.POSITIVE_INFINITY);
+});
+
 test('a stored policy holds without its record and its host, until it expires', async () => {
   published.clear();
   spool.dns.fail('_mta-sts.late.example', 'ESERVFAIL');
