@@ -105,18 +105,18 @@ async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<v
   if (count < MAX_RESULTS) await putRow(tx, 'tlsSessions', row);
 }
 
-const nextDue = statement((db, param: Param<{ now: number }>) =>
+const dueReports = statement((db, param: Param<{ now: number; limit: number }>) =>
   db
     .selectFrom('tlsReports')
     .selectAll()
     .where('dueAt', '<=', constant(param('now')))
     .orderBy('dueAt')
-    .limit(1),
+    .limit(param('limit')),
 );
 
-/** Returns the report that has been due for the longest time. */
-export function findDueTlsReport(tx: Tx, now: number): Promise<TlsReportRow | undefined> {
-  return nextDue.first(tx, { now });
+/** Returns the reports that are due, those that wait longest first. */
+export function listDueTlsReports(tx: Tx, due: { now: number; limit: number }): Promise<TlsReportRow[]> {
+  return dueReports.all(tx, due);
 }
 
 type Day = Pick<TlsReportRow, 'day' | 'domain'>;

@@ -16,14 +16,17 @@ import {
 import { TLS_WISH } from '../../mail/tls-policy/tls-wish.ts';
 import { buildOwnMail, type OwnMail } from '../../mailbox-delivery/forward/own-mail.ts';
 import { DAY_MS } from '../../system/clock.ts';
+import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { ID_CHARACTERS, newId } from '../../system/ids.ts';
 import { periodic, type Work } from '../../system/worker.ts';
-import { findDueTlsReport, listTlsSessions } from '../../tls-policies/store.ts';
+import { listDueTlsReports, listTlsSessions } from '../../tls-policies/store.ts';
 import { settleTlsReport } from './store.ts';
 
 const PERIOD_MS = 15 * 60_000;
 /** Maximum number of reports of one run. */
 const MAX_REPORTS = 200;
+/** Maximum number of reports that are sent at the same time, so that servers that hang delay no others. */
+const MAX_SENDING = 16;
 /** Number of attempts, and the time between them: RFC 8460 section 5.5 suggests to try for a day. */
 const MAX_ATTEMPTS = 6;
 const RETRY_MS = 4 * 3_600_000;
@@ -41,11 +44,15 @@ export function createTlsReportWork(app: App): Work<'run'> {
     periodMs: PERIOD_MS,
     async run() {
       if (app.egress.isHeld) return;
-      for (let count = 0; count < MAX_REPORTS; count++) {
-        const report = await findDueTlsReport(app.db.read, app.clock.now());
-        if (!report) return;
-        results.inc({ result: await send(app, report) });
-      }
+      const due = await listDueTlsReports(app.db.read, { now: app.clock.now(), limit: MAX_REPORTS });
+      const limiter = new ConcurrencyLimiter({ maxRunning: MAX_SENDING });
+      const sendOne = async (report: TlsReportRow) => {
+        const result = await send(app, report).catch((error) => {
+          app.log.error({ err: error, domain: report.domain }, 'a report about TLS could not be sent');
+        });
+        if (result) results.inc({ result });
+      };
+      await Promise.all(due.map((report) => limiter.run(() => sendOne(report))));
     },
   });
 }

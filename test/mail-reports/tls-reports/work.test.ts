@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { openWriting } from '../../../src/db/connection.ts';
 import { readTlsReport } from '../../../src/mail/reports/tls.ts';
 import { usableRecords } from '../../../src/mail/tls-policy/tlsa.ts';
 import { createTlsReportWork } from '../../../src/mail-reports/tls-reports/work.ts';
@@ -11,11 +13,15 @@ import { addTlsSessions, saveStsPolicy } from '../../../src/tls-policies/store.t
 import { createStsRefreshWork } from '../../../src/tls-policies/sts-policies.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { deliveryAppOf, openSpool } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 const posts: { url: string; body: Buffer; type: string | undefined }[] = [];
 let status = 201;
+/** Resolved when the server of `hangs.test` is to answer. */
+const hanging = Promise.withResolvers<void>();
 const fetch: Fetch = async ({ url, body, headers }) => {
   if (url.includes('mta-sts')) throw new Error('connect ECONNREFUSED');
+  if (url.includes('hangs.test')) await hanging.promise;
   posts.push({ url, body: body as Buffer, type: headers['content-type'] });
   return { status, headers: {}, body: Buffer.alloc(0), truncated: false };
 };
@@ -24,6 +30,8 @@ const spool = closing(await openSpool({ system: { fetch } }));
 const { app } = spool;
 spool.addZone(`_smtp._tls.mail.test TXT "v=TLSRPTv1; rua=mailto:tls@mail.test"
 _smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
+_smtp._tls.hangs.test TXT "v=TLSRPTv1;rua=https://hangs.test/tls"
+_smtp._tls.broken.test TXT "v=TLSRPTv1;rua=https://reports.test/broken"
 _smtp._tls.both.test TXT "v=TLSRPTv1;rua=https://reports.test/tls,mailto:tls@both.test"`);
 const HOST = { host: 'mx.mail.test', address: '192.0.2.1', from: '93.184.216.34' };
 
@@ -165,6 +173,25 @@ test('a report that goes by mail is posted once more where that has failed, and 
   const [first, second] = posts.map(({ body }) => JSON.parse(gunzipSync(body).toString()));
   assert.equal(first['report-id'], second['report-id'], 'its receiver can tell that it has it');
   assert.deepEqual(await counted(), []);
+});
+
+test('a server that hangs, or a report that cannot be made, holds up no report of other domains', async () => {
+  posts.length = 0;
+  await observe('hangs.test', { tls: opportunistic, opened: session(GOOD) });
+  await observe('broken.test', { tls: opportunistic, opened: session(GOOD) });
+  await observe('post.test', { tls: opportunistic, opened: session(GOOD) });
+  const side = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+  side.exec("UPDATE tlsSessions SET policy = '{' WHERE domain = 'broken.test'");
+  const running = runNextDay();
+  await waitUntil(() => posts.some(({ url }) => url === 'https://reports.test/tls'));
+  hanging.resolve();
+  await running;
+  assert.deepEqual(
+    (await counted()).map(({ domain }) => domain),
+    ['broken.test'],
+  );
+  side.exec("DELETE FROM tlsReports; DELETE FROM tlsSessions");
+  side.close();
 });
 
 test('a policy that is announced and cannot be fetched is reported', async () => {
