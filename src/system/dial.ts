@@ -15,7 +15,7 @@ export type DialTarget = {
   address: string;
   port: number;
   timeoutMs: number;
-  /** Where the connection comes from; undefined leaves the choice to the system. */
+  /** The source of the connection; undefined leaves the choice to the system. */
   source?: DialSource | undefined;
   /** True for a host that the operator has named with the permission to be private, such as a relay of their own network. */
   mayBePrivate?: boolean;

@@ -159,8 +159,9 @@ export class Sources {
     const suspensions = failed.map((address) => ({ ...suspension, address }));
     try {
       const isNew = await db.commit(suspendAddresses, { suspensions });
-      if (isNew)
-        log.warn({ source: name, addresses: failed, reason: error.message }, 'a source of mail is suspended');
+      // The other sessions that are opened from the source fail too.
+      if (!isNew) return;
+      log.warn({ source: name, addresses: failed, reason: error.message }, 'a source of mail is suspended');
     } catch (failure) {
       log.error({ err: failure, source: name }, 'a source of mail could not be suspended');
       return;

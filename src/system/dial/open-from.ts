@@ -83,6 +83,8 @@ export async function openProxy(
     return await openSocket(clock, { ...proxy, timeoutMs, signal });
   } catch (error) {
     signal?.throwIfAborted();
-    throw new SourceError('unusable', `the proxy cannot be reached: ${errorMessage(error)}`, error);
+    // Senders see this text, and the message of the error may have the address of the proxy.
+    const why = errorCode(error) ?? errorMessage(error);
+    throw new SourceError('unusable', `the proxy cannot be reached (${why})`, error);
   }
 }

@@ -172,6 +172,33 @@ test('a proxy that refuses three hosts in succession is suspended, and one that 
   assert.equal(await suspended(), 1);
 });
 
+test('queues are routed again when a source is suspended, and not for each session that fails with it', async () => {
+  const socks = await startSocks({ method: Buffer.from([5, 0xff]) });
+  const { config } = world.app;
+  const sources = new Sources({
+    ...world.app,
+    dial: (target) => dialLoopback({ ...target, address: '127.0.0.1' }),
+    config: { ...config, outbound: { ...config.outbound, sources: [socksAt(socks.port)] } },
+  });
+  const queue = {
+    mode: 'live',
+    kind: 'transactional',
+    tenantId: '',
+    domain: 'a.example',
+    target: undefined,
+  } as const;
+  const choice = await sources.choose(queue, [{ name: 'a.example', addresses: ['198.51.100.1'] }]);
+  assert.ok(choice.kind === 'hosts' && choice.source);
+  const dial = sources.dialFrom(choice.source);
+  let routed = 0;
+  const end = world.app.wakeups.listen('outbound-routes', () => routed++);
+  const target = { address: '198.51.100.1', port: 25, timeoutMs: 30_000 };
+  const failing = Array.from({ length: 3 }, () => assert.rejects(dial(target), { name: 'SourceError' }));
+  await Promise.all(failing);
+  end();
+  assert.equal(routed, 1);
+});
+
 test('a suspended source is used again once a probe finds it, and not before', async () => {
   const script: SocksScript = { method: Buffer.from([5, 0xff]) };
   const socks = await startSocks(script);

@@ -159,7 +159,7 @@ test('a SOCKS server that waits in vain for a host says nothing about the source
   }
 });
 
-test('a proxy that is down is a fault of the source', async () => {
+test('a proxy that is down is a fault of the source, and its address is not told to senders', async () => {
   const proxy = { address: '127.0.0.1', port: 1 };
   for (const source of [
     { kind: 'socks5', proxy, login: null },
@@ -167,7 +167,7 @@ test('a proxy that is down is a fault of the source', async () => {
   ] as const)
     await assert.rejects(dialLoopback({ ...HOST, port: 25, source }), {
       ...unusable,
-      message: /^the proxy cannot be reached: .*ECONNREFUSED/,
+      message: 'the proxy cannot be reached (ECONNREFUSED)',
     });
 });
 
