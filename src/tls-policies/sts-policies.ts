@@ -31,7 +31,7 @@ export type FoundSts = {
   retryMs: number;
 };
 
-/** Told of a policy that a domain has announced and that cannot be fetched. */
+/** Is called for each policy that a domain announces and that cannot be fetched. */
 type OnFailure = (domain: string, failure: Exclude<FetchedPolicy, { kind: 'policy' }>) => void;
 
 /** Minimum time between two fetches of a policy. RFC 8461 section 3.3 asks for it after a fetch that failed. */

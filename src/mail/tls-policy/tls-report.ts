@@ -40,7 +40,7 @@ export type TlsReport = {
   sessions: readonly { policy: ReportedPolicy; failure: ReportedFailure | null; count: number }[];
 };
 
-/** Where reports go. */
+/** The destinations of reports: mail addresses, and URLs of https. */
 export type ReportDestinations = { addresses: readonly string[]; urls: readonly string[] };
 
 /** Maximum number of destinations of a record. Our own limit. */

@@ -28,7 +28,7 @@ const LIMIT_NAMES = [
   'messagesPerConnection',
 ] as const satisfies readonly LimitName[];
 
-/** Where a limit comes from. `until` is in Unix milliseconds. */
+/** The origin of a limit. `until` is in Unix milliseconds. */
 type Origin =
   | { kind: 'route'; name: string }
   | { kind: 'setting'; name: string }

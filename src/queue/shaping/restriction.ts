@@ -1,7 +1,7 @@
 /** A restriction: what a back-off rule has imposed on the mail of a place, until a time. */
 import type { LoweredLimits, Rule } from './rule.ts';
 
-/** Where a restriction is in force. */
+/** The mail for which a restriction is in force. */
 export type Place = {
   /** The key of a site, or `provider NAME` for all sites of one. */
   place: string;

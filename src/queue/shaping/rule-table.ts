@@ -12,7 +12,7 @@ import type { Rule } from './rule.ts';
 /** A refusal that rules are compared with. */
 export type Refusal = {
   report: Pick<Report, 'phase' | 'smtpCode' | 'enhancedCode' | 'text' | 'fact' | 'mx'>;
-  /** What the reply means by the reply table. */
+  /** The meaning of the reply by the reply table. */
   class: ReplyClass;
   /** Name of the provider of the site; null for none. */
   provider: string | null;

@@ -1,7 +1,7 @@
 /** A back-off rule (config/back-off.yaml): conditions on a reply, how often they must be met, and what follows. Times are milliseconds. */
 import type { ReplyClass } from '../outcome/replies/meaning.ts';
 
-/** What a rule acts on (config/back-off.yaml). */
+/** The things that a rule can act on (config/back-off.yaml). */
 export const TARGETS = ['site', 'provider', 'tenant', 'source'] as const;
 type Target = (typeof TARGETS)[number];
 

@@ -266,7 +266,7 @@ export function isNoticeDue({ delayNoticeAt }: Pick<RecipientRow, 'delayNoticeAt
   return delayNoticeAt === null || now - delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
 }
 
-/** What it means that mail was not tried yet. */
+/** The meaning of a delay of mail that was not tried yet. */
 const UNTRIED = {
   class: 'rate',
   advice: 'Nothing needs to be done. The email leaves when its receiving servers take mail again.',

@@ -1,4 +1,4 @@
-/** Where mail goes, as far as the plan alone says. */
+/** Says where mail goes, as far as that follows from the plan alone. */
 import type { Plan } from '../plan.ts';
 
 /** Returns the message and the site of each address whose domain has the same one of these sites for ever. */

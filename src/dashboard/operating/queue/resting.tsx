@@ -149,7 +149,7 @@ function Cause({ context, one: { cause, restriction, limits } }: Props) {
   );
 }
 
-/** What ends an entry before its time. A rate ends by itself at once. */
+/** Returns the control that ends an entry before its time. A rate has none, because it ends by itself at once. */
 function Ends({ context, one: { place, tenantId, source, cause, restriction, hold } }: Props) {
   const { resting: texts, site, sites } = context.texts;
   const about = { name: place, ...(restriction && { restriction: restriction.id }) };

@@ -13,7 +13,7 @@ export type WarmUpProgress = {
   days: number | null;
   /** Time in Unix milliseconds at which the next day begins. */
   nextDayAt: number;
-  /** What has been sent to each provider today. `cap` is null where the source is warm. */
+  /** Numbers of first attempts to each provider today. `cap` is null where the source is warm. */
   providers: { provider: string; firstAttempts: number; cap: number | null }[];
 };
 
