@@ -5,7 +5,7 @@
 import type { App } from '../../app.ts';
 import { type Continuation, pageOfFound } from '../../db/continued.ts';
 import type { QueueActionRow } from '../../db/queue-tables.ts';
-import { findProvider, packagedProviders } from '../../providers/table.ts';
+import { providerOfSite } from '../../providers/provider-of-site.ts';
 import { isoTime } from '../../system/clock.ts';
 import { parseQueueKey } from '../queue-key.ts';
 import type { Kept, SiteQueues } from '../shaping/kept-mail.ts';
@@ -85,10 +85,7 @@ function mailBySite(
 
 /** Returns a site that the delivery thread does not know, by its key. */
 function siteOf(key: string): SiteMail {
-  const hosts = hostsOfSite(key).split(/[,/]/);
-  const provider = hosts
-    .map((host) => findProvider(packagedProviders(), host))
-    .find((one) => one !== undefined);
+  const provider = providerOfSite({ hosts: hostsOfSite(key).split(/[,/]/), relay: null });
   return { site: key, provider: provider?.name ?? null, source: sourceOfSite(key), tenants: new Map() };
 }
 

@@ -149,13 +149,18 @@ export class Shaping {
   observe(mail: RefusedMail): void {
     const site = this.#sites.get(mail.site);
     if (!site) return;
-    const provider = providerOfSite(site)?.name ?? null;
-    const met = new Map<Rule, string>();
-    for (const refusal of mail.refusals)
-      for (const rule of this.#rules.table.match({ ...refusal, provider }))
-        met.set(rule, cleanForeignText(refusal.report.text));
     const { tenantId } = mail;
-    for (const [rule, reason] of met) this.#meet(rule, reason, targetOf(rule, { site, tenantId, provider }));
+    const met = new Map<Rule, { reason: string; target: Place }>();
+    for (const refusal of mail.refusals) {
+      const { text, mx } = refusal.report;
+      const provider = providerOfReply(site, mx);
+      for (const rule of this.#rules.table.match({ ...refusal, provider }))
+        met.set(rule, {
+          reason: cleanForeignText(text),
+          target: targetOf(rule, { site, tenantId, provider }),
+        });
+    }
+    for (const [rule, { reason, target }] of met) this.#meet(rule, reason, target);
   }
 
   /** Ends a restriction before its time, because the operator says so. Returns false when it is not in force. */
@@ -209,6 +214,11 @@ export class Shaping {
 /** Returns true when a restriction at the place is about the site. */
 export function isAt(site: ShapedSite, place: string): boolean {
   return placesOf(site).includes(place);
+}
+
+/** Returns the provider of the site when the host that has replied is its own too: the site may have had other hosts then. */
+function providerOfReply({ hosts, relay }: ShapedSite, mx: string | null): string | null {
+  return providerOfSite({ hosts: [...hosts, mx?.toLowerCase() ?? ''], relay })?.name ?? null;
 }
 
 /** Returns what a rule acts on. Where there is no provider, the site stands for it. */

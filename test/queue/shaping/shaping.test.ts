@@ -76,6 +76,21 @@ const refusedBy = (site: ShapedSite, text: string, part: Partial<RefusedMail> = 
   };
 };
 
+test('a server that is none of a provider slows none of its mail down, whatever else its domain names', async () => {
+  const { shaping } = await open();
+  const hosts = ['mx.stranger.example', 'mx1.google.com'];
+  const mixed: ShapedSite = { key: hosts.join('/'), hosts, relay: null, source: null };
+  const limits = shaping.limitsOf(mixed);
+  assert.equal(limits.group, null, 'its connections are none of those of the provider');
+  for (const site of [mixed, GOOGLE])
+    for (let count = 0; count < 2; count++) {
+      const [refusal] = refusedBy(mixed, '421 slow').refusals;
+      if (refusal) shaping.observe(refusedBy(site, '', { refusals: [refusal] }));
+    }
+  assert.deepEqual(shaping.restrictionsAt(OTHER_GOOGLE), []);
+  assert.equal(shaping.resolve(mixed).connections.value, 1);
+});
+
 test('the second match within the window lets the site rest, and one outside of it does not', async () => {
   const { shaping } = await open();
   shaping.observe(refusedBy(PLAIN, '421 rest the site'));
