@@ -11,7 +11,7 @@ import { parseQueueKey } from '../queue-key.ts';
 import type { Kept, SiteQueues } from '../shaping/kept-mail.ts';
 import { providerOfPlace } from '../shaping/restriction.ts';
 import type { Sites } from '../shaping/site-calls.ts';
-import { hostsOfSite, isSite, sourceOfSite } from '../site-name.ts';
+import { hostNamesOf, isSite, sourceOfSite } from '../site-name.ts';
 import type { Census } from './census.ts';
 import type { QueueCount } from './census-store.ts';
 import { sitesOfDomains } from './stats.ts';
@@ -85,7 +85,7 @@ function mailBySite(
 
 /** Returns a site that the delivery thread does not know, by its key. */
 function siteOf(key: string): SiteMail {
-  const provider = providerOfSite({ hosts: hostsOfSite(key).split(/[,/]/), relay: null });
+  const provider = providerOfSite({ hosts: hostNamesOf(key), relay: null });
   return { site: key, provider: provider?.name ?? null, source: sourceOfSite(key), tenants: new Map() };
 }
 

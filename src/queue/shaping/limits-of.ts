@@ -14,7 +14,7 @@ import type { Restriction } from './restriction.ts';
 /** A site as far as its limits depend on it. */
 export type ShapedSite = {
   key: string;
-  /** Names of its hosts, in lower case. */
+  /** Names of all its hosts, in lower case. */
   hosts: readonly string[];
   /** Null when the hosts are those of the domains. */
   relay: Pick<Relay, 'route' | 'connections' | 'recipientsPerMinute'> | null;

@@ -12,6 +12,7 @@ import { type Relay, siteOfRelay } from '../../outbound-routes/route.ts';
 import type { PartApp } from '../../thread-app.ts';
 import type { DeliveryTls } from '../../tls-policies/delivery-tls.ts';
 import type { DeliveryQueueName } from '../queue-key.ts';
+import { hostNamesOf } from '../site-name.ts';
 import { type Hosts, type Source, siteFrom } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
 
@@ -96,7 +97,7 @@ export async function fromSource(
   plan: Route,
 ): Promise<Route | Waiting> {
   if (plan.kind !== 'hosts' || plan.relay) return plan;
-  const names = plan.hosts.map(({ name }) => name.toLowerCase());
+  const names = hostNamesOf(plan.site);
   const isResting = (source: Source) => {
     const site = { key: siteFrom(plan.site, source), hosts: names, relay: null, source: source.name };
     return app.shaping?.isSourceResting(site) ?? false;

@@ -190,7 +190,7 @@ test('a server that hangs, or a report that cannot be made, holds up no report o
     (await counted()).map(({ domain }) => domain),
     ['broken.test'],
   );
-  side.exec("DELETE FROM tlsReports; DELETE FROM tlsSessions");
+  side.exec('DELETE FROM tlsReports; DELETE FROM tlsSessions');
   side.close();
 });
 

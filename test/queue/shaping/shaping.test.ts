@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { loadConfig } from '../../../src/config/config.ts';
+import { providerOfSite } from '../../../src/providers/provider-of-site.ts';
 import { NO_REPORT } from '../../../src/queue/outcome/outcome.ts';
 import type { ShapedSite } from '../../../src/queue/shaping/limits-of.ts';
 import { listMatches, recordMatches } from '../../../src/queue/shaping/matches-store.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
+import { shapedSite } from '../../../src/queue/shaping/shaped-site.ts';
 import { isAt, type RefusedMail, Shaping, type ShapingChange } from '../../../src/queue/shaping/shaping.ts';
 import { MAX_WINDOWS } from '../../../src/queue/shaping/windows.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -89,6 +91,16 @@ test('a server that is none of a provider slows none of its mail down, whatever 
     }
   assert.deepEqual(shaping.restrictionsAt(OTHER_GOOGLE), []);
   assert.equal(shaping.resolve(mixed).connections.value, 1);
+});
+
+test('the provider of a site is the same whichever of its hosts have an address', () => {
+  const route = (site: string, ...names: string[]) => {
+    const hosts = names.map((name) => ({ name, addresses: ['192.0.2.1'] }));
+    return shapedSite({ kind: 'hosts', site, hosts, ttlMs: 0, relay: null, source: null });
+  };
+  const key = 'mx1.google.com,mx2.google.com/mx.backup.example dnssec';
+  assert.equal(providerOfSite(route(key, 'mx1.google.com')), undefined);
+  assert.equal(providerOfSite(route('mx1.google.com,mx2.google.com', 'mx2.google.com'))?.name, 'google');
 });
 
 test('the second match within the window lets the site rest, and one outside of it does not', async () => {
