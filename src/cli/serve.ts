@@ -132,7 +132,7 @@ function welcome({ address, config, first, dashboard }: Started): string {
     case 'not-first':
       return listens;
     case 'no-key':
-      return `${listens}\nNo API key exists yet: postrider tenant create NAME, then postrider key create`;
+      return `${listens}\nNo API key exists yet: postrider tenant create NAME, then postrider key create\nA link to the dashboard: postrider person link`;
     case 'key-made':
       return [
         listens,

@@ -178,5 +178,6 @@ function formatWarmUp(name: string, warmUp: WarmUpProgress): string {
   return [
     `${name}: curve ${curve}, ${describeDay(warmUp)}, started at ${isoTime(startedAt)}; the next day begins at ${isoTime(nextDayAt)}`,
     formatTable(['provider', 'first attempts today', 'limit today'], rows),
+    '(other: all sites of no provider; a provider that is not listed has the same limit for itself)',
   ].join('\n');
 }

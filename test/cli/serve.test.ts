@@ -103,7 +103,7 @@ test('with a configuration file no key is made that only a log would see', async
     env,
     async ({ output }) => {
       assert.doesNotMatch(output, /svc_/);
-      assert.match(output, /No API key exists yet: postrider tenant create/);
+      assert.match(output, /No API key exists yet: postrider tenant create.*\n.*postrider person link/);
     },
     ['serve', '--config', file],
   );

@@ -112,7 +112,7 @@ test('what a site has taught is shown, and forgotten', async () => {
   const { html } = await open(HOSTS);
   assert.match(
     html,
-    /What it has taught<\/dt><dd>3 connections at most, 4 failures in a row\. It has refused/,
+    /What it has taught<\/dt><dd>connections: at most 3; failures in a row: 4\. It has refused/,
   );
   assert.match((await operator.submit('reset')).html, /Forgotten\. The site is served as a new one\./);
   assert.deepEqual(forgotten, [HOSTS]);

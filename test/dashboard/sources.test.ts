@@ -66,7 +66,10 @@ test('a warm-up is started, shows what was sent of the limit of each provider, a
   assert.match(html, /<td>day 1 of 19<\/td>/);
   assert.match(html, /<h3>Warm-up of two<\/h3>/);
   assert.match(html, /google<\/bdi><\/td><td class="number">1,049<\/td><td class="number">50<\/td>/);
-  assert.match(html, /all others together<\/td><td class="number">0<\/td><td class="number">50<\/td>/);
+  assert.match(
+    html,
+    /each other provider; all sites of none together<\/td><td class="number">0<\/td><td class="number">50<\/td>/,
+  );
   await operator.submit('stop');
   assert.match(operator.page.html, /No source is warmed up\./);
   const refused = await operator.submit('start', { source: 'two', curve: 'steep' });

@@ -40,6 +40,10 @@ export type TestEvent =
 /** Maximum time of a test, in milliseconds. A person waits for it, so it is shorter than the time that mail has. */
 const MAX_TEST_MS = 90_000;
 
+/** The deferral that follows would otherwise look as if the mail were tried for days. */
+const ASKED_AGAIN =
+  'the domain is looked up again after an hour, and the mail bounces if it still does not exist';
+
 type TestApp = App & { replies: Replies; sources: Sources; tls: DeliveryTls };
 type Tested = {
   to: Pick<Mailbox, 'address' | 'domain'>;
@@ -72,6 +76,7 @@ export async function testDelivery(app: TestApp, tested: Tested): Promise<void> 
     case 'local':
       return tellAccepted(tell, 'nothing is sent to another host');
     case 'dead-end':
+      if (route.plan.kind === 'no-domain') tell({ kind: 'step', step: 'dns', text: ASKED_AGAIN });
       return tellOutcome(app, tested, deadEndOutcome(domain, route.plan, { recipients: [] }));
     case 'hosts':
       for (const text of await describeDns(app, domain, route)) tell({ kind: 'step', step: 'dns', text });

@@ -94,8 +94,9 @@ function noAddress(reason: string, delivery: Pick<Delivery, 'recipients'>): Outc
   return { kind: 'deferred', report: missing, endsAtAgeMs: NO_ADDRESS_AGE_MS };
 }
 
-/** Returns true when the last attempt of each recipient ended with this status, which no server gave. */
+/** Returns true when the last attempt of each recipient ended with this status, which no server gave. A test of a delivery has no recipients. */
 function wasSaidBefore({ recipients }: Pick<Delivery, 'recipients'>, status: string): boolean {
+  if (recipients.length === 0) return false;
   return recipients.every(({ enhancedCode, smtpCode }) => enhancedCode === status && smtpCode === null);
 }
 

@@ -87,7 +87,8 @@ test('a refusal is shown with its meaning, and is the failure of the command', a
 test('what DNS rules out, and what is no address, is said without a connection', async () => {
   spool.dialled.length = 0;
   const missing = await deliverTest('bob@missing.example');
-  assert.match(missing.terminal.output, /^FAIL, mail would be bounced .*missing\.example does not exist/m);
+  assert.match(missing.terminal.output, /^dns: the domain is looked up again after an hour/m);
+  assert.match(missing.terminal.output, /^FAIL, mail would be deferred .*missing\.example does not exist/m);
   assert.match((await deliverTest('bob')).terminal.errors, /`address` must be an email address/);
   assert.match((await deliverTest('bob@sandbox.mx.postrider.example')).terminal.output, /^OK: /m);
   assert.deepEqual(spool.dialled, []);

@@ -155,8 +155,10 @@ function AddressState({ context, source: { suspended, suspendedByHand, ipv6 }, a
     return (
       <>
         <Status tone="bad">{texts.suspended}</Status> {texts.since}{' '}
-        <Time context={context} at={suspension.since} />: <Foreign text={suspension.reason} />. {texts.probed}{' '}
-        <Time context={context} at={suspension.until} />
+        <Time context={context} at={suspension.since} />: <Foreign text={suspension.reason} />
+        <div>
+          {texts.probed} <Time context={context} at={suspension.until} />
+        </div>
       </>
     );
   if (suspendedByHand) return null;

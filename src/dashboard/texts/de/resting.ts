@@ -27,6 +27,6 @@ export const resting: typeof english = {
     'Vergessen werden die Zahl der Verbindungen, die es annimmt, seine Fehler und Ruhezeiten und wie oft seine Antworten auf Drosselregeln zutrafen: Es wird wie ein neues Ziel behandelt. Was Regeln auferlegt haben, bleibt.',
   learned: 'Gelerntes',
   learnedOf: (connections, failures) =>
-    `höchstens ${connections} Verbindungen, ${failures} Fehler nacheinander`,
+    `Verbindungen: höchstens ${connections}; Fehler nacheinander: ${failures}`,
   learnedUntil: 'Es hat weitere Verbindungen abgelehnt und wird um eine mehr gebeten ab',
 };

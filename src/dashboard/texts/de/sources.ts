@@ -59,7 +59,7 @@ export const sources: typeof english = {
   startedAt: 'Begonnen',
   nextDayAt: 'Der nächste Tag beginnt',
   provider: 'Anbieter',
-  other: 'alle anderen zusammen',
+  other: 'jeder andere Anbieter; alle Ziele ohne Anbieter zusammen',
   sentToday: 'Erste Versuche heute',
   limitToday: 'Grenze heute',
   noLimit: 'keine Grenze',

@@ -25,6 +25,6 @@ export const resting = {
     'The number of connections that it takes, its failures and rests, and how often its replies have met back-off rules are forgotten: it is served as a new site. What rules have imposed stays.',
   learned: 'What it has taught',
   learnedOf: (connections: string, failures: string) =>
-    `${connections} connections at most, ${failures} failures in a row`,
+    `connections: at most ${connections}; failures in a row: ${failures}`,
   learnedUntil: 'It has refused further connections, and is asked for one more from',
 };

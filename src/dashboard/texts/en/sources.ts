@@ -57,7 +57,7 @@ export const sources = {
   startedAt: 'Started',
   nextDayAt: 'The next day begins',
   provider: 'Provider',
-  other: 'all others together',
+  other: 'each other provider; all sites of none together',
   sentToday: 'First attempts today',
   limitToday: 'Limit today',
   noLimit: 'no limit',
