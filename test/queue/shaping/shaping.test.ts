@@ -42,7 +42,7 @@ const PLAIN: ShapedSite = { key: 'mx.rcpt.example', hosts: ['mx.rcpt.example'], 
 /** Opens shaping over the database of the tests. `writes` counts the restrictions that are written. */
 async function open(
   settings: Record<string, unknown> = {},
-  { isRestart = false, isOwn = (_place: string) => true } = {},
+  { isRestart = false, isOwn = (_place: string): boolean => true } = {},
 ) {
   const { app } = testApp;
   // A later write ends when those in the background have.
