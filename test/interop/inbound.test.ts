@@ -6,9 +6,11 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHmac, generateKeyPairSync, timingSafeEqual } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { createClient } from '../mail/smtp/server/fixture.ts';
 import { temporaryDirectory } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/loopback.ts';
@@ -62,7 +64,7 @@ before(async () => {
   closers.unshift(() => opendkim.stop());
   postfix = await startPostfix({
     domain: RECEIVER_DOMAIN,
-    mailboxes: ['ghost'],
+    mailboxes: ['ghost', 'ann'],
     returns: ['ghost'],
     milterPort: opendkim.port,
     relayPort: smtpPort,
@@ -145,6 +147,27 @@ test('mail that Exim sends in chunks arrives as it was, also one that has more t
     );
     assert.equal((await routes.waitFor(subject)).post.text.trimEnd(), text.trimEnd());
   }
+});
+
+test('Postfix hands over what its sender wants to be told, and brings the report of the delivery back to it', async () => {
+  const client = createClient(connect({ host: '127.0.0.1', port: postfix.port, noDelay: true }));
+  await client.reply();
+  for (const line of [
+    `EHLO mx.${RECEIVER_DOMAIN}`,
+    `MAIL FROM:<${AUTHOR}> RET=HDRS ENVID=QQ314159`,
+    `RCPT TO:<${SUPPORT}> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;Old@${SENDER_DOMAIN}`,
+    'DATA',
+  ])
+    assert.match(await client.ask(`${line}\r\n`), /^[23]/, line);
+  assert.match(await client.ask(`From: ${AUTHOR}\r\nSubject: Reported\r\n\r\nHello\r\n.\r\n`), /^250 /);
+  client.socket.destroy();
+  await until('the sender has the report', async () => (await postfix.messages('ann')).length > 0);
+  const [report = '', ...more] = await postfix.messages('ann');
+  assert.deepEqual(more, [], 'Postfix leaves the report to us');
+  assert.match(report, /^Original-Envelope-Id: QQ314159\r?$/m);
+  assert.match(report, new RegExp(`^Original-Recipient: rfc822; ?Old@${SENDER_DOMAIN}\\r?$`, 'm'));
+  assert.match(report, new RegExp(`^Final-Recipient: rfc822; ${SUPPORT}\\r?\\nAction: delivered\\r?$`, 'm'));
+  assert.match(report, /^Subject: Reported\r?$/m);
 });
 
 test('a forged author is refused with a reason, and nothing is relayed', async () => {
