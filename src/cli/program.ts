@@ -41,6 +41,7 @@ import { addSetupCommand } from './setup.ts';
 import { addSourceCommands } from './source.ts';
 import { addStatusCommand } from './status.ts';
 import { addSuppressionCommands } from './suppression.ts';
+import { printable } from './table.ts';
 import { addTaskCommands } from './task.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
@@ -162,7 +163,7 @@ const ACTIONABLE = [
 
 function explain(error: unknown): string {
   // The name is compared, because an error from a database thread has lost its class.
-  if (error instanceof Error && ACTIONABLE.includes(error.name)) return firstLine(error.message);
+  if (error instanceof Error && ACTIONABLE.includes(error.name)) return printable(firstLine(error.message));
   return inspect(error);
 }
 

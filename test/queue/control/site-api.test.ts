@@ -154,9 +154,9 @@ test('a site is shown with its limits, their origins, what binds, and the restri
   assert.equal((await ask('mx.one.example', '--lift', '--disconnect')).code, 2);
   assert.equal((await ask('mx.one.example', '--force')).code, 2);
 
-  const unknown = await ask('mx.other.example');
+  const unknown = await ask('mx.other.example\u001b[31m');
   assert.equal(unknown.code, 1);
-  assert.match(unknown.errors, /No site is known by mx\.other\.example/);
+  assert.match(unknown.errors, /No site is known by mx\.other\.example\ufffd\[31m: no mail was routed/);
   await dispatcher.stop(0);
   await control.close();
 });
