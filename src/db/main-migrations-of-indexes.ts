@@ -39,3 +39,11 @@ DROP INDEX receivedDeliveriesPending;
 CREATE INDEX receivedTasksOpen ON receivedTasks (queue, state, id) WHERE state <> 'done';
 `,
 };
+
+/** The retries of a queue are found while its first attempts wait for a warm-up, however many these are. */
+export const INDEX_OF_RETRIES: Migration = {
+  id: '0126-index-of-retries',
+  sql: `CREATE INDEX recipientsTried ON recipients (queue, dueAt)
+  WHERE attempts > 0 AND state IN ('ready', 'deferred');
+`,
+};

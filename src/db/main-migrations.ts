@@ -5,7 +5,7 @@ import { AUDIT_OUTCOMES } from './main-migrations-of-audit.ts';
 import { DRAFTS } from './main-migrations-of-drafts.ts';
 import { KEYS_OF_EMAILS } from './main-migrations-of-email-keys.ts';
 import { FORWARD_DELAYS } from './main-migrations-of-forward-delays.ts';
-import { INDEXES_OF_RECEIVED_MAIL, NARROW_INDEXES } from './main-migrations-of-indexes.ts';
+import { INDEX_OF_RETRIES, INDEXES_OF_RECEIVED_MAIL, NARROW_INDEXES } from './main-migrations-of-indexes.ts';
 import { KEYS_OF_MAILBOXES } from './main-migrations-of-mailbox-keys.ts';
 import { MATCHES_AND_SUSPENSIONS } from './main-migrations-of-matches.ts';
 import { PEOPLE_MIGRATIONS } from './main-migrations-of-people.ts';
@@ -346,4 +346,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   FORWARD_DELAYS,
   SENDER_WISHES,
   MATCHES_AND_SUSPENSIONS,
+  INDEX_OF_RETRIES,
 ];

@@ -275,6 +275,8 @@ const recipients = table({
   recipientsDue: "(dueAt, queue) WHERE state IN ('ready', 'deferred')",
   // The due mail of one queue (queue/due-store.ts), `queue list` (queue/control/walk-store.ts) and queue/parked-store.ts.
   recipientsDueByLane: "(queue, dueAt, state) WHERE state IN ('ready', 'deferred')",
+  // The due retries of one queue (queue/due-store.ts). New mail is never in it.
+  recipientsTried: "(queue, dueAt) WHERE attempts > 0 AND state IN ('ready', 'deferred')",
   // Lists of emails with the recipient status `queued` (emails/list/store.ts), and domains/spool-store.ts.
   recipientsUntried: "(tenantId, mode, messageId) WHERE state = 'ready' AND attempts = 0",
   // Lists of emails with the recipient status `deferred` (emails/list/store.ts), and domains/spool-store.ts.

@@ -12,7 +12,7 @@ import { listInactiveTenants } from '../tenants/store.ts';
 import { notifyOfBounce } from './bounce.ts';
 import { findOrdered, readOrders } from './control/orders.ts';
 import type { Conversation } from './conversation/record.ts';
-import { listDueInQueue } from './due-store.ts';
+import { listDueInQueue, listRetriesInQueue } from './due-store.ts';
 import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
@@ -74,6 +74,8 @@ type ClaimRequest = {
   take: readonly { queue: string; limit: number }[];
   /** Keys of the delivery queues whose recipients are claimed. All of them lead to one site. */
   queues: readonly string[];
+  /** Keys of those of the queues whose recipients are claimed only when they were tried before. */
+  retriesOnly: readonly string[];
 };
 
 type Claimed = {
@@ -123,7 +125,8 @@ export const claimDeliveries = defineWrite(
     const exhausted: string[] = [];
     const rules = { orders: await readOrders(tx), inactive: await listInactiveTenants(tx) };
     for (const { queue, limit } of request.take) {
-      const found = await listDueInQueue(tx, { queue, now: request.now, limit });
+      const listDue = request.retriesOnly.includes(queue) ? listRetriesInQueue : listDueInQueue;
+      const found = await listDue(tx, { queue, now: request.now, limit });
       let isExhausted = found.length < limit;
       for (const messageId of new Set(found)) {
         const { delivery, hasMore } = await claimMessage(tx, messageId, { ...request, ...rules });
@@ -142,12 +145,15 @@ type ClaimedMessage = { delivery: Delivery | undefined; hasMore: boolean };
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  { now, runId, leasedUntil, queues, site, orders, inactive }: ClaimRequest & Rules,
+  { now, runId, leasedUntil, queues, retriesOnly, site, orders, inactive }: ClaimRequest & Rules,
 ): Promise<ClaimedMessage> {
   const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
   if (!mail) return { delivery: undefined, hasMore: false };
   const { message } = mail;
-  const allDue = mail.recipients.filter((recipient) => isDue(recipient, now));
+  const allDue = mail.recipients.filter(
+    (recipient) =>
+      isDue(recipient, now) && (recipient.attempts > 0 || !retriesOnly.includes(recipient.queue)),
+  );
   const due = allDue.slice(
     0,
     message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION,

@@ -8,6 +8,7 @@
  */
 import type { Clock } from '../system/clock.ts';
 import { createLru } from '../system/lru.ts';
+import type { DueQueue } from './due-store.ts';
 import type { Destination } from './schedule/events.ts';
 import { homeOf, type Share, WHOLE } from './share.ts';
 
@@ -15,9 +16,9 @@ import { homeOf, type Share, WHOLE } from './share.ts';
 export type Peers = {
   readonly share: Share;
   /** Tells a thread that mail may be due in a queue, whose site it seems to own. It may be lost: a later scan finds the mail again. */
-  send(thread: number, queue: string): void;
+  send(thread: number, queue: DueQueue): void;
   /** Calls `take` with the queues that other threads send. Returns a function that ends this. */
-  listen(take: (queues: readonly string[]) => void): () => void;
+  listen(take: (queues: readonly DueQueue[]) => void): () => void;
 };
 
 /** A thread that delivers alone has no peers. */
@@ -49,13 +50,13 @@ export class Dealer {
   }
 
   /** Returns the due queues whose home it is, without those that it passes on to their owners. */
-  deal(queues: readonly string[]): readonly string[] {
+  deal(queues: readonly DueQueue[]): readonly DueQueue[] {
     const { share } = this.#peers;
     if (share.count === 1) return queues;
     const now = this.#clock.elapsed();
     return queues.filter((queue) => {
-      if (homeOf(queue, share) !== share.index) return false;
-      const passed = this.#passed.get(queue);
+      if (homeOf(queue.key, share) !== share.index) return false;
+      const passed = this.#passed.get(queue.key);
       if (!passed || passed.until <= now) return true;
       this.#peers.send(passed.thread, queue);
       return false;
@@ -70,10 +71,10 @@ export class Dealer {
     const now = this.#clock.elapsed();
     const before = this.#passed.get(queue);
     if (before && now < before.at + MIN_PASSED_MS)
-      return { kind: 'wait', until: before.at + MIN_PASSED_MS, cause: 'sources', reason: PASSED_AGAIN };
+      return { kind: 'wait', until: before.at + MIN_PASSED_MS, reason: PASSED_AGAIN };
     const until = isCurrent ? now + Math.max(ttlMs, MIN_PASSED_MS) : now;
     this.#passed.set(queue, { thread, at: now, until });
-    this.#peers.send(thread, queue);
+    this.#peers.send(thread, { key: queue, hasRetries: false });
     return { kind: 'elsewhere' };
   }
 

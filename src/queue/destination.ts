@@ -21,18 +21,27 @@ export function destinationOf(
 ): Destination {
   const now = app.clock.elapsed();
   if (route.kind === 'wait') {
-    const { forMs, cause, reason } = route;
-    return { kind: 'wait', until: isCurrent ? now + forMs : now, cause, reason };
+    const { forMs, reason } = route;
+    return { kind: 'wait', until: isCurrent ? now + forMs : now, reason };
   }
   const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
   const routedUntil = isCurrent ? now + ttlMs : 0;
   const { site } = route;
-  if (route.kind !== 'hosts')
-    return { kind: 'site', site, pool: 'local', limits: localLimits(app), routedUntil, rests: [] };
+  if (route.kind !== 'hosts') {
+    const limits = localLimits(app);
+    return { kind: 'site', site, pool: 'local', limits, routedUntil, rests: [], fullWarmUp: null };
+  }
   const shaped = shapedSite(route);
   const { shaping } = app;
-  const limits = shaping.limitsOf(shaped);
-  return { kind: 'site', site, pool: 'remote', limits, routedUntil, rests: shaping.restsOf(shaped) };
+  return {
+    kind: 'site',
+    site,
+    pool: 'remote',
+    limits: shaping.limitsOf(shaped),
+    routedUntil,
+    rests: shaping.restsOf(shaped),
+    fullWarmUp: route.fullWarmUp && { until: now + route.fullWarmUp.forMs, reason: route.fullWarmUp.reason },
+  };
 }
 
 /** Mail that needs no connection is limited by the number of local sessions alone. */

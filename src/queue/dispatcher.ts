@@ -12,6 +12,7 @@ import { Dealer } from './dealer.ts';
 import type { DeliveryApp } from './delivery-app.ts';
 import { destinationOf } from './destination.ts';
 import { DueFinder } from './due-finder.ts';
+import type { DueQueue } from './due-store.ts';
 import { bandOf, parseQueueKey } from './queue-key.ts';
 import { releaseClaims } from './release.ts';
 import { findRoute } from './routing.ts';
@@ -88,21 +89,23 @@ export class Dispatcher implements RunningWork {
       claims: this.#claims,
       tell: (event) => this.#tell(event),
     });
-    this.#finder = new DueFinder(app, (keys) => this.#due(this.#dealer.deal(keys)));
+    this.#finder = new DueFinder(app, (queues) => this.#due(this.#dealer.deal(queues)));
   }
 
   start(): void {
     const { wakeups, shaping, peers } = this.#app;
     this.#unsubscribe.push(
-      peers.listen((keys) => this.#due(keys)),
+      peers.listen((queues) => this.#due(queues)),
       wakeups.listen('outbound-routes', () => this.#routeAll()),
       shaping.listen((change) => this.#reshape(change)),
     );
     this.#finder.start();
   }
 
-  #due(keys: readonly string[]): void {
-    if (keys.length > 0) this.#tell({ kind: 'due', queues: keys.map(queueNameOf) });
+  #due(due: readonly DueQueue[]): void {
+    if (due.length === 0) return;
+    const withRetries = new Set(due.filter(({ hasRetries }) => hasRetries).map(({ key }) => key));
+    this.#tell({ kind: 'due', queues: due.map(({ key }) => queueNameOf(key)), withRetries });
   }
 
   /** Sends what is claimed, for at most `graceMs`, and puts the rest back so that the next start sends it. */
@@ -267,10 +270,11 @@ export class Dispatcher implements RunningWork {
     return waitsOf(this.#schedule, queues, this.#app.clock);
   }
 
-  async #claim({ site, take, with: queues }: Extract<Decision, { kind: 'claim' }>): Promise<void> {
+  async #claim(decision: Extract<Decision, { kind: 'claim' }>): Promise<void> {
     const { db, clock, runId, log } = this.#app;
-    const elapsed = clock.elapsed();
-    const request = { now: clock.now(), runId, leasedUntil: leaseFrom(elapsed), site, take, queues };
+    const { site, take, with: queues, retriesOnly } = decision;
+    const leasedUntil = leaseFrom(clock.elapsed());
+    const request = { now: clock.now(), runId, leasedUntil, site, take, queues, retriesOnly };
     try {
       const { deliveries, exhausted } = await db.commit(claimDeliveries, request);
       const mail = deliveries.map((delivery) => this.#addClaim(delivery, site));

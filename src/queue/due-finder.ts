@@ -4,7 +4,7 @@
  */
 import type { Timer } from '../system/clock.ts';
 import type { QueryingApp } from '../thread-app.ts';
-import { findNextDue, listDueQueues } from './due-store.ts';
+import { type DueQueue, findNextDue, listDueQueues } from './due-store.ts';
 
 /**
  * Overlap of two scans. Mail may be committed this much later than its date, because fetching an attachment takes up to
@@ -22,8 +22,8 @@ type FinderApp = Pick<QueryingApp, 'db' | 'clock' | 'egress' | 'log' | 'wakeups'
 
 export class DueFinder {
   readonly #app: FinderApp;
-  /** Is called with the keys of queues in which mail may be due. */
-  readonly #onDue: (queues: readonly string[]) => void;
+  /** Is called with queues in which mail may be due. */
+  readonly #onDue: (queues: readonly DueQueue[]) => void;
   #unsubscribe: (() => void) | undefined;
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
@@ -32,14 +32,15 @@ export class DueFinder {
   #fullScanAt = 0;
   #isStopped = false;
 
-  constructor(app: FinderApp, onDue: (queues: readonly string[]) => void) {
+  constructor(app: FinderApp, onDue: (queues: readonly DueQueue[]) => void) {
     this.#app = app;
     this.#onDue = onDue;
   }
 
   start(): void {
     this.#unsubscribe = this.#app.wakeups.listen('queue', (queues) => {
-      if (queues) this.#found(queues);
+      // Most of the mail that is named is new. The next full scan finds the retries that are not.
+      if (queues) this.#found(queues.map((key) => ({ key, hasRetries: false })));
       else this.#wake();
     });
     this.#wake();
@@ -53,7 +54,7 @@ export class DueFinder {
     await this.#scanning;
   }
 
-  #found(queues: readonly string[]): void {
+  #found(queues: readonly DueQueue[]): void {
     if (queues.length > 0 && !this.#app.egress.isHeld && !this.#isStopped) this.#onDue(queues);
   }
 

@@ -4,24 +4,44 @@ import { defineRead, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { isWaiting } from './store.ts';
 
+/** The condition that a recipient was tried before. It is literal, as `isWaiting` is, for the index `recipientsTried`. */
+const wasTried = sql<boolean>`attempts > 0`;
+
 const dueQueues = statement((db, param: Param<{ after: number; until: number }>) =>
   db
-    .selectFrom('recipients')
-    .select('queue')
-    .distinct()
-    .where(isWaiting)
-    .where('dueAt', '>', constant(param('after')))
-    .where('dueAt', '<=', constant(param('until'))),
+    .selectFrom((of) =>
+      of
+        .selectFrom('recipients')
+        .select('queue')
+        .distinct()
+        .where(isWaiting)
+        .where('dueAt', '>', constant(param('after')))
+        .where('dueAt', '<=', constant(param('until')))
+        .as('due'),
+    )
+    .select(['due.queue', hasRetries(constant(param('until'))).as('hasRetries')]),
 );
 
+/** The condition that a queue has due recipients that were tried before, 1 or 0. */
+function hasRetries(until: RawBuilder<unknown>) {
+  return sql<number>`EXISTS (SELECT 1 FROM recipients
+    WHERE ${isWaiting} AND ${wasTried} AND recipients.queue = due.queue AND "dueAt" <= ${until})`;
+}
+
+/** A queue with due mail. `hasRetries` is true when recipients that were tried before are among it. */
+export type DueQueue = { key: string; hasRetries: boolean };
+
 /**
- * Returns the keys of the queues with waiting mail that became due after `after` and by `until`, in Unix
- * milliseconds. It runs on a reader thread, because there may be many rows.
+ * Returns the queues with waiting mail that became due after `after` and by `until`, in Unix milliseconds. It runs on a reader
+ * thread, because there may be many rows.
  */
 export const listDueQueues = defineRead(
   'queue.dueQueues',
-  async (tx, window: { after: number; until: number }): Promise<string[]> =>
-    (await dueQueues.all(tx, window)).map(({ queue }) => queue),
+  async (tx, window: { after: number; until: number }): Promise<DueQueue[]> =>
+    (await dueQueues.all(tx, window)).map(({ queue, hasRetries }) => ({
+      key: queue,
+      hasRetries: hasRetries === 1,
+    })),
 );
 
 /** Recipients whose mail waits: those that are due by now, and those that are due later, such as scheduled ones. */
@@ -61,6 +81,24 @@ const dueInQueue = statement((db, param: Param<DueInQueue>) =>
  */
 export async function listDueInQueue(tx: Tx, query: DueInQueue): Promise<string[]> {
   const rows = await dueInQueue.all(tx, query);
+  return rows.map(({ messageId }) => messageId);
+}
+
+const retriesInQueue = statement((db, param: Param<DueInQueue>) =>
+  db
+    .selectFrom('recipients')
+    .select('messageId')
+    .where(isWaiting)
+    .where(wasTried)
+    .where('queue', '=', constant(param('queue')))
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the same as `listDueInQueue` of those recipients alone that were tried before. */
+export async function listRetriesInQueue(tx: Tx, query: DueInQueue): Promise<string[]> {
+  const rows = await retriesInQueue.all(tx, query);
   return rows.map(({ messageId }) => messageId);
 }
 

@@ -6,8 +6,11 @@ export const WAITING_REASONS = ['rest', 'rate', 'warm_up', 'hold'] as const;
 /** `until` is in Unix milliseconds; null while nobody knows the end. */
 export type Waiting = { reason: (typeof WAITING_REASONS)[number]; until: number | null };
 
+/** What the due mail of a delivery queue waits for: recipients that were never tried, and the others. Undefined when nothing keeps them. */
+export type QueueWait = { firstAttempts: Waiting | undefined; retries: Waiting | undefined };
+
 /** What the due mail of delivery queues waits for, by their keys. A queue whose mail nothing keeps is left out. */
-export type QueueWaits = ReadonlyMap<string, Waiting>;
+export type QueueWaits = ReadonlyMap<string, QueueWait>;
 
 /** Asks those who deliver what the due mail of queues waits for. */
 export type ExplainWaiting = (queues: readonly string[]) => Promise<QueueWaits>;
@@ -26,7 +29,16 @@ export function waitingOf(
   { waits, now }: { waits: QueueWaits; now: number },
 ): Waiting | null {
   if (recipient.state === 'held') return { reason: 'hold', until: null };
-  return isDue(recipient, now) ? (waits.get(recipient.queue) ?? null) : null;
+  return isDue(recipient, now) ? (waitIn(waits, recipient) ?? null) : null;
+}
+
+/** Returns what a recipient waits for that is due; undefined when nothing keeps it. */
+export function waitIn(
+  waits: QueueWaits,
+  { queue, attempts }: Pick<RecipientRow, 'queue' | 'attempts'>,
+): Waiting | undefined {
+  const wait = waits.get(queue);
+  return attempts > 0 ? wait?.retries : wait?.firstAttempts;
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

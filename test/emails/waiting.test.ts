@@ -32,9 +32,10 @@ test('a recipient whose time has come shows what keeps it, and until when', asyn
   assert.equal(await waitingOf(), null);
   const [queue = ''] = asked;
   assert.match(queue, /^test transactional ten_/);
-  waits = new Map([[queue, { reason: 'rest', until: clock.now() + 60_000 }]]);
+  const rest = { reason: 'rest', until: clock.now() + 60_000 } as const;
+  waits = new Map([[queue, { firstAttempts: rest, retries: undefined }]]);
   assert.deepEqual(await waitingOf(), { reason: 'rest', until: '2030-01-01T00:01:00.000Z' });
-  waits = new Map([[queue, { reason: 'warm_up', until: null }]]);
+  waits = new Map([[queue, { firstAttempts: { reason: 'warm_up', until: null }, retries: rest }]]);
   assert.deepEqual(await waitingOf(), { reason: 'warm_up', until: null });
 });
 

@@ -82,7 +82,8 @@ function start(spool: Spool, app = spool.app): { halt(): Promise<void> } {
 
 /** The database of the spool, with another answer to what is due. */
 function withDueQueues({ app }: Spool, listQueues: () => Promise<string[]>): Db {
-  return { ...app.db, query: listQueues as Db['query'] };
+  const query = async () => (await listQueues()).map((key) => ({ key, hasRetries: false }));
+  return { ...app.db, query: query as unknown as Db['query'] };
 }
 
 /** Waits for actions that must not happen. */

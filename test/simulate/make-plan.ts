@@ -155,8 +155,11 @@ function makeCrowd(seed: number, domains: readonly DomainPlan[]): MailPlan[] {
   const choices = choicesOf(seed, 'mail');
   const { name: domain } = domains[0]!;
   const kind = choices.pick(['broadcast', 'transactional'] as const);
+  const fates = choicesOf(seed, 'fates of a crowd');
+  const deferred = fates.pick([0, 0, 0.2]);
   const mail = (name: string, fields: Pick<MailPlan, 'at' | 'tenant' | 'kind'>): MailPlan => {
-    const recipients = [{ address: `${name}@${domain}`, domain, fate: 'exists' as const }];
+    const fate = name !== 'single' && fates.chance(deferred) ? 'deferred-once' : 'exists';
+    const recipients = [{ address: `${name}@${domain}`, domain, fate } as const];
     return { name, recipients, maxAgeMs: MAX_AGES_MS[0], requireTls: false, ...fields };
   };
   const copies = choices.between(100, SIZES.crowd.messages);

@@ -38,6 +38,32 @@ export const endWarmUps = defineWrite('simulation.endWarmUps', async (tx, _behin
   await tx.deleteFrom('sourceWarmUps').execute();
 });
 
+/** Number of first attempts of the first day of the curve of a simulation, less the part of transactional mail. */
+const FULL = 16;
+/** Time from the beginning of a warm-up until which retries are kept. It is shorter than the life of most mail. */
+const DELAYED_MS = 2 * 3_600_000;
+
+/** Makes retries wait once a source has sent its first attempts of the day. */
+export const delayRetries = defineWrite(
+  'simulation.delayRetries',
+  async (tx, _behind: Behind): Promise<void> => {
+    const full = await tx
+      .selectFrom('sourceWarmUpCounts')
+      .innerJoin('sourceWarmUps', 'sourceWarmUps.source', 'sourceWarmUpCounts.source')
+      .select('startedAt')
+      .where('firstAttempts', '>=', FULL)
+      .executeTakeFirst();
+    if (!full) return;
+    const dueAt = full.startedAt + DELAYED_MS;
+    await tx
+      .updateTable('recipients')
+      .set({ dueAt })
+      .where('state', '=', 'deferred')
+      .where('dueAt', '<', dueAt)
+      .execute();
+  },
+);
+
 function first(
   tx: Tx,
   state: RecipientRow['state'],

@@ -5,7 +5,7 @@
  */
 
 import type { Config } from '../../src/config/config.ts';
-import { claimAgain, endWarmUps, forgetSuspensions, loseRetry } from './planted-writes.ts';
+import { claimAgain, delayRetries, endWarmUps, forgetSuspensions, loseRetry } from './planted-writes.ts';
 import type { Tamper } from './simulation.ts';
 
 /** Time between the dials of a daemon that has forgotten that a site rests. */
@@ -57,6 +57,8 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
   'claimed-by-two-threads': { isUndealt: true },
   /** A source sends as if it were not warmed up. */
   'forgotten-warm-up': { afterCommit: endWarmUps },
+  /** Retries wait as first attempts do while a warm-up is full. */
+  'delayed-retries': { afterCommit: delayRetries },
 };
 
 type LimitName = 'recipientsPerMinute' | 'connectionsPerMinute' | 'providerConnections';

@@ -42,6 +42,7 @@ const FOUND = {
   'forgotten-suspension': { seed: 74, size: 'small', rule: /while it is suspended/ },
   'claimed-by-two-threads': { seed: 2, size: 'small', rule: /connections, and the limit is/ },
   'forgotten-warm-up': { seed: 19, size: 'crowd', rule: /first attempts on a day/ },
+  'delayed-retries': { seed: 99, size: 'crowd', rule: /the retry of .* waits, and nothing goes to/ },
 } as const;
 
 test('each planted fault is found', async (t) => {

@@ -15,6 +15,7 @@ import { checkRetries } from './checks/retries.ts';
 import { checkSources } from './checks/sources.ts';
 import { checkTenantRests } from './checks/tenant-rests.ts';
 import { checkTls } from './checks/tls.ts';
+import { checkWarmUpRetries } from './checks/warm-up-retries.ts';
 import { checkWarmUps } from './checks/warm-ups.ts';
 import type { Observation } from './observation.ts';
 import type { Plan } from './plan.ts';
@@ -35,6 +36,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkSources,
   checkTenantRests,
   checkTls,
+  checkWarmUpRetries,
   checkWarmUps,
 ];
 

@@ -166,7 +166,8 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const { db, clock } = app;
   const now = clock.now();
   const leasedUntil = leaseFrom(clock.elapsed());
-  const queues = await db.query(listDueQueues, { after: -1, until: now });
+  const due = await db.query(listDueQueues, { after: -1, until: now });
+  const queues = due.map(({ key }) => key);
   // Queues with a target come first, since their mail leaves for another site than that of their domain.
   const take = queues
     .toSorted()
@@ -179,6 +180,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
     site: 'test',
     take,
     queues,
+    retriesOnly: [],
   });
   const claimedAt = clock.elapsed();
   return deliveries.map((delivery, id) => ({

@@ -10,7 +10,7 @@ const MAX_EXAMINED = 1_000;
 type Place = { dueAt: number; queue: string; row: number };
 
 /** A recipient that has been due since `dueAt`. */
-export type Overdue = Pick<RecipientRow, 'id' | 'messageId' | 'queue' | 'delayNoticeAt'> &
+export type Overdue = Pick<RecipientRow, 'id' | 'messageId' | 'queue' | 'attempts' | 'delayNoticeAt'> &
   Pick<MessageRow, 'kind' | 'expiresAt'> & { dueAt: number };
 
 export type OverdueSlice = { found: Overdue[]; next: Place | undefined };
@@ -27,7 +27,7 @@ export const listOverdue = defineRead(
   async (tx, { after, until }: { after: Place; until: number }): Promise<OverdueSlice> => {
     const { dueAt, queue, row } = after;
     const { rows } = await sql<Overdue & { row: number }>`
-      SELECT due.id, due."messageId", due.queue, due."dueAt", due."delayNoticeAt", due.rowid AS row, kind, "expiresAt"
+      SELECT due.id, due."messageId", due.queue, due."dueAt", due.attempts, due."delayNoticeAt", due.rowid AS row, kind, "expiresAt"
         FROM (SELECT *, rowid FROM recipients
                WHERE ${isWaiting} AND ("dueAt", queue, rowid) > (${dueAt}, ${queue}, ${row}) AND "dueAt" <= ${until}
                ORDER BY "dueAt", queue, rowid LIMIT ${MAX_EXAMINED}) AS due

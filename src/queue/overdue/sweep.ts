@@ -7,7 +7,7 @@ import { sleep } from '../../system/clock.ts';
 import { periodic, type Work } from '../../system/worker.ts';
 import type { Replies } from '../outcome/replies/replies.ts';
 import { isNoticeDue } from '../state/transition.ts';
-import type { ExplainWaiting, QueueWaits } from '../waiting.ts';
+import { type ExplainWaiting, type QueueWaits, waitIn } from '../waiting.ts';
 import { FIRST_PLACE, listOverdue, type Overdue, type OverdueSlice } from './overdue-store.ts';
 import { isExpired, OVERDUE_MS, settleOverdue } from './settle-overdue.ts';
 
@@ -63,9 +63,9 @@ async function selectDue(
 }
 
 /** The copies of a broadcast leave one after another, so only a rest delays them. */
-function isDelayed({ kind, queue }: Overdue, waits: QueueWaits): boolean {
-  const reason = waits.get(queue)?.reason;
-  return reason === 'rest' || (reason !== undefined && kind === 'transactional');
+function isDelayed(overdue: Overdue, waits: QueueWaits): boolean {
+  const reason = waitIn(waits, overdue)?.reason;
+  return reason === 'rest' || (reason !== undefined && overdue.kind === 'transactional');
 }
 
 async function settle({ db, clock, replies }: SweepApp, due: readonly Overdue[], now: number): Promise<void> {

@@ -18,8 +18,11 @@ export type PoolName = 'remote' | 'local';
  */
 export type Rest = { tenantId: string | null; until: number; reason: string };
 
-/** The cause of a wait without a way. */
-export type WaitCause = 'sources' | 'warm_up';
+/**
+ * The source of a queue has sent all first attempts that its warm-up allows for the day. Only retries are claimed until then, and
+ * recipients that were never tried wait.
+ */
+export type FullWarmUp = { until: number; reason: string };
 
 /** The way of a queue: to a site, or nowhere until a time. A queue whose way leads elsewhere belongs to another schedule. */
 export type Destination =
@@ -32,9 +35,11 @@ export type Destination =
       routedUntil: number;
       /** All rests that rules have imposed on the site. */
       rests: readonly Rest[];
+      /** Null while mail of all kinds is claimed. */
+      fullWarmUp: FullWarmUp | null;
     }
-  /** `cause` says whether no source can be used at present, or those that can have sent enough today. */
-  | { kind: 'wait'; until: number; cause: WaitCause; reason: string }
+  /** No source of the mail can be used at present. */
+  | { kind: 'wait'; until: number; reason: string }
   | { kind: 'elsewhere' };
 
 /** A message that is claimed for a site. `id` is unique among all claims of the schedule. */
@@ -61,8 +66,8 @@ export type Experience =
 
 export type ScheduleEvent =
   | Experience
-  /** Mail may be due in the queues. */
-  | { kind: 'due'; queues: readonly QueueName[] }
+  /** Mail may be due in the queues. `withRetries` has the keys of those in which a retry is known to be due. */
+  | { kind: 'due'; queues: readonly QueueName[]; withRetries: ReadonlySet<string> }
   | { kind: 'routed'; queue: string; to: Destination }
   /** The way of every queue has to be looked up again. */
   | { kind: 'routes-changed' }
@@ -100,13 +105,14 @@ export type Decision =
   | { kind: 'route'; queue: string; isFirst: boolean }
   /**
    * Claim up to so many messages of each queue. Recipients of these messages in the queues of `with` are at the same site and
-   * are claimed along.
+   * are claimed along. Nothing is claimed of the queues of `retriesOnly` but recipients that were tried before.
    */
   | {
       kind: 'claim';
       site: string;
       take: readonly { queue: string; limit: number }[];
       with: readonly string[];
+      retriesOnly: readonly string[];
     }
   | { kind: 'open'; session: number; site: string; messagesPerConnection: number }
   /** `isGivenUp` is true when the message must not be sent, since its peer hangs and other mail needs the connection. */

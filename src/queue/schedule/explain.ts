@@ -1,10 +1,10 @@
 /** Says which limit keeps the mail of a site from leaving faster. */
-import type { WaitCause } from './events.ts';
+import type { FullWarmUp } from './events.ts';
 import type { Groups } from './groups.ts';
 import type { LearnedState } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
-import type { Session, Site } from './site.ts';
+import type { Queue, Session, Site } from './site.ts';
 
 /**
  * The limit that binds. `none` means that the site has as many connections as its mail needs. `until` is a time of the monotonic
@@ -40,7 +40,6 @@ export type SessionExplanation = {
 };
 
 export type SiteExplanation = {
-  kind: 'site';
   site: string;
   limits: SiteLimits;
   /** Open sessions, those of them that wait for mail, and the maximum at present. */
@@ -57,17 +56,19 @@ export type SiteExplanation = {
   restingTenants: readonly { tenantId: string; until: number; reason: string }[];
 };
 
-/** Says what the mail of a queue waits for: the site, or a way to one. */
-export type QueueExplanation =
-  | SiteExplanation
-  | { kind: 'waiting'; until: number; cause: WaitCause; reason: string };
+/** Says what the mail of a queue waits for: a source for all of it, a warm-up for first attempts, or the site. */
+export type QueueExplanation = {
+  noSource: { until: number; reason: string } | null;
+  fullWarmUp: FullWarmUp | null;
+  /** Undefined while the queue is at no site. */
+  site: SiteExplanation | undefined;
+};
 
 type Situation = { pool: Pool; groups: Groups; now: number };
 
 export function explainSite(site: Site, situation: Situation): SiteExplanation {
   const { now } = situation;
   return {
-    kind: 'site',
     site: site.key,
     limits: site.limits,
     sessions: site.sessions.size,
@@ -80,6 +81,18 @@ export function explainSite(site: Site, situation: Situation): SiteExplanation {
     learned: site.learned.stateAt(now),
     restingTenants: site.restingTenants(now),
   };
+}
+
+/** Explains a queue at its site, or one that waits for a way. */
+export function explainQueue(
+  { fullWarmUp }: Queue,
+  {
+    site,
+    waiting,
+  }: { site: SiteExplanation | undefined; waiting: { wakeAt: number; reason: string } | undefined },
+): QueueExplanation {
+  const noSource = waiting && !fullWarmUp ? { until: waiting.wakeAt, reason: waiting.reason } : null;
+  return { noSource, fullWarmUp, site };
 }
 
 /** A session that can take the next message before the last one is settled is busy until then. */

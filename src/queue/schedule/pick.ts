@@ -1,4 +1,5 @@
 /** Picks the queues of a site from which mail is claimed next. */
+import type { Decision } from './events.ts';
 import type { Queue, Site } from './site.ts';
 
 /** Maximum number of delivery queues whose recipients of a message share one transaction. */
@@ -33,13 +34,25 @@ export function pickQueues(
   return picked;
 }
 
+/** Returns the decision to claim from the queues of a site. Each has the number of its messages. */
+export function claimOf(site: Site, take: ReadonlyMap<Queue, number>): Extract<Decision, { kind: 'claim' }> {
+  const together = withNeighbours(site, [...take.keys()]);
+  return {
+    kind: 'claim',
+    site: site.key,
+    take: [...take].map(([{ name }, limit]) => ({ queue: name.key, limit })),
+    with: together.map(({ name }) => name.key),
+    retriesOnly: together.filter(({ fullWarmUp }) => fullWarmUp).map(({ name }) => name.key),
+  };
+}
+
 /** Returns queues of the same tenants at the site, with these: recipients of one message there travel together. */
-export function neighboursOf(site: Site, queues: readonly Queue[]): string[] {
-  const keys = new Set(queues.map(({ name }) => name.key));
+function withNeighbours(site: Site, queues: readonly Queue[]): Queue[] {
+  const found = new Set(queues);
   for (const tenantId of new Set(queues.map(({ name }) => name.tenantId)))
-    for (const { name } of site.queues.queuesOf(tenantId)) {
-      if (keys.size >= MAX_QUEUES_PER_CLAIM) break;
-      keys.add(name.key);
+    for (const queue of site.queues.queuesOf(tenantId)) {
+      if (found.size >= MAX_QUEUES_PER_CLAIM) break;
+      found.add(queue);
     }
-  return [...keys];
+  return [...found];
 }

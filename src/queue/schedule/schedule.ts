@@ -12,8 +12,8 @@ import type {
   ScheduleEvent,
   SessionSituation,
 } from './events.ts';
-import { explainSite, type QueueExplanation, type SiteExplanation } from './explain.ts';
-import { neighboursOf, pickQueues } from './pick.ts';
+import { explainQueue, explainSite, type QueueExplanation, type SiteExplanation } from './explain.ts';
+import { claimOf, pickQueues } from './pick.ts';
 import type { NextConnection, Pool } from './pool.ts';
 import { type SessionOptions, SessionTable } from './session-table.ts';
 import { type Queue, type Session, Site } from './site.ts';
@@ -77,15 +77,11 @@ export class Schedule {
     return this.#sites.known().flatMap(({ key }) => this.explain(key, now) ?? []);
   }
 
-  /** Returns what the mail of a queue waits for; undefined when nothing keeps it, or nothing of it is due. */
+  /** Returns what the mail of a queue waits for; undefined when nothing of it is due. */
   explainQueue(key: string, now: number): QueueExplanation | undefined {
-    const waiting = this.#sites.waitOf(key);
-    if (waiting) {
-      const { cause, reason, wakeAt: until = now } = waiting;
-      return { kind: 'waiting', until, cause, reason };
-    }
-    const site = this.#queues.get(key)?.site;
-    return site && this.explain(site.key, now);
+    const queue = this.#queues.get(key);
+    const site = queue?.site && this.explain(queue.site.key, now);
+    return queue && explainQueue(queue, { site, waiting: this.#sites.waitOf(key) });
   }
 
   /** Returns the keys of the sites with due mail, each with those of its queues. */
@@ -96,7 +92,7 @@ export class Schedule {
   #take(event: ScheduleEvent): void {
     switch (event.kind) {
       case 'due':
-        this.#activate(event.queues);
+        this.#activate(event);
         return;
       case 'routed':
         this.#routed(event.queue, event.to);
@@ -164,22 +160,24 @@ export class Schedule {
   }
 
   /** Recipients of one message may be in several queues, so these are all known before anything is claimed. */
-  #activate(names: readonly QueueName[]): void {
+  #activate({ queues, withRetries }: Extract<ScheduleEvent, { kind: 'due' }>): void {
     if (this.#isStopping) return;
     const sites = new Set<Site>();
-    for (const name of names) {
+    for (const name of queues) {
       const known = this.#queues.get(name.key);
       if (!known) this.#addQueue(name);
-      else {
+      // First attempts change nothing about a queue of which only retries are claimed.
+      else if (!known.fullWarmUp || withRetries.has(name.key)) {
         known.mayHaveMore = true;
         if (known.site) sites.add(known.site);
+        else if (known.fullWarmUp && this.#sites.endWaitOf(known)) this.#routeAgain(known);
       }
     }
     for (const site of sites) this.#serve(site);
   }
 
   #addQueue(name: QueueName): void {
-    const queue: Queue = { name, site: undefined, routedUntil: 0, mayHaveMore: true };
+    const queue: Queue = { name, site: undefined, routedUntil: 0, mayHaveMore: true, fullWarmUp: null };
     this.#queues.set(name.key, queue);
     this.#decide({ kind: 'route', queue: name.key, isFirst: false });
   }
@@ -188,10 +186,14 @@ export class Schedule {
     const queue = this.#queues.get(key);
     if (!queue || this.#isStopping) return;
     if (to.kind === 'elsewhere') return void this.#queues.delete(key);
-    if (to.kind === 'wait') return void this.#sites.wait(queue, to);
+    if (to.kind === 'wait') {
+      queue.fullWarmUp = null;
+      return void this.#sites.wait(queue, to);
+    }
     const site = this.#sites.at(to, this.#now);
     queue.site = site;
-    queue.routedUntil = to.routedUntil;
+    queue.fullWarmUp = to.fullWarmUp;
+    queue.routedUntil = Math.min(to.routedUntil, to.fullWarmUp?.until ?? Number.POSITIVE_INFINITY);
     site.queues.add(queue);
     this.#serve(site);
   }
@@ -217,22 +219,16 @@ export class Schedule {
     const { take, stale } = pickQueues(site, wanted, { mayServe, now: this.#now });
     for (const queue of stale) this.#routeAgain(queue);
     if (take.size === 0) return;
-    const queues = [...take.keys()];
-    site.claiming = queues;
-    for (const queue of queues) queue.mayHaveMore = false;
-    this.#decide({
-      kind: 'claim',
-      site: site.key,
-      take: [...take].map(([{ name }, limit]) => ({ queue: name.key, limit })),
-      with: neighboursOf(site, queues),
-    });
+    site.claiming = [...take.keys()];
+    for (const queue of site.claiming) queue.mayHaveMore = false;
+    this.#decide(claimOf(site, take));
   }
 
   #claimed({ site: key, mail, recipients, exhausted }: Extract<ScheduleEvent, { kind: 'claimed' }>): void {
     this.#withSite(key, (site) => {
       const isExhausted = new Set(exhausted);
       for (const queue of site.endClaim())
-        if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#forgetQueue(site, queue);
+        if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#leaveSite(site, queue);
       site.countRecipients(recipients, this.#now);
       for (const claimed of mail) site.insert(claimed);
       this.#serve(site);
@@ -245,6 +241,12 @@ export class Schedule {
       site.pausedUntil = this.#now + PAUSE_AFTER_FAILURE_MS;
       this.#serve(site);
     });
+  }
+
+  /** Removes a queue without mail that may be claimed. First attempts may wait in it until the next day of a warm-up. */
+  #leaveSite(site: Site, queue: Queue): void {
+    if (queue.fullWarmUp) this.#sites.waitForNextDay(queue, queue.fullWarmUp, this.#now);
+    else this.#forgetQueue(site, queue);
   }
 
   #forgetQueue(site: Site, queue: Queue): void {

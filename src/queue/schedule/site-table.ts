@@ -1,14 +1,16 @@
 /** The sites of the schedule by their keys, and when each is looked at again. */
 import { IndexedHeap } from '../../system/indexed-heap.ts';
 import { createLru } from '../../system/lru.ts';
-import type { Destination, WaitCause } from './events.ts';
+import type { Destination, FullWarmUp } from './events.ts';
 import { type Queue, Site } from './site.ts';
 
 /** Maximum number of sites without mail whose pace is remembered. */
 const MAX_REMEMBERED = 10_000;
+/** Maximum time for which first attempts wait until their way is looked up again, because the wall clock may be set meanwhile. */
+const MAX_WAIT_MS = 3_600_000;
 
-/** A queue without a way, until a time. */
-type WaitingQueue = { queue: Queue; cause: WaitCause; reason: string; wakeAt: number | undefined };
+/** A queue that is at no site until a time: it has no source, or no retries while its source takes nothing else. */
+type WaitingQueue = { queue: Queue; reason: string; wakeAt: number };
 
 export class SiteTable {
   /** Sites with mail or a session. */
@@ -75,15 +77,29 @@ export class SiteTable {
     return true;
   }
 
-  /** Lets a queue wait for a way. */
-  wait(queue: Queue, { until, cause, reason }: Extract<Destination, { kind: 'wait' }>): void {
-    const waiting = { queue, cause, reason, wakeAt: until };
+  /** Lets a queue wait, which is at no site. */
+  wait(queue: Queue, { until, reason }: { until: number; reason: string }): void {
+    const waiting = { queue, reason, wakeAt: until };
     this.#waiting.set(queue.name.key, waiting);
     this.#alarms.add(waiting);
   }
 
+  /** Removes a queue from its site, whose source takes no more first attempts on this day. */
+  waitForNextDay(queue: Queue, { until, reason }: FullWarmUp, now: number): void {
+    queue.site?.queues.remove(queue);
+    queue.site = undefined;
+    this.wait(queue, { until: Math.min(until, now + MAX_WAIT_MS), reason });
+  }
+
   waitOf(key: string): WaitingQueue | undefined {
     return this.#waiting.get(key);
+  }
+
+  /** Ends the wait of the queue. Returns false when it did not wait. */
+  endWaitOf({ name }: Queue): boolean {
+    const waiting = this.#waiting.get(name.key);
+    if (waiting) this.#endWait(waiting);
+    return waiting !== undefined;
   }
 
   /** Ends the waits of all queues, and returns these. */

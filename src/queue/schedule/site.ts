@@ -1,5 +1,14 @@
 /** The state of one site in the schedule: its queues, the mail that is claimed for it, its sessions and its limits. */
-import type { Band, ClaimedMail, Experience, PoolName, QueueName, Rest, SessionSituation } from './events.ts';
+import type {
+  Band,
+  ClaimedMail,
+  Experience,
+  FullWarmUp,
+  PoolName,
+  QueueName,
+  Rest,
+  SessionSituation,
+} from './events.ts';
 import { ImposedRests } from './imposed-rests.ts';
 import { Learned } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
@@ -21,6 +30,8 @@ export type Queue = {
   routedUntil: number;
   /** True when mail may be due that the claim which is being written does not see. */
   mayHaveMore: boolean;
+  /** Only retries are claimed until then; null when the queue has no way or its source takes all mail. */
+  fullWarmUp: FullWarmUp | null;
 };
 
 /** A session that waits for the next message, until `idleUntil`. */

@@ -81,15 +81,7 @@ function reportSite(app: Reporting, site: ShapedSite): SiteReport | undefined {
   const { clock, shaping, schedule } = app;
   const explained = schedule.explain(site.key, clock.elapsed());
   if (!explained) return undefined;
-  const {
-    kind: _kind,
-    limits: _limits,
-    binding,
-    learned,
-    connections,
-    restingTenants,
-    ...counts
-  } = explained;
+  const { limits: _limits, binding, learned, connections, restingTenants, ...counts } = explained;
   const toUnix = clock.now() - clock.elapsed();
   return {
     ...counts,

@@ -26,11 +26,20 @@ export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 export type Route =
   | { kind: 'simulator'; site: string }
   | { kind: 'local'; site: string }
-  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number; relay: Relay | null; source: Source | null }
+  | {
+      kind: 'hosts';
+      site: string;
+      hosts: Hosts;
+      ttlMs: number;
+      relay: Relay | null;
+      source: Source | null;
+      /** The source takes retries alone for so long; null while it takes all mail. */
+      fullWarmUp: { forMs: number; reason: string } | null;
+    }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
 /** Mail that has no source at present stays where it is. `forMs` is the time after which its route is looked up again. */
-export type Waiting = { kind: 'wait'; cause: 'sources' | 'warm_up'; forMs: number; reason: string };
+export type Waiting = { kind: 'wait'; forMs: number; reason: string };
 
 /** The values that routes are found with. */
 type RoutingApp = PartApp & {
@@ -45,8 +54,6 @@ type SiteFromSource = { key: string; hosts: readonly string[]; relay: null; sour
 
 /** Time after which mail without a source asks for one again. What ends a suspension has all queues routed again at once. */
 const SOURCE_WAIT_MS = 60_000;
-/** Maximum time for which mail waits without a look at the wall clock, which may be set meanwhile. */
-const MAX_WAIT_MS = 3_600_000;
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
@@ -82,7 +89,7 @@ export async function chooseWay(app: RoutingApp, queue: DeliveryQueueName): Prom
   // The TLS that a domain requires is part of the key, so that no session is shared by domains that require different things.
   const site = `${plan.site}${await policies.posture(plan.mxProof)}`;
   const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
-  return { ...plan, site, ttlMs, relay: null, source: null };
+  return { ...plan, site, ttlMs, relay: null, source: null, fullWarmUp: null };
 }
 
 /** The key contains spaces and the keys of other sites do not, so no two sites share a key. */
@@ -107,13 +114,14 @@ export async function fromSource(
     case 'hosts': {
       const { hosts, source } = choice;
       const site = source === null ? plan.site : siteFrom(plan.site, source);
-      return { ...plan, hosts, site, relay: null, source };
+      const fullWarmUp = choice.fullWarmUp && {
+        forMs: Math.max(choice.fullWarmUp.until - app.clock.now(), 0),
+        reason: choice.fullWarmUp.reason,
+      };
+      return { ...plan, hosts, site, relay: null, source, fullWarmUp };
     }
-    case 'wait': {
-      const { cause, reason, until } = choice;
-      const leftMs = until === null ? SOURCE_WAIT_MS : until - app.clock.now();
-      return { kind: 'wait', cause, reason, forMs: Math.min(Math.max(leftMs, 0), MAX_WAIT_MS) };
-    }
+    case 'wait':
+      return { kind: 'wait', reason: choice.reason, forMs: SOURCE_WAIT_MS };
     case 'unreachable':
       return deadEnd(queue.domain, { kind: 'unresolved', reason: choice.reason });
   }
@@ -123,7 +131,7 @@ export async function fromSource(
 async function routeByRelay(app: PartApp, relay: Relay, domain: string): Promise<Route> {
   const plan = await planRelay(app, relay);
   const site = siteOfRelay(relay);
-  if (plan.kind === 'hosts') return { ...plan, site, relay, source: null };
+  if (plan.kind === 'hosts') return { ...plan, site, relay, source: null, fullWarmUp: null };
   const reason = 'reason' in plan ? plan.reason : plan.kind;
   const unresolved = {
     kind: 'unresolved',

@@ -19,11 +19,17 @@ export type SourceState = {
   isResting: boolean;
 };
 
+/** All sources of a pool have sent their first attempts of the day. The day ends at `until`, in Unix milliseconds. */
+type FullWarmUp = { until: number; reason: string };
+
 export type Choice =
-  /** `hosts` have the addresses that the source reaches. Without a source, the system chooses the address to connect from. */
-  | { kind: 'hosts'; hosts: Hosts; source: Source | null }
-  /** Mail waits, because the pool has no source for it at present. `until` is null when that time is not known. */
-  | { kind: 'wait'; cause: 'sources' | 'warm_up'; until: number | null; reason: string }
+  /**
+   * `hosts` have the addresses that the source reaches. Without a source, the system chooses the address to connect from. With
+   * `fullWarmUp`, the source takes retries alone.
+   */
+  | { kind: 'hosts'; hosts: Hosts; source: Source | null; fullWarmUp: FullWarmUp | null }
+  /** Mail waits, because the pool has no source for it at present. */
+  | { kind: 'wait'; reason: string }
   /** No source of the pool has an address of the family of the hosts. */
   | { kind: 'unreachable'; reason: string };
 
@@ -56,25 +62,30 @@ export function chooseSource(
     .map((source) => ({ source, state: stateOf(source) }));
   const ready = candidates.filter(({ state }) => reaches(state.usable));
   const willing = ready.filter(({ state }) => state.warmUpUntil === undefined);
+  const takers = willing.length > 0 ? willing : ready;
   // When all of them rest, mail waits at the site of its own source.
-  const chosen = willing.find(({ state }) => !state.isResting) ?? willing[0];
-  if (chosen)
-    return { kind: 'hosts', hosts: reachableHosts(hosts, chosen.state.usable), source: chosen.source };
-  const warming = ready.map(({ state }) => state.warmUpUntil ?? 0);
-  if (warming.length > 0) {
-    const reason = `all sources of the pool "${pool.name}" have sent as many first attempts as their warm-up allows for today`;
-    return { kind: 'wait', cause: 'warm_up', until: Math.min(...warming), reason };
+  const chosen = takers.find(({ state }) => !state.isResting) ?? takers[0];
+  if (chosen) {
+    const { source, state } = chosen;
+    const fullWarmUp = willing.length > 0 ? null : findFullWarmUp(pool, ready);
+    return { kind: 'hosts', hosts: reachableHosts(hosts, state.usable), source, fullWarmUp };
   }
   const suspended = candidates.filter(({ state }) => state.suspended !== undefined);
   if (suspended.length > 0) {
     const reasons = suspended.map(({ source, state }) => `${source.name}: ${state.suspended}`);
     const reason = `no source of the pool "${pool.name}" can be used: ${reasons.join('; ')}`;
-    return { kind: 'wait', cause: 'sources', until: null, reason };
+    return { kind: 'wait', reason };
   }
   return {
     kind: 'unreachable',
     reason: `no source of the pool "${pool.name}" reaches the addresses of the hosts`,
   };
+}
+
+function findFullWarmUp({ name }: Pool, sources: readonly { state: SourceState }[]): FullWarmUp {
+  const until = Math.min(...sources.map(({ state }) => state.warmUpUntil ?? 0));
+  const reason = `all sources of the pool "${name}" have sent as many first attempts as their warm-up allows for today`;
+  return { until, reason };
 }
 
 /** Returns the sources in the order of the queue, which depends on nothing but their names. */

@@ -62,7 +62,7 @@ export class Sources {
         reason: `${queue.domain} gets mail over IPv4 alone, and its hosts have no such address`,
       };
     const pool = poolFor(this.#pools, queue);
-    if (!pool) return { kind: 'hosts', hosts, source: null };
+    if (!pool) return { kind: 'hosts', hosts, source: null, fullWarmUp: null };
     const suspensions = await listSuspensions(this.#app.db.read);
     const byHand = await listOperatorSuspensions(this.#app.db.read);
     const warmUps = await this.#warmUps.read();

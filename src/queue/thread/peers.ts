@@ -2,10 +2,11 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { createPortCalls, servePortCalls } from '../../system/thread/calls.ts';
 import type { Peers } from '../dealer.ts';
+import type { DueQueue } from '../due-store.ts';
 import type { Share } from '../share.ts';
 
 /** The function of a delivery thread that takes the queues which another one sends. */
-type TakeCalls = { take(queues: readonly string[]): Promise<void> };
+type TakeCalls = { take(queues: readonly DueQueue[]): Promise<void> };
 
 /** The place of a thread among the others. `to` and `from` have its ports by the index of the other end; its own is undefined. */
 export type Place = {
@@ -40,21 +41,21 @@ export class PortPeers implements Peers {
   readonly share: Share;
   readonly #place: Place;
   readonly #senders: readonly (QueueSender | undefined)[];
-  #take: (queues: readonly string[]) => void = () => {};
+  #take: (queues: readonly DueQueue[]) => void = () => {};
 
   constructor(place: Place) {
     this.share = place.share;
     this.#place = place;
     this.#senders = place.to.map((port) => port && new QueueSender(createPortCalls<TakeCalls>(port)));
     for (const port of place.from)
-      if (port) servePortCalls(port, { take: async (queues: readonly string[]) => this.#take(queues) });
+      if (port) servePortCalls(port, { take: async (queues: readonly DueQueue[]) => this.#take(queues) });
   }
 
-  send(thread: number, queue: string): void {
+  send(thread: number, queue: DueQueue): void {
     this.#senders[thread]?.send(queue);
   }
 
-  listen(take: (queues: readonly string[]) => void): () => void {
+  listen(take: (queues: readonly DueQueue[]) => void): () => void {
     this.#take = take;
     return () => {
       this.#take = () => {};
@@ -69,15 +70,17 @@ export class PortPeers implements Peers {
 /** Sends queues to one thread: those of one turn of the event loop together, and further ones once these were taken. */
 class QueueSender {
   readonly #calls: TakeCalls;
-  #waiting = new Set<string>();
+  /** Queues by their keys, each with whether a retry is due there. */
+  #waiting = new Map<string, boolean>();
   #isSending = false;
 
   constructor(calls: TakeCalls) {
     this.#calls = calls;
   }
 
-  send(queue: string): void {
-    if (this.#waiting.size < MAX_WAITING) this.#waiting.add(queue);
+  send({ key, hasRetries }: DueQueue): void {
+    if (this.#waiting.size < MAX_WAITING)
+      this.#waiting.set(key, hasRetries || this.#waiting.get(key) === true);
     if (this.#isSending) return;
     this.#isSending = true;
     setImmediate(() => void this.#sendWaiting());
@@ -85,8 +88,8 @@ class QueueSender {
 
   async #sendWaiting(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const queues = [...this.#waiting];
-      this.#waiting = new Set();
+      const queues = [...this.#waiting].map(([key, hasRetries]) => ({ key, hasRetries }));
+      this.#waiting = new Map();
       // A thread that has ended takes nothing, and this one ends with it.
       await this.#calls.take(queues).catch(() => {});
     }

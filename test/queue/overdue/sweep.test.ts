@@ -11,8 +11,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 const spool = closeAfterTests()(await openSpool());
 const { clock, app } = spool;
 let reason: Waiting['reason'] | undefined;
+const waiting = () => (reason === undefined ? undefined : { reason, until: null });
 const explainWaiting = async (queues: readonly string[]): Promise<QueueWaits> =>
-  new Map(reason === undefined ? [] : queues.map((queue) => [queue, { reason, until: null } as Waiting]));
+  new Map(queues.map((queue) => [queue, { firstAttempts: waiting(), retries: waiting() }]));
 const sweep = (egress = app.egress) => sweepOverdue({ ...app, egress, replies: PACKAGED, explainWaiting });
 
 beforeEach(() => {

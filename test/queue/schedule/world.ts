@@ -76,7 +76,7 @@ export class World {
       tenantId,
       band,
     }));
-    this.tell({ kind: 'due', queues: names });
+    this.tell({ kind: 'due', queues: names, withRetries: new Set() });
   }
 
   peerOf(site: string): Peer {
@@ -190,6 +190,7 @@ export class World {
       limits,
       routedUntil: this.now + 3_600_000,
       rests: this.#sites[site]?.rests ?? [],
+      fullWarmUp: null,
     } as const;
     this.tell({ kind: 'routed', queue, to });
   }
@@ -219,7 +220,8 @@ export class World {
     assert.ok(queue);
     queue.messages++;
     const { tenantId, band = 'transactional' } = queue;
-    this.#after(1, () => this.tell({ kind: 'due', queues: [{ key: claim.queue, tenantId, band }] }));
+    const queues = [{ key: claim.queue, tenantId, band }];
+    this.#after(1, () => this.tell({ kind: 'due', queues, withRetries: new Set() }));
   }
 
   #open({ session, site, messagesPerConnection }: Extract<Decision, { kind: 'open' }>): void {
@@ -311,7 +313,7 @@ export class World {
     this.#after(60_000, () => {
       queue.messages++;
       const { tenantId, band = 'transactional' } = queue;
-      this.tell({ kind: 'due', queues: [{ key, tenantId, band }] });
+      this.tell({ kind: 'due', queues: [{ key, tenantId, band }], withRetries: new Set([key]) });
     });
   }
 

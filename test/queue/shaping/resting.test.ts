@@ -33,7 +33,9 @@ test('mail of a site that rests by a rule is not claimed, also after a restart, 
     .select('queue')
     .where('messageId', '=', id)
     .executeTakeFirstOrThrow()) as { queue: string };
-  await waitUntil(async () => (await delivering.explainWaiting([queue])).get(queue)?.reason === 'rest');
+  await waitUntil(
+    async () => (await delivering.explainWaiting([queue])).get(queue)?.firstAttempts?.reason === 'rest',
+  );
   const { status, attempts } = await spool.recipient(id);
   assert.deepEqual([status, attempts], ['queued', 0]);
   const { events } = await spool.email(id);

@@ -66,7 +66,9 @@ test('mail whose only source is suspended waits without an attempt, says so, and
     .select('queue')
     .where('messageId', '=', id as `em_${string}`)
     .executeTakeFirstOrThrow();
-  await waitUntil(async () => (await dispatcher.explainWaiting([queue])).get(queue)?.reason === 'rest');
+  await waitUntil(
+    async () => (await dispatcher.explainWaiting([queue])).get(queue)?.firstAttempts?.reason === 'rest',
+  );
   assert.equal((await world.recipient(id)).attempts, 0);
   await resumeByHand(app, 'b');
   await waitUntil(async () => (await world.recipient(id)).status === 'delivered', 'it leaves at once');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import type { ConfiguredSource } from '../../../src/config/sources.ts';
+import { claimDeliveries } from '../../../src/queue/claim.ts';
 import { parseRules } from '../../../src/queue/shaping/parse.ts';
 import { deleteRestriction, listRestrictions } from '../../../src/queue/shaping/restrictions-store.ts';
 import { RuleTable } from '../../../src/queue/shaping/rule-table.ts';
@@ -11,7 +12,10 @@ import { probeSources } from '../../../src/queue/sources/recover.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { listSuspensions, resumeAddresses } from '../../../src/queue/sources/store.ts';
 import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
+import { addFirstAttempts } from '../../../src/queue/sources/warm-up/store.ts';
+import { dayOf } from '../../../src/queue/sources/warm-up/warm-up.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { type SocksScript, startSocksServer } from '../../support/socks-server.ts';
@@ -40,6 +44,13 @@ const socksAt = (port: number): ConfiguredSource => ({
   ehlo: 'vm.example',
   socks5: `127.0.0.1:${port}`,
 });
+
+const recipientOf = (messageId: string) =>
+  world.app.db.read
+    .selectFrom('recipients')
+    .select(['id', 'queue'])
+    .where('messageId', '=', messageId)
+    .executeTakeFirstOrThrow();
 
 const startSocks = (script: SocksScript) => startSocksServer({ after }, script);
 
@@ -70,6 +81,50 @@ test('first attempts that leave from a source that is warmed up are counted', as
   await world.clock.advance(1_000);
   const sent = async () => (await listSources(app))[0]?.warmUp?.providers;
   await waitUntil(async () => (await sent())?.at(-1)?.firstAttempts === 2);
+  await endWarmUp(app, 'a');
+});
+
+test('while a warm-up takes no more first attempts, retries leave and only new mail waits', async () => {
+  const retried = await world.accept('x@c.example');
+  world.answers.set('127.0.0.11', '451 4.3.0 later');
+  const app = await world.deliverFrom([A]);
+  world.answers.clear();
+  await beginWarmUp(app, 'a', 'careful');
+  const day = dayOf(world.clock.now());
+  const counts = [{ source: 'a', provider: 'other', day, firstAttempts: 20 }];
+  await app.db.commit(addFirstAttempts, { counts });
+  const waiting = await world.accept('y@c.example');
+  let claims = 0;
+  const commit: typeof app.db.commit = (write, input) => {
+    if (write.name === claimDeliveries.name) claims++;
+    return app.db.commit(write, input);
+  };
+  const watched = { ...app, db: { ...app.db, read: app.db.read, commit } };
+  const dispatcher = startDelivering(watched, noReceiver);
+  const { queue } = await recipientOf(waiting);
+  const waitIn = async () => (await dispatcher.explainWaiting([queue])).get(queue);
+  const wait = { reason: 'warm_up', until: (day + 1) * DAY_MS };
+  await waitUntil(async () => (await waitIn())?.firstAttempts?.reason === 'warm_up');
+  for (let minutes = 0; minutes < 3; minutes++) await world.clock.advance(60_000);
+  await waitUntil(() => world.arrived.some(({ to }) => to === 'x@c.example'));
+  await waitUntil(async () => (await world.recipient(retried)).status === 'delivered');
+  assert.deepEqual(await waitIn(), { firstAttempts: wait, retries: undefined });
+  const before = claims;
+  await world.accept('z@c.example');
+  for (let minutes = 0; minutes < 5; minutes++) await world.clock.advance(60_000);
+  assert.equal(claims, before, 'mail that waits for the next day leads to no claim');
+  const { status, attempts } = await world.recipient(waiting);
+  assert.deepEqual([status, attempts], ['queued', 0]);
+  const shown = async () => (await listSources(app))[0]?.warmUp?.providers.at(-1);
+  assert.equal((await shown())?.firstAttempts, 20, 'a retry does not count');
+  await world.clock.advance(DAY_MS);
+  await waitUntil(async () => {
+    await world.clock.advance(1_000);
+    return (await world.recipient(waiting)).status === 'delivered';
+  });
+  const stopped = dispatcher.stop(0);
+  await world.clock.advance(0);
+  await stopped;
   await endWarmUp(app, 'a');
 });
 
