@@ -57,3 +57,15 @@ test('no session connects to a site that rests', () => {
   site.shape(LIMITS, [{ tenantId: null, until: 1_000, reason: 'a pause' }], 0);
   assert.deepEqual([site.mayConnect(session, 999), site.mayConnect(session, 1_000)], [false, true]);
 });
+
+test('a session that connects again obeys the rate of connections; its first one was counted when it was opened', () => {
+  const { site, add } = openSite();
+  site.shape({ ...LIMITS, connectionsPerMinute: 60 }, [], 0);
+  const [first, again] = [add({ isNew: true }), add()];
+  assert.equal(site.mayConnect(again, 0), true);
+  for (let count = 0; count < 60; count++) site.countConnection(0);
+  const later = site.connectableAt(0);
+  assert.ok(later > 0);
+  assert.equal(site.mayConnect(first, 0), true);
+  assert.deepEqual([site.mayConnect(again, later - 1), site.mayConnect(again, later)], [false, true]);
+});
