@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openWriting } from '../../../src/db/connection.ts';
 import type { LocalAnswer, LocalMessage } from '../../../src/queue/local-receiver.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
@@ -61,6 +63,17 @@ test('mail to a domain that is received here stays here, in the bytes that a rem
     eventTypes(email).filter((type) => type === 'email.delivered'),
     ['email.delivered', 'email.delivered'],
   );
+});
+
+test('local mail brings the wishes of its sender, but for the report of the delivery, which the queue makes', async () => {
+  const world = await openWorld();
+  const id = await world.accept(`bob@${SENDER_DOMAIN}`);
+  const side = openWriting(join(world.dataDir, 'postrider.db'), 'NORMAL');
+  side.prepare("UPDATE messages SET dsn = 'ENVID=QQ1' WHERE id = ?").run(id);
+  side.prepare("UPDATE recipients SET dsn = 'NOTIFY=SUCCESS,DELAY' WHERE messageId = ?").run(id);
+  side.close();
+  await world.deliverDue();
+  assert.deepEqual(world.received[0]?.dsn, { message: 'ENVID=QQ1', recipients: ['NOTIFY=DELAY'] });
 });
 
 test('a large message is handed over from its file, whole', async () => {
