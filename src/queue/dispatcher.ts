@@ -21,6 +21,7 @@ import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { type RunningSession, startSession } from './sessions/session.ts';
 import type { NextClaim, SessionContext } from './sessions/session-context.ts';
+import { providerOfPlace } from './shaping/restriction.ts';
 import { shapedSite } from './shaping/shaped-site.ts';
 import { isAt, type ShapingChange } from './shaping/shaping.ts';
 import type { Sites } from './shaping/site-calls.ts';
@@ -249,8 +250,10 @@ export class Dispatcher implements RunningWork {
   /** Tells the schedule the limits and the rests of the sites at a place, where they have changed. */
   #reshape({ place, isAboutSource }: ShapingChange): void {
     const { shaping } = this.#app;
-    for (const route of [...this.#routes.values()]) {
-      if (route.kind !== 'hosts') continue;
+    // There may be thousands of routes, and most changes are about one site.
+    const isOfProvider = providerOfPlace(place) !== undefined;
+    for (const route of isOfProvider ? [...this.#routes.values()] : [this.#routes.get(place)]) {
+      if (route?.kind !== 'hosts') continue;
       const shaped = shapedSite(route);
       if (!isAt(shaped, place)) continue;
       const [limits, rests] = [shaping.limitsOf(shaped), shaping.restsOf(shaped)];
