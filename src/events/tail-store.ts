@@ -19,7 +19,7 @@ export type TailLine = {
   from: string | null;
   /** The recipient, or what else the event is about: an address, the name of a domain, the id of a broadcast. */
   to: string | null;
-  /** What a server has replied, or why mail is held. */
+  /** The reply of a server, or the reason for which mail is held. */
   reply: string | null;
 };
 

@@ -36,7 +36,7 @@ export type OpenLogins = SessionSource & {
 
 /** Returns the watch over logins, without any. */
 export function createOpenLogins(app: Pick<System, 'clock' | 'wakeups' | 'log'>): OpenLogins {
-  /** What is done about each login, by the id of the mailbox or of the API key. */
+  /** The watches of the logins, by the id of the mailbox or of the API key. */
   const watched = new Map<string, Set<Watch>>();
   const close = app.wakeups.listen('logins', (ids) => {
     for (const id of ids ?? watched.keys()) for (const { again } of watched.get(id) ?? []) again();

@@ -1,4 +1,4 @@
-/** What mail waits for that is due and is not sent: its site rests, a rate is reached, an address warms up, or it is held. */
+/** The reasons for which mail that is due is not sent: its site rests, a rate is reached, an address warms up, or it is held. */
 import type { RecipientRow } from '../db/tables.ts';
 
 export const WAITING_REASONS = ['rest', 'rate', 'warm_up', 'hold'] as const;
@@ -6,10 +6,10 @@ export const WAITING_REASONS = ['rest', 'rate', 'warm_up', 'hold'] as const;
 /** `until` is in Unix milliseconds; null while nobody knows the end. */
 export type Waiting = { reason: (typeof WAITING_REASONS)[number]; until: number | null };
 
-/** What the due mail of a delivery queue waits for: recipients that were never tried, and the others. Undefined when nothing keeps them. */
+/** The reasons for which the due mail of a delivery queue waits: that of recipients that were never tried, and that of the others. Undefined when nothing keeps them. */
 export type QueueWait = { firstAttempts: Waiting | undefined; retries: Waiting | undefined };
 
-/** What the due mail of delivery queues waits for, by their keys. A queue whose mail nothing keeps is left out. */
+/** The reasons for which the due mail of delivery queues waits, by their keys. A queue whose mail nothing keeps is left out. */
 export type QueueWaits = ReadonlyMap<string, QueueWait>;
 
 /** Asks those who deliver what the due mail of queues waits for. */

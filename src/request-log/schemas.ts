@@ -1,4 +1,4 @@
-/** What an answer shows of a request, and the filters of the list. */
+/** Schemas of a request as an answer shows it, and of the filters of the list. */
 import { type Static, Type } from 'typebox';
 import type { RequestLogRow } from '../db/api-tables.ts';
 import { isoTime } from '../system/clock.ts';

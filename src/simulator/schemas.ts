@@ -1,4 +1,4 @@
-/** What a request says about the reply of the simulator, and what an answer shows. */
+/** Schemas of the reply of the simulator, as a request asks for it and as an answer shows it. */
 import { type Static, Type } from 'typebox';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';

@@ -10,7 +10,7 @@ import type { TaskRow } from '../db/own-tables.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../system/errors.ts';
 
-/** What names a task. */
+/** The columns that name a task. */
 export type TaskKey = Pick<TaskRow, 'kind' | 'reference'>;
 /** Whose a task is. */
 export type TaskOwner = Pick<TaskRow, 'tenantId'>;

@@ -1,4 +1,4 @@
-/** What a check of an email can find, and the collection of what it has found. A hostile document finds the same thing many times. */
+/** The kinds of findings of a check of an email, and the collection of what it has found. A hostile document finds the same thing many times. */
 
 type Severity = 'error' | 'warning' | 'notice';
 
@@ -142,7 +142,7 @@ export type Finding = {
   places: Place[];
 };
 
-/** What is found instead of the general message of a code: one element or one property. */
+/** A text about the element or the property that was found, which replaces the general message of a code. */
 export type Particular = { message: string; source: string | null };
 
 /** Maximum number of places of a finding, and length of their texts. */

@@ -1,4 +1,4 @@
-/** What the check of an email answers. */
+/** Schemas of the answer of the check of an email. */
 import { type Static, Type } from 'typebox';
 import type { HeaderField } from '../../mail/message/parse/header-fields.ts';
 import type { CheckResult } from './check-message.ts';

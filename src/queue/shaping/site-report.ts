@@ -16,7 +16,7 @@ import type { Shaping } from './shaping.ts';
 const MAX_REPORTED = 100;
 
 /**
- * What the operator calls sites: a key, a host or a domain. `siteOfDomain` is the site at which mail for a domain of this name was
+ * The name by which the operator asks for sites: a key, a host or a domain. `siteOfDomain` is the site at which mail for a domain of this name was
  * last deferred; undefined when it is not known.
  */
 export type NamedSite = { name: string; siteOfDomain: string | undefined };

@@ -13,7 +13,7 @@ type Probing = Operating & Pick<App, 'egress'>;
 
 const HELD = 'Nothing leaves this restored installation until it is released';
 
-/** What a probe has found of an address; `fault` is null when mail can leave from it. */
+/** The result of a probe of an address; `fault` is null when mail can leave from it. */
 export type ProbedAddress = { address: string; fault: string | null };
 
 /**

@@ -32,12 +32,12 @@ export function serveTraces(trace: Pick<DeliveryTrace, 'watch'>, host: TellCalls
     told = [];
     dropped = [];
     // A main thread that has ended takes nothing, and this thread ends with it.
-    host.tell(sent).then(
-      () => {
+    host
+      .tell(sent)
+      .catch(() => {})
+      .finally(() => {
         behind -= sent.told.length;
-      },
-      () => {},
-    );
+      });
   }
 
   function later(): void {

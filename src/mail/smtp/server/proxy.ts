@@ -11,7 +11,7 @@ export type ProxiedAddresses = { address: string; port: number; localAddress: st
 type ProxyHeader =
   | { kind: 'incomplete' }
   | { kind: 'malformed' }
-  /** Without addresses the proxy speaks for itself, as for its own health checks. */
+  /** `addresses` is undefined when the proxy speaks for itself, as for its own health checks. */
   | { kind: 'complete'; sizeBytes: number; addresses: ProxiedAddresses | undefined };
 
 /** Maximum length of a header of version 1 with its CRLF (section 2.1). */
