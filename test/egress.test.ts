@@ -23,6 +23,7 @@ const CONNECTING: Readonly<Record<string, string>> = {
   'mailbox-imports/source/dial.ts': 'the tasks of imports wait',
   'queue/delivery-test/run.ts':
     'ends its dial when the operator leaves; connections are refused as those of sessions are',
+  'queue/sources/probe.ts': 'probes of sources wait, and those of the operator are refused',
   'queue/sources/recover.ts': 'probes of sources wait',
   'queue/sources/sources.ts': 'connects for sessions, of which the dispatcher starts none',
   'receiving/rspamd.ts': 'asks a program of the operator',
