@@ -12,15 +12,15 @@ type Picked = {
   stale: Queue[];
 };
 
-/** Picks queues in their order for `wanted` messages. */
+/** Picks queues in their order for `wanted` messages; with `isUrgent` those alone whose mail does not wait for copies of broadcasts. */
 export function pickQueues(
   site: Site,
   wanted: number,
-  { mayServe, now }: { mayServe: (tenantId: string) => boolean; now: number },
+  { mayServe, isUrgent, now }: { mayServe: (tenantId: string) => boolean; isUrgent: boolean; now: number },
 ): Picked {
   const picked: Picked = { take: new Map(), stale: [] };
   for (let count = 0; count < wanted; ) {
-    const queue = site.queues.next(mayServe);
+    const queue = isUrgent ? site.queues.nextUrgent(mayServe) : site.queues.next(mayServe);
     if (!queue) break;
     if (queue.routedUntil > now) {
       picked.take.set(queue, (picked.take.get(queue) ?? 0) + 1);

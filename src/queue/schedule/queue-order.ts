@@ -20,8 +20,12 @@ const ROUND: readonly Band[] = [
   'transactional',
   'broadcast',
 ];
+/** The bands whose mail does not wait for copies of broadcasts. */
+const URGENT: readonly Band[] = ['report', 'transactional'];
 /** The order in which other bands take the place of one that has nothing. */
-const BANDS: readonly Band[] = ['report', 'transactional', 'broadcast'];
+const BANDS: readonly Band[] = [...URGENT, 'broadcast'];
+/** Number of other messages that may leave in a row while copies of broadcasts wait, as in a round. */
+export const URGENT_IN_A_ROW = 4;
 
 type MayServe = (tenantId: string) => boolean;
 
@@ -67,11 +71,25 @@ export class QueueOrder<Queue extends { readonly name: QueueName }> {
       for (const tenantId of this.#bands[band].owners()) yield* this.#bands[band].itemsOf(tenantId);
   }
 
+  /** True when there is a queue whose mail does not wait for copies of broadcasts. */
+  get hasUrgent(): boolean {
+    return URGENT.some((band) => this.#bands[band].size > 0);
+  }
+
   /** Returns the queue to serve next and moves it to the end. Tenants that may not be served are passed over. */
   next(mayServe: MayServe): Queue | undefined {
     const own = ROUND[this.#position] ?? 'transactional';
     this.#position = (this.#position + 1) % ROUND.length;
-    for (const band of [own, ...BANDS]) {
+    return this.#take([own, ...BANDS], mayServe);
+  }
+
+  /** Returns the queue to serve next among those whose mail does not wait for copies of broadcasts. */
+  nextUrgent(mayServe: MayServe): Queue | undefined {
+    return this.#take(URGENT, mayServe);
+  }
+
+  #take(bands: readonly Band[], mayServe: MayServe): Queue | undefined {
+    for (const band of bands) {
       const queue = this.#bands[band].take(mayServe);
       if (!queue) continue;
       this.add(queue);
@@ -79,4 +97,9 @@ export class QueueOrder<Queue extends { readonly name: QueueName }> {
     }
     return undefined;
   }
+}
+
+/** Returns true for mail that does not wait for copies of broadcasts. */
+export function isUrgent(band: Band): boolean {
+  return URGENT.includes(band);
 }

@@ -208,15 +208,18 @@ export class Schedule {
     this.#decide({ kind: 'route', queue: name.key, isFirst: true });
   }
 
-  /** Claims more mail for the site, unless a claim is being written, it has enough, or nothing may be claimed. */
+  /** Claims more mail for the site, unless it has enough. */
   #claimMore(site: Site): void {
-    if (site.claiming || this.#isStopping || site.claimableAt(this.#now) > this.#now) return;
-    const wanted = site.wantedAhead();
-    if (wanted <= 0) return;
+    this.#claim(site, { wanted: site.wantedAhead(), isUrgent: false });
+  }
+
+  /** Claims mail for the site, unless a claim is being written or nothing may be claimed. */
+  #claim(site: Site, { wanted, isUrgent }: { wanted: number; isUrgent: boolean }): void {
+    if (wanted <= 0 || site.claiming || this.#isStopping || site.claimableAt(this.#now) > this.#now) return;
     const pool = this.#sessions.poolOf(site);
     const mayServe = (tenantId: string) =>
       !pool.isHeldBack(tenantId, site, this.#now) && !site.restOf(tenantId, this.#now);
-    const { take, stale } = pickQueues(site, wanted, { mayServe, now: this.#now });
+    const { take, stale } = pickQueues(site, wanted, { mayServe, isUrgent, now: this.#now });
     for (const queue of stale) this.#routeAgain(queue);
     if (take.size === 0) return;
     site.claiming = [...take.keys()];
@@ -296,7 +299,7 @@ export class Schedule {
 
   #send(session: Session): void {
     const { site, isLast } = session;
-    const mail = site.ahead.shift();
+    const mail = site.takeAhead();
     if (!mail) return;
     this.#sessions.take(session, mail, this.#now);
     this.#decide({ kind: 'send', session: session.id, claim: mail.id, isGivenUp: session.isGivenUp });
@@ -355,6 +358,7 @@ export class Schedule {
   #serve(site: Site): void {
     this.#release(site);
     this.#handOut(site);
+    this.#claim(site, { wanted: site.wantedUrgent(), isUrgent: true });
     this.#dismiss(site);
     const pool = this.#sessions.poolOf(site);
     pool.enqueue(site, this.#now);

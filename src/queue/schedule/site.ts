@@ -1,6 +1,5 @@
 /** The state of one site in the schedule: its queues, the mail that is claimed for it, its sessions and its limits. */
 import type {
-  Band,
   ClaimedMail,
   Experience,
   FullWarmUp,
@@ -12,7 +11,7 @@ import type {
 import { ImposedRests } from './imposed-rests.ts';
 import { Learned } from './learned.ts';
 import type { SiteLimits } from './limits.ts';
-import { QueueOrder } from './queue-order.ts';
+import { isUrgent, QueueOrder, URGENT_IN_A_ROW } from './queue-order.ts';
 import { Rate } from './rate.ts';
 import type { Slot } from './slots.ts';
 
@@ -63,6 +62,8 @@ export class Site {
   readonly sessions = new Set<Session>();
   /** Claims that no session has taken yet. */
   ahead: ClaimedMail[] = [];
+  /** Number of other messages that were taken since copies of broadcasts wait. */
+  #overtaking = 0;
   /** Number of claims that sessions have taken and that are not settled. */
   unsettled = 0;
   /** Queues of the claim that is being written. */
@@ -256,8 +257,19 @@ export class Site {
   wantedAhead(): number {
     if (this.learned.isProbed) return this.ahead.length + this.unsettled === 0 ? 1 : 0;
     const ahead = Math.max(this.sessions.size * AHEAD_PER_SESSION, MIN_AHEAD);
-    const most = Math.min(this.#recipients?.perClaim ?? MAX_MESSAGES_PER_CLAIM, MAX_MESSAGES_PER_CLAIM);
-    return Math.min(ahead - this.ahead.length, most);
+    return Math.min(ahead - this.ahead.length, this.#maxPerClaim);
+  }
+
+  /** Number of urgent messages that the next claim should have, although copies of broadcasts fill what is claimed ahead. */
+  wantedUrgent(): number {
+    const [first] = this.ahead;
+    if (first === undefined || isUrgent(first.band) || this.ahead.length < this.sessions.size) return 0;
+    if (!this.queues.hasUrgent || this.learned.isProbed) return 0;
+    return Math.min(this.sessions.size, this.#maxPerClaim);
+  }
+
+  get #maxPerClaim(): number {
+    return Math.min(this.#recipients?.perClaim ?? MAX_MESSAGES_PER_CLAIM, MAX_MESSAGES_PER_CLAIM);
   }
 
   /** Notes that a claim is written, and returns its queues. */
@@ -276,12 +288,22 @@ export class Site {
   }
 
   /**
-   * Adds a claim. Other mail does not wait for the copies of broadcasts that are claimed already. Those cannot wait for ever,
-   * because what is claimed ahead is bounded: once they fill it, nothing else is claimed before them.
+   * Adds a claim. Other mail does not wait for the copies of broadcasts that are claimed already, up to their share (`takeAhead`).
    */
   insert(mail: ClaimedMail): void {
     const before = isUrgent(mail.band) ? this.ahead.findIndex(({ band }) => !isUrgent(band)) : -1;
     this.ahead.splice(before < 0 ? this.ahead.length : before, 0, mail);
+  }
+
+  /** Removes and returns the claim that is sent next. Copies of broadcasts that wait get the share that they have of a round. */
+  takeAhead(): ClaimedMail | undefined {
+    const isTurnOfCopies = this.#overtaking >= URGENT_IN_A_ROW;
+    const at = isTurnOfCopies ? this.ahead.findIndex(({ band }) => !isUrgent(band)) : 0;
+    const [mail] = this.ahead.splice(Math.max(at, 0), 1);
+    const last = this.ahead.at(-1);
+    const isOvertaking = mail && isUrgent(mail.band) && last && !isUrgent(last.band);
+    this.#overtaking = isOvertaking ? this.#overtaking + 1 : 0;
+    return mail;
   }
 
   /** Returns the earliest time after `now` at which something about the site changes by itself. */
@@ -299,8 +321,4 @@ export class Site {
 
 function rateOf(perMinute: number | null): Rate | undefined {
   return perMinute === null ? undefined : new Rate(perMinute);
-}
-
-function isUrgent(band: Band): boolean {
-  return band !== 'broadcast';
 }

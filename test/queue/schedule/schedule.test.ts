@@ -141,6 +141,22 @@ test('one transactional message leaves within a second beside 100,000 copies of 
   assert.equal(own.length, 1);
 });
 
+test('a transactional message is sent before the copies that are claimed already, and a flood of others leaves them their share', () => {
+  const world = new World({ a: { limits: { connections: 4 }, peer: { messageMs: 1_000 } } });
+  const sentOf = (tenantId: string) => world.accepted.filter((sent) => sent.tenantId === tenantId);
+  world.add(mail('a', 1_000, 'ten_1', 'broadcast'));
+  world.run(60_300);
+  world.add(mail('a', 1, 'ten_2'));
+  // The sessions are busy for up to a second, and the message takes another.
+  world.run(62_400);
+  assert.equal(sentOf('ten_2').length, 1);
+  world.add(mail('a', 1_000, 'ten_3'));
+  const copies = sentOf('ten_1').length;
+  world.run(162_400);
+  const ratio = (sentOf('ten_1').length - copies) / sentOf('ten_3').length;
+  assert.ok(ratio > 0.2 && ratio < 0.3, `${ratio}`);
+});
+
 test('a tenant that rests at a site keeps no other tenant from it', () => {
   const world = new World({ a: {} });
   world.add(mail('a', 1, 'ten_2'));
