@@ -9,6 +9,7 @@ import { suspensionMs } from '../../src/webhooks/posting/schedule.ts';
 import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { findReceiver } from '../../src/webhooks/settle.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { DATA, ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -323,11 +324,12 @@ test('an endpoint whose last post failed gets one post at a time until one succe
 
 /** Advances the clock in small steps. In each step it waits for the writes of the posts, which complete in order. */
 async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<void> {
-  for (let step = 0; step < 500 && !check(); step += 1) {
+  await waitUntil(async () => {
+    if (check()) return true;
     await world.test.app.db.commit(releaseTasks, { releases: [] });
     await world.clock.advance(50);
-  }
-  assert.ok(check());
+    return false;
+  });
 }
 
 test('an endpoint that refuses at once is suspended for longer and longer, however much is due to it', () =>

@@ -2,6 +2,7 @@
 import { type Email, sampleEmail } from '../message.ts';
 
 const HTML_BYTES = 20 * 1024;
+const LARGE_HTML_BYTES = 234 * 1024;
 const LINKS = 20;
 const SENTENCE = 'What we have made for you this week, and what comes next. ';
 
@@ -13,8 +14,14 @@ const links = Array.from(
     `<p><a href="https://shop.example/articles/${index}?campaign=spring&amp;n=${index}">Read on</a></p>\n`,
 ).join('');
 
-export const BROADCAST_HTML = `${BEGIN}${links}${paragraphs(HTML_BYTES - BEGIN.length - links.length - END.length)}${END}`;
+export const BROADCAST_HTML = htmlOf(HTML_BYTES);
+/** Nearly as large as a copy may be. */
+export const LARGE_BROADCAST_HTML = htmlOf(LARGE_HTML_BYTES);
 export const BROADCAST_SUBJECT = 'News for {{firstName|friend}}';
+
+function htmlOf(bytes: number): string {
+  return `${BEGIN}${links}${paragraphs(bytes - BEGIN.length - links.length - END.length)}${END}`;
+}
 
 /** Lines of about a hundred characters, as a program that makes newsletters writes them. */
 function paragraphs(bytes: number): string {

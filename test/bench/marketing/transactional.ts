@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../database.ts';
 import { withLoopDelay } from '../event-loop.ts';
-import { RECIPIENT_DOMAIN, SENDER } from '../message.ts';
+import { RECIPIENT_DOMAIN } from '../message.ts';
 import { type PacedLoad, runPaced } from '../paced-load.ts';
 import { percentile } from '../percentile.ts';
 import type { Measure } from '../row.ts';
@@ -15,18 +15,25 @@ const WARM_UP_MS = 3_000;
 /** Time in which the last emails are delivered. */
 const SETTLE_MS = 2_000;
 
+type Transactional = {
+  windowMs: number;
+  /** Tenant that sends the emails beside the broadcast. */
+  tenant: Tenant;
+  /** Fields of the broadcast. */
+  broadcast?: object;
+};
+
 export async function measureTransactional(
   workspace: Workspace,
   filled: Filled,
-  { windowMs }: { windowMs: number },
+  { windowMs, tenant, broadcast }: Transactional,
 ): Promise<Measure> {
   await using sink = await startSink(workspace);
-  const { everybody: tenant } = filled;
   return await withNewsroom(workspace, filled, { smtpPort: sink.port }, async (newsroom) => {
     const { daemon } = newsroom;
     await runFor(newsroom, tenant, WARM_UP_MS);
     const alone = await runFor(newsroom, tenant, windowMs);
-    await newsroom.send(tenant);
+    await newsroom.send(filled.everybody, broadcast);
     await delay(WARM_UP_MS);
     const before = sink.messages();
     const during = { accept: await runFor(newsroom, tenant, windowMs), messages: sink.messages() - before };
@@ -59,7 +66,7 @@ type Window = { fromMs: number; untilMs: number };
 
 async function runFor(
   { daemon }: Newsroom,
-  { key }: Tenant,
+  { key, from }: Tenant,
   durationMs: number,
 ): Promise<Window & { p50Ms: number; p99Ms: number }> {
   const load: PacedLoad = {
@@ -67,7 +74,7 @@ async function runFor(
     headers: { authorization: `Bearer ${key}` },
     bodyOf: (index) =>
       JSON.stringify({
-        from: SENDER,
+        from,
         to: `customer${index}@${RECIPIENT_DOMAIN}`,
         subject: `Your order ${index}`,
         text: 'It is on its way.',

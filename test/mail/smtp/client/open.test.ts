@@ -432,6 +432,7 @@ test('a socket that died before the session had it is a failure with its own rea
   assert.deepEqual(opened, {
     ok: false,
     failure: { phase: 'banner', kind: 'connection', message: 'gone at once' },
+    localAddress: undefined,
   });
 });
 
