@@ -5,7 +5,7 @@
  */
 import { loadavg } from 'node:os';
 import { measureClicks } from './marketing/clicks.ts';
-import { LARGE_BROADCAST_HTML } from './marketing/content.ts';
+import { LARGE_BROADCAST_HTML, LARGE_BROADCAST_TEXT } from './marketing/content.ts';
 import { measureFairness } from './marketing/fairness.ts';
 import { type Filled, fill, type Sizes } from './marketing/newsroom.ts';
 import { measureOneClick } from './marketing/one-click.ts';
@@ -105,7 +105,7 @@ export function marketing(contacts: number): Group {
               measureTransactional(workspace, filled, {
                 ...sizes,
                 tenant: filled.others,
-                broadcast: { html: LARGE_BROADCAST_HTML },
+                broadcast: { html: LARGE_BROADCAST_HTML, text: LARGE_BROADCAST_TEXT },
               }),
           ),
           row(

@@ -6,7 +6,8 @@ import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
-import { createPause, runForOwner } from '../../system/slices.ts';
+import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
+import { createPause, nextSlice, runForOwner } from '../../system/slices.ts';
 import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
 import type { SendingApp } from '../sending-app.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
@@ -45,6 +46,8 @@ export type ComposedMessages = {
   messages: LRUCache<string, Promise<OpenMessage>>;
   /** Messages with large texts, in files. */
   large: LargeMessages;
+  /** The large copies that are being composed. */
+  copies: ConcurrencyLimiter;
   /** Sources that copies were composed from a moment ago, by the hash of their bytes. All copies of a broadcast share one. */
   sources: LRUCache<string, Promise<SharedSource>>;
 };
@@ -53,6 +56,8 @@ type SharedSource = { source: ReadSource; templates: TextTemplates | undefined }
 
 /** Maximum number of composed messages that are remembered in memory, of at most half a megabyte each. */
 const MAX_COMPOSED = 16;
+/** Maximum number of large copies that are composed at the same time, one of them for one tenant. */
+const MAX_COPIES = 2;
 /** Maximum number of sources that are remembered, and of their bytes together. */
 const MAX_SOURCES = 64;
 const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
@@ -75,6 +80,7 @@ export function rememberComposed(maxLargeBytes?: number): ComposedMessages {
   return {
     messages: new LRUCache({ max: MAX_COMPOSED }),
     large: new LargeMessages(maxLargeBytes),
+    copies: new ConcurrencyLimiter({ maxRunning: MAX_COPIES, perFree: 1 }),
     sources: new LRUCache({ max: MAX_SOURCES, maxSize: MAX_SOURCE_BYTES }),
   };
 }
@@ -121,9 +127,8 @@ async function openRendered(
   // Each reader has other bytes, which nobody asks for twice.
   if (sizeBytes < MIN_REMEMBERED_BYTES || opening.reader) {
     const shared = await readShared(app, content, { opening, kept, composed });
-    const open = () => openInMemory(app, content, { opening, shared });
-    // The large copies of one tenant share a slice of each turn, however many sessions compose them.
-    return sizeBytes < MIN_REMEMBERED_BYTES ? open() : runForOwner(opening.message.tenantId, open);
+    if (sizeBytes < MIN_REMEMBERED_BYTES) return openInMemory(app, content, { opening, shared });
+    return openLargeCopy(app, content, { opening, shared, composed });
   }
   if (sizeBytes > LARGE_BYTES) return openInFile(app, content, { opening, sizeBytes, composed });
   const { id } = opening.message;
@@ -135,6 +140,25 @@ async function openRendered(
   composed.messages.set(id, composing);
   composing.catch(() => composed.messages.delete(id));
   return composing;
+}
+
+/**
+ * Composes and hashes a large copy, which takes some milliseconds. Each copy begins in a turn of the event loop of its own and waits for
+ * the one before it: the steps of other mail take a turn each, and a turn with the copies of all sessions would last as long as these.
+ */
+function openLargeCopy(
+  app: ContentApp,
+  content: Rendered,
+  { composed, ...copy }: WithSource & { composed: ComposedMessages },
+): Promise<OpenMessage> {
+  const { tenantId: owner } = copy.opening.message;
+  const open = async () => {
+    await nextSlice();
+    const opened = await openInMemory(app, content, copy);
+    await opened.bodyHash();
+    return opened;
+  };
+  return composed.copies.run(() => runForOwner(owner, open), { owner });
 }
 
 async function readPacked(app: ContentApp, { contentId }: Rendered): Promise<PackedSource> {

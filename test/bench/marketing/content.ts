@@ -17,6 +17,7 @@ const links = Array.from(
 export const BROADCAST_HTML = htmlOf(HTML_BYTES);
 /** Nearly as large as a copy may be. */
 export const LARGE_BROADCAST_HTML = htmlOf(LARGE_HTML_BYTES);
+export const LARGE_BROADCAST_TEXT = 'News. {{{unsubscribe_url}}}';
 export const BROADCAST_SUBJECT = 'News for {{firstName|friend}}';
 
 function htmlOf(bytes: number): string {
