@@ -1,4 +1,4 @@
-/** `postrider plan`: manages plans, which limit what tenants may send and store. */
+/** `postrider plan`: manages plans, which limit what tenants may send and store, and say how much of it leaves in their turn. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../tenants/admin-schemas.ts';
 import { requestAction, withControl } from './context.ts';
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 /** A limit on the command line. `none` means no limit, because commander would turn a null into an empty string. */
 type Limit = number | 'none';
-type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit; storedMegabytes?: Limit };
+type Options = { monthlyEmails?: Limit; requestsPerSecond?: Limit; storedMegabytes?: Limit; weight?: number };
 
 /** Adds the commands to the program. */
 export function addPlanCommands(program: Command, terminal: Terminal): void {
@@ -21,7 +21,7 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .action(requestAction(terminal, { request: 'GET /plans', text: formatPlans }));
   plan
     .command('set')
-    .description('Create a plan, or change its limits. A limit that is not given stays as it is.')
+    .description('Create a plan, or change it. An option that is not given stays as it is.')
     .argument('<name>')
     .option('--monthly-emails <number|none>', 'maximum number of emails per calendar month', readLimit)
     .option('--requests-per-second <number|none>', 'maximum number of API requests per second', readLimit)
@@ -30,13 +30,18 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
       'maximum size of received mail that is stored (default none)',
       readLimit,
     )
-    .action((name: string, limits: Limits, command: Command) =>
+    .option(
+      '--weight <number>',
+      'messages of a tenant that leave in its turn, 1 to 100 (default 1)',
+      readWeight,
+    )
+    .action((name: string, options: Options, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const plans = await control.request<Plan[]>('GET', '/plans');
         const wanted = merge(
           name,
           plans.find((known) => known.name === name),
-          limits,
+          options,
         );
         const saved = await control.request<Plan>('PUT', '/plans', wanted);
         show(saved, () => formatPlans([saved]));
@@ -50,14 +55,21 @@ function readLimit(text: string): Limit {
   return Number(text);
 }
 
-function merge(name: string, known: Plan | undefined, limits: Limits): Plan {
-  const monthlyEmails = choose(limits.monthlyEmails, known?.monthlyEmails);
-  const requestsPerSecond = choose(limits.requestsPerSecond, known?.requestsPerSecond);
+/** Returns the number; the daemon refuses one that is too large. */
+function readWeight(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+function merge(name: string, known: Plan | undefined, options: Options): Plan {
+  const monthlyEmails = choose(options.monthlyEmails, known?.monthlyEmails);
+  const requestsPerSecond = choose(options.requestsPerSecond, known?.requestsPerSecond);
   if (monthlyEmails === undefined || requestsPerSecond === undefined) {
     throw new UsageError(`"${name}" is a new plan: give both --monthly-emails and --requests-per-second`);
   }
-  const storedMegabytes = choose(limits.storedMegabytes, known?.storedMegabytes) ?? null;
-  return { name, monthlyEmails, requestsPerSecond, storedMegabytes };
+  const storedMegabytes = choose(options.storedMegabytes, known?.storedMegabytes) ?? null;
+  const weight = options.weight ?? known?.weight ?? 1;
+  return { name, monthlyEmails, requestsPerSecond, storedMegabytes, weight };
 }
 
 function choose(given: Limit | undefined, known: number | null | undefined): number | null | undefined {
@@ -68,12 +80,13 @@ function choose(given: Limit | undefined, known: number | null | undefined): num
 function formatPlans(plans: readonly Plan[]): string {
   const limit = (value: number | null) => (value === null ? 'none' : String(value));
   return formatTable(
-    ['name', 'monthly emails', 'requests per second', 'stored megabytes'],
+    ['name', 'monthly emails', 'requests per second', 'stored megabytes', 'weight'],
     plans.map((plan) => [
       plan.name,
       limit(plan.monthlyEmails),
       limit(plan.requestsPerSecond),
       limit(plan.storedMegabytes),
+      String(plan.weight),
     ]),
   );
 }

@@ -25,6 +25,8 @@ export const plans = table({
   /** Maximum size of the received mail that a tenant stores, in units of 1024 * 1024 bytes; null means no limit. */
   storedMegabytes: nullable(integer()),
   createdAt: integer(),
+  /** Number of messages of a tenant that leave in its turn, among those of others for the same site; 1 to 100. */
+  weight: initially(1, integer()),
 });
 export type PlanRow = Row<typeof plans>;
 

@@ -29,6 +29,7 @@ import { waitsOf } from './shaping/waiting-at.ts';
 import type { Route } from './site/route.ts';
 import { createSites } from './sites.ts';
 import type { QueueWaits } from './waiting.ts';
+import { followWeights } from './weights.ts';
 
 /** Maximum number of sites whose addresses are remembered. */
 const MAX_SITES = 10_000;
@@ -99,6 +100,7 @@ export class Dispatcher implements RunningWork {
       peers.listen((queues) => this.#due(queues)),
       wakeups.listen('outbound-routes', () => this.#routeAll()),
       shaping.listen((change) => this.#reshape(change)),
+      followWeights(this.#app, (weights) => this.#tell({ kind: 'weights', weights })),
     );
     this.#finder.start();
   }

@@ -4,6 +4,8 @@
  */
 export class RoundRobin<Item> {
   readonly #queues = new Map<string, Set<Item>>();
+  /** Number of items that `takeTurn` has returned of owners whose turn has not ended. */
+  readonly #served = new Map<string, number>();
   #size = 0;
 
   /** Number of items of all owners. */
@@ -44,7 +46,9 @@ export class RoundRobin<Item> {
     const queue = this.#queues.get(owner);
     if (!queue?.delete(item)) return;
     this.#size -= 1;
-    if (queue.size === 0) this.#queues.delete(owner);
+    if (queue.size > 0) return;
+    this.#queues.delete(owner);
+    this.#served.delete(owner);
   }
 
   /** Removes and returns the next item of the next owner that may be served, and moves that owner behind all others. */
@@ -58,6 +62,31 @@ export class RoundRobin<Item> {
       }
     }
     return undefined;
+  }
+
+  /**
+   * Returns the next item of the next owner that may be served, and moves it behind the others of its owner. The turn of an owner has as
+   * many items as its weight, which is at least 1; then the owner moves behind all others. One that may not be served meanwhile
+   * keeps its place and the rest of its turn.
+   */
+  takeTurn(mayServe: (owner: string) => boolean, weightOf: (owner: string) => number): Item | undefined {
+    for (const [owner, queue] of this.#queues) {
+      if (!mayServe(owner)) continue;
+      for (const item of queue) {
+        queue.delete(item);
+        queue.add(item);
+        this.#countServed(owner, weightOf(owner));
+        return item;
+      }
+    }
+    return undefined;
+  }
+
+  #countServed(owner: string, weight: number): void {
+    const served = (this.#served.get(owner) ?? 0) + 1;
+    if (served < weight) return void this.#served.set(owner, served);
+    this.#served.delete(owner);
+    this.moveLast(owner);
   }
 
   /** Moves the owner behind all others. */

@@ -46,9 +46,10 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
   server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
     const now = app.clock.now();
     const { name, plan } = body;
-    return showTenant(
-      await app.db.commit(insertTenant, { id: newId('ten', now), name, plan, createdAt: now }),
-    );
+    const tenant = { id: newId('ten', now), name, plan, createdAt: now };
+    const row = await app.db.commit(insertTenant, tenant);
+    app.wakeups.notify('tenants');
+    return showTenant(row);
   });
   server.get<{ Querystring: TenantQuery }>(
     '/tenants',
@@ -72,8 +73,8 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
     },
   );
   server.put<{ Body: Plan }>('/plans', { schema: { body: planSchema } }, async ({ body }) => {
-    const { name, monthlyEmails, requestsPerSecond, storedMegabytes } = body;
-    const limits = { monthlyEmails, requestsPerSecond, storedMegabytes };
+    const { name, monthlyEmails, requestsPerSecond, storedMegabytes, weight } = body;
+    const limits = { monthlyEmails, requestsPerSecond, storedMegabytes, weight };
     const row = await app.db.commit(upsertPlan, { name, ...limits, createdAt: app.clock.now() });
     app.wakeups.notify('tenants');
     return showPlan(row);

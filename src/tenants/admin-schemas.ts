@@ -27,6 +27,8 @@ export type TenantChange = Static<typeof tenantChangeSchema>;
 
 /** Maximum limit of stored mail. Its number of bytes is an exact integer in JavaScript. */
 const MAX_STORED_MEGABYTES = 1_000_000_000;
+/** Maximum weight. A tenant of weight 1 waits for at most so many messages of each other tenant. */
+const MAX_WEIGHT = 100;
 
 export const planSchema = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
@@ -36,6 +38,7 @@ export const planSchema = Type.Object({
     Type.Null(),
   ]),
   storedMegabytes: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_STORED_MEGABYTES }), Type.Null()]),
+  weight: Type.Integer({ minimum: 1, maximum: MAX_WEIGHT, default: 1 }),
 });
 export type Plan = Static<typeof planSchema>;
 
@@ -64,8 +67,9 @@ export function showTenant(row: TenantRow) {
 }
 
 /** Returns a plan as the admin API shows it. */
-export function showPlan({ name, monthlyEmails, requestsPerSecond, storedMegabytes }: PlanRow): Plan {
-  return { name, monthlyEmails, requestsPerSecond, storedMegabytes };
+export function showPlan(row: PlanRow): Plan {
+  const { name, monthlyEmails, requestsPerSecond, storedMegabytes, weight } = row;
+  return { name, monthlyEmails, requestsPerSecond, storedMegabytes, weight };
 }
 
 /** Returns a key without its token as the admin API shows it. */

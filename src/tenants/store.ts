@@ -137,10 +137,10 @@ export function listPlans(tx: Tx): Promise<PlanRow[]> {
   return tx.selectFrom('plans').selectAll().orderBy('name').execute();
 }
 
-/** Adds a plan or changes its limits. */
+/** Adds a plan, or changes its limits and its weight. */
 export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: PlanRow) => {
-  const { monthlyEmails, requestsPerSecond, storedMegabytes } = plan;
-  const limits = { monthlyEmails, requestsPerSecond, storedMegabytes };
+  const { monthlyEmails, requestsPerSecond, storedMegabytes, weight } = plan;
+  const limits = { monthlyEmails, requestsPerSecond, storedMegabytes, weight };
   await tx
     .insertInto('plans')
     .values(plan)
@@ -148,6 +148,19 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
     .execute();
   return plan;
 });
+
+const weights = statement((db) =>
+  db
+    .selectFrom('plans')
+    .innerJoin('tenants', 'tenants.plan', 'plans.name')
+    .select(['tenants.id', 'plans.weight'])
+    .where(sql<boolean>`plans.weight <> 1`),
+);
+
+/** Returns the weights of the tenants that have another one than 1. */
+export async function listWeights(tx: Tx): Promise<ReadonlyMap<string, number>> {
+  return new Map((await weights.all(tx, {})).map(({ id, weight }) => [id, weight]));
+}
 
 /** Maximum number of active API keys per tenant, live and test together. */
 export const MAX_KEYS = 100;
@@ -351,7 +364,7 @@ export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string)
 }
 
 /** A plan with the emails that were counted against it in a month, and the size of the mail and the reports that it stores. */
-export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number; storedBytes: number };
+export type PlanUsage = Omit<PlanRow, 'createdAt' | 'weight'> & { emails: number; storedBytes: number };
 
 /**
  * Returns the plan of a tenant and its use in the month.

@@ -213,7 +213,7 @@ const ADMIN_ROUTES: readonly Route[] = [
   },
   {
     ...{ name: 'PUT /plans', api: 'admin', method: 'PUT', url: '/plans', successes: [200] },
-    valid: { name: 'p', monthlyEmails: 1, requestsPerSecond: 1, storedMegabytes: 1 },
+    valid: { name: 'p', monthlyEmails: 1, requestsPerSecond: 1, storedMegabytes: 1, weight: 1 },
   },
   {
     ...{ name: 'POST /keys', api: 'admin', method: 'POST', url: '/keys', successes: [201] },

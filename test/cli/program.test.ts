@@ -109,13 +109,15 @@ test('puts a tenant on another plan', async () => {
 test('makes plans and changes one limit of them', async () => {
   const set = ['plan', 'set', 'small', '--json', '--monthly-emails'];
   const made = await run(...set, '100', '--requests-per-second', '2');
-  const small = { name: 'small', monthlyEmails: 100, requestsPerSecond: 2, storedMegabytes: null };
+  const small = { name: 'small', monthlyEmails: 100, requestsPerSecond: 2, storedMegabytes: null, weight: 1 };
   assert.deepEqual(made.value, small);
   const changed = await run(...set, 'none');
   assert.deepEqual(changed.value, { ...small, monthlyEmails: null });
   const limited = await run(...set.slice(0, 4), '--stored-megabytes', '500');
   assert.deepEqual(limited.value, { ...small, monthlyEmails: null, storedMegabytes: 500 });
-  assert.match((await run('plan', 'list')).output, /^NAME .*STORED MEGABYTES$.*^small +none +2 +500$/ms);
+  const weighted = await run(...set.slice(0, 4), '--weight', '5');
+  assert.deepEqual(weighted.value, { ...small, monthlyEmails: null, storedMegabytes: 500, weight: 5 });
+  assert.match((await run('plan', 'list')).output, /^NAME .*WEIGHT$.*^small +none +2 +500 +5$/ms);
   const plans = await run('plan', 'list', '--json');
   assert.ok(plans.value.some(({ name }: { name: string }) => name === 'small'));
 });
@@ -124,7 +126,7 @@ test('commands print tables unless JSON is requested', async () => {
   const [heading, row] = (await run('tenant', 'list')).output.split('\n');
   assert.match(heading ?? '', /^ID +NAME +PLAN +STATUS +CREATED$/);
   assert.match(row ?? '', /^ten_\w{26} +default +unlimited +active +\d{4}-\d\d-\d\dT/);
-  assert.match((await run('plan', 'list')).output, /^free +3000 +5 +none$/m);
+  assert.match((await run('plan', 'list')).output, /^free +3000 +5 +none +1$/m);
   const create = ['key', 'create', '--tenant', 'default', '--permission', 'full_access'];
   const made = await run(...create, '--mode', 'test', '--name', 'x y');
   assert.match(

@@ -205,6 +205,19 @@ test('a plan is created and changed, and a limit that is no number is refused be
     operator.page.html,
     /<td>small<\/td><td class="number">1,000<\/td><td class="number">no limit/,
   );
+  assert.match(operator.page.html, /no limit<\/td><td class="number">1<\/td><td><a/);
+  await operator.open('/operator/plans?name=small');
+  await operator.submit('save', { weight: '5' });
+  await operator.open('/operator/plans?name=small');
+  await operator.submit('save');
+  assert.match(
+    operator.page.html,
+    /no limit<\/td><td class="number">5<\/td><td><a/,
+    'the form begins with it',
+  );
+  await operator.submit('save', { name: 'small', weight: 'much' });
+  assert.match(operator.page.html, /class="refused" role="alert"/);
+  await operator.open('/operator/plans');
   await operator.submit('save', { name: 'small', monthlyEmails: 'many' });
   assert.match(operator.page.html, /class="refused" role="alert"/);
 });

@@ -9,7 +9,7 @@ import './notes.ts';
 export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
   await tx
     .insertInto('plans')
-    .values({ name, monthlyEmails: 1, requestsPerSecond: null, createdAt: 0 })
+    .values({ name, monthlyEmails: 1, requestsPerSecond: null, createdAt: 0, weight: 1 })
     .execute();
   return countRows(tx);
 });

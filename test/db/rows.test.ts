@@ -27,13 +27,20 @@ function open() {
   return { tx: kyselyOn(database), prepared };
 }
 
-const a = { name: 'a', monthlyEmails: 10, requestsPerSecond: null, storedMegabytes: null, createdAt: 5 };
+const a = {
+  name: 'a',
+  monthlyEmails: 10,
+  requestsPerSecond: null,
+  storedMegabytes: null,
+  weight: 1,
+  createdAt: 5,
+};
 
 test('a row is stored with its columns alone; those that may be empty can be left out', async () => {
   const { tx } = open();
   const more = { ...a, unknown: 'x' };
   await insertRow(tx, 'plans', more);
-  await insertRow(tx, 'plans', { name: 'b', createdAt: 6 });
+  await insertRow(tx, 'plans', { name: 'b', weight: 1, createdAt: 6 });
   assert.deepEqual(await findRow(tx, 'plans', { name: 'a' }), a);
   assert.deepEqual(await findRow(tx, 'plans', { name: 'b' }), {
     ...a,

@@ -22,16 +22,24 @@ const insert = statement((db, param: Param<PlanRow>) =>
     monthlyEmails: param('monthlyEmails'),
     requestsPerSecond: param('requestsPerSecond'),
     storedMegabytes: param('storedMegabytes'),
+    weight: param('weight'),
     createdAt: param('createdAt'),
   }),
 );
 const all = statement((db, _param: Param<object>) => db.selectFrom('plans').selectAll().orderBy('name'));
 
 const a: PlanRow = {
-  ...{ name: 'a', monthlyEmails: 10, requestsPerSecond: null, storedMegabytes: null, createdAt: 5 },
+  ...{
+    name: 'a',
+    monthlyEmails: 10,
+    requestsPerSecond: null,
+    storedMegabytes: null,
+    createdAt: 5,
+    weight: 1,
+  },
 };
 const b: PlanRow = {
-  ...{ name: 'b', monthlyEmails: null, requestsPerSecond: 3, storedMegabytes: 4, createdAt: 6 },
+  ...{ name: 'b', monthlyEmails: null, requestsPerSecond: 3, storedMegabytes: 4, createdAt: 6, weight: 2 },
 };
 
 test('values are written to the columns of their names, also null', async () => {
@@ -44,7 +52,14 @@ test('values are written to the columns of their names, also null', async () => 
 test('the order in which parameters are given means nothing', async () => {
   const db = open();
   await insert.all(db, {
-    ...{ createdAt: 5, storedMegabytes: null, requestsPerSecond: null, monthlyEmails: 10, name: 'a' },
+    ...{
+      weight: 1,
+      createdAt: 5,
+      storedMegabytes: null,
+      requestsPerSecond: null,
+      monthlyEmails: 10,
+      name: 'a',
+    },
   });
   assert.deepEqual(await all.all(db, {}), [a]);
 });
@@ -88,6 +103,7 @@ test('placeholders work in set, limit, a list, and a conflict clause', async () 
         monthlyEmails: param('monthlyEmails'),
         requestsPerSecond: null,
         createdAt: param('createdAt'),
+        weight: 1,
       })
       .onConflict((conflict) =>
         conflict.column('name').doUpdateSet({ monthlyEmails: param('monthlyEmails') }),

@@ -203,6 +203,7 @@ test('the quotas of all mailboxes of a tenant stay within its plan, and a lower 
     monthlyEmails: null,
     requestsPerSecond: null,
     storedMegabytes: 2,
+    weight: 1,
     createdAt: 0,
   };
   await world.app.db.commit(upsertPlan, plan);

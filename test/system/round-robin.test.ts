@@ -38,3 +38,14 @@ test('an item that is queued already keeps its position, and a removed one is no
   queue.remove('b', 'a1');
   assert.deepEqual([queue.size, takeAll(queue)], [2, ['a1', 'a3']]);
 });
+
+test('a turn has as many items as the weight of its owner, and one that comes back begins a new turn behind the others', () => {
+  const queue = filled({ a: ['a1', 'a2'], b: ['b1'] });
+  const take = (count: number) =>
+    Array.from({ length: count }, () => queue.takeTurn(everyone, (owner) => (owner === 'a' ? 3 : 1)));
+  assert.deepEqual(take(5), ['a1', 'a2', 'a1', 'b1', 'a2']);
+  for (const item of ['a1', 'a2']) queue.remove('a', item);
+  queue.add('a', 'a3');
+  assert.deepEqual(take(5), ['b1', 'a3', 'a3', 'a3', 'b1']);
+  assert.equal(queue.size, 2);
+});

@@ -33,7 +33,13 @@ async function newTenant(name: string): Promise<string> {
 const KEY = { name: 'deploy', mode: 'live', permission: 'full_access' };
 
 test('a tenant is created on the plan it is given, or without limits', async () => {
+  let isTold = false;
+  const stop = testApp.app.wakeups.listen('tenants', () => {
+    isTold = true;
+  });
   const { status, body } = await ask('POST', '/tenants', { name: 'Acme', plan: 'free' });
+  stop();
+  assert.ok(isTold, 'its plan may have a weight');
   assert.equal(status, 200);
   assert.ok(isId('ten', body.id));
   assert.deepEqual(body, {
@@ -66,7 +72,13 @@ test('an unknown plan, a missing name and one of control characters are bad requ
 });
 
 test('a plan is added, changed by its name, and then taken by tenants', async () => {
-  const plan = { name: 'team', monthlyEmails: 50_000, requestsPerSecond: 20, storedMegabytes: 1_000 };
+  const plan = {
+    name: 'team',
+    monthlyEmails: 50_000,
+    requestsPerSecond: 20,
+    storedMegabytes: 1_000,
+    weight: 3,
+  };
   assert.deepEqual((await ask('PUT', '/plans', plan)).body, plan);
   const changed = { ...plan, monthlyEmails: null, storedMegabytes: null };
   assert.deepEqual((await ask('PUT', '/plans', changed)).body, changed);
@@ -79,7 +91,7 @@ test('a plan is added, changed by its name, and then taken by tenants', async ()
 });
 
 test('a plan with limits that are none is a bad request', async () => {
-  const plan = { name: 'p', monthlyEmails: 1, requestsPerSecond: 1, storedMegabytes: 1 };
+  const plan = { name: 'p', monthlyEmails: 1, requestsPerSecond: 1, storedMegabytes: 1, weight: 1 };
   for (const [changes, param] of [
     [{ name: 'Not Good' }, 'name'],
     [{ monthlyEmails: -1 }, 'monthlyEmails'],
@@ -90,6 +102,9 @@ test('a plan with limits that are none is a bad request', async () => {
     [{ storedMegabytes: -1 }, 'storedMegabytes'],
     [{ storedMegabytes: 1e9 + 1 }, 'storedMegabytes'],
     [{ storedMegabytes: undefined }, 'storedMegabytes'],
+    [{ weight: 0 }, 'weight'],
+    [{ weight: 101 }, 'weight'],
+    [{ weight: 1.5 }, 'weight'],
   ] as const) {
     await assertRefused(ask('PUT', '/plans', { ...plan, ...changes }), 400, 'validation_error', param);
   }

@@ -41,7 +41,7 @@ const LOGGED: readonly string[] = [
     'restriction',
     'curve',
   ],
-  ...['plan', 'monthlyEmails', 'requestsPerSecond', 'storedMegabytes', 'quotaBytes'],
+  ...['plan', 'monthlyEmails', 'requestsPerSecond', 'storedMegabytes', 'weight', 'quotaBytes'],
   ...['mode', 'permission', 'requiresApproval', 'allowedIps', 'expiresAt', 'role', 'operator'],
 ];
 

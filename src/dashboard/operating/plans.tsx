@@ -1,4 +1,4 @@
-/** The plans, which limit how much a tenant may send and store. */
+/** The plans, which limit how much a tenant may send and store, and say how much of its mail leaves in its turn. */
 import type { Plan } from '../../tenants/admin-schemas.ts';
 import { Heading } from '../frame/elements.tsx';
 import { Field, Form } from '../frame/forms.tsx';
@@ -36,6 +36,7 @@ export const plansPage = definePage({
                 isNumeric: true,
                 cell: (plan: Plan) => (plan[limit] === null ? tenants.noLimit : formats.number(plan[limit])),
               })),
+              { label: tenants.weight, isNumeric: true, cell: ({ weight }) => formats.number(weight) },
               {
                 label: frame.actions,
                 cell: ({ name }) => (
@@ -64,6 +65,15 @@ export const plansPage = definePage({
                 help={tenants.planHelp}
               />
             ))}
+            <Field
+              {...field}
+              name="weight"
+              type="number"
+              label={tenants.weight}
+              value={(chosen?.weight ?? 1).toString()}
+              help={tenants.weightHelp}
+              isRequired
+            />
           </Form>
         </>
       ),
@@ -71,16 +81,22 @@ export const plansPage = definePage({
   },
   actions: {
     save: {
-      logs: ['name', ...LIMITS],
+      logs: ['name', ...LIMITS, 'weight'],
       async run({ operator, path }, form) {
         const limits = LIMITS.map((limit) => {
           const text = fieldOf(form, limit).trim();
-          // A value that is not a whole number is passed as it is, so that the operation refuses it.
-          return [limit, text === '' ? null : /^\d+$/.test(text) ? Number(text) : text];
+          return [limit, text === '' ? null : numberIn(text)];
         });
-        await operator.put('/plans', { name: fieldOf(form, 'name').trim(), ...Object.fromEntries(limits) });
+        const weight = numberIn(fieldOf(form, 'weight').trim());
+        const name = fieldOf(form, 'name').trim();
+        await operator.put('/plans', { name, ...Object.fromEntries(limits), weight });
         return { to: path, said: 'saved' };
       },
     },
   },
 });
+
+/** Returns a whole number; any other text as it is, so that the operation refuses it. */
+function numberIn(text: string): number | string {
+  return /^\d+$/.test(text) ? Number(text) : text;
+}

@@ -64,6 +64,9 @@ export type Experience =
   | { kind: 'refused'; session: number; refusal: Refusal }
   | { kind: 'broke-off'; session: number; text: string };
 
+/** Number of messages in a turn of each tenant that has another number than 1. */
+export type Weights = ReadonlyMap<string, number>;
+
 export type ScheduleEvent =
   | Experience
   /** Mail may be due in the queues. `withRetries` has the keys of those in which a retry is known to be due. */
@@ -95,6 +98,8 @@ export type ScheduleEvent =
   | { kind: 'unlearned'; site: string }
   /** The operator ends a session: at once when it waits for mail, and otherwise after what it sends. */
   | { kind: 'dismissed'; session: number }
+  /** The weights of tenants, instead of those before. */
+  | { kind: 'weights'; weights: Weights }
   /** From now on nothing is claimed. What is claimed is still sent. */
   | { kind: 'stopping' }
   /** Time has passed. */

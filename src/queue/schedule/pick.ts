@@ -1,5 +1,6 @@
 /** Picks the queues of a site from which mail is claimed next. */
 import type { Decision } from './events.ts';
+import type { Serving } from './queue-order.ts';
 import type { Queue, Site } from './site.ts';
 
 /** Maximum number of delivery queues whose recipients of a message share one transaction. */
@@ -16,11 +17,11 @@ type Picked = {
 export function pickQueues(
   site: Site,
   wanted: number,
-  { mayServe, isUrgent, now }: { mayServe: (tenantId: string) => boolean; isUrgent: boolean; now: number },
+  { isUrgent, now, ...serving }: Serving & { isUrgent: boolean; now: number },
 ): Picked {
   const picked: Picked = { take: new Map(), stale: [] };
   for (let count = 0; count < wanted; ) {
-    const queue = isUrgent ? site.queues.nextUrgent(mayServe) : site.queues.next(mayServe);
+    const queue = isUrgent ? site.queues.nextUrgent(serving) : site.queues.next(serving);
     if (!queue) break;
     if (queue.routedUntil > now) {
       picked.take.set(queue, (picked.take.get(queue) ?? 0) + 1);

@@ -1,10 +1,11 @@
 /**
  * The order in which the queues of a site are served. Bands share a site in proportion, so that a broadcast delays
  * transactional mail little and is not delayed for ever. Within a band the tenants take turns, and the queues of each tenant:
- * a tenant with mail for a thousand domains of one provider is served as often as a tenant with mail for one of them.
+ * a tenant with mail for a thousand domains of one provider is served as often as a tenant with mail for one of them. The turn of a
+ * tenant has as many messages as its weight.
  */
 import { RoundRobin } from '../../system/round-robin.ts';
-import type { Band, QueueName } from './events.ts';
+import type { Band, QueueName, Weights } from './events.ts';
 
 /** The band that each message of a round belongs to: of eleven, one report, eight transactional, two of broadcasts. */
 const ROUND: readonly Band[] = [
@@ -27,7 +28,13 @@ const BANDS: readonly Band[] = [...URGENT, 'broadcast'];
 /** Number of other messages that may leave in a row while copies of broadcasts wait, as in a round. */
 export const URGENT_IN_A_ROW = 4;
 
-type MayServe = (tenantId: string) => boolean;
+/** Says which tenants are served, and how often. */
+export type Serving = {
+  /** Tenants for which it is false are passed over. */
+  mayServe: (tenantId: string) => boolean;
+  /** The weights of tenants that have another one than 1. */
+  weights: Weights;
+};
 
 export class QueueOrder<Queue extends { readonly name: QueueName }> {
   readonly #bands: Record<Band, RoundRobin<Queue>> = {
@@ -76,24 +83,23 @@ export class QueueOrder<Queue extends { readonly name: QueueName }> {
     return URGENT.some((band) => this.#bands[band].size > 0);
   }
 
-  /** Returns the queue to serve next and moves it to the end. Tenants that may not be served are passed over. */
-  next(mayServe: MayServe): Queue | undefined {
+  /** Returns the queue to serve next and moves it behind the others of its tenant. */
+  next(serving: Serving): Queue | undefined {
     const own = ROUND[this.#position] ?? 'transactional';
     this.#position = (this.#position + 1) % ROUND.length;
-    return this.#take([own, ...BANDS], mayServe);
+    return this.#take([own, ...BANDS], serving);
   }
 
   /** Returns the queue to serve next among those whose mail does not wait for copies of broadcasts. */
-  nextUrgent(mayServe: MayServe): Queue | undefined {
-    return this.#take(URGENT, mayServe);
+  nextUrgent(serving: Serving): Queue | undefined {
+    return this.#take(URGENT, serving);
   }
 
-  #take(bands: readonly Band[], mayServe: MayServe): Queue | undefined {
+  #take(bands: readonly Band[], { mayServe, weights }: Serving): Queue | undefined {
+    const weightOf = (tenantId: string) => weights.get(tenantId) ?? 1;
     for (const band of bands) {
-      const queue = this.#bands[band].take(mayServe);
-      if (!queue) continue;
-      this.add(queue);
-      return queue;
+      const queue = this.#bands[band].takeTurn(mayServe, weightOf);
+      if (queue) return queue;
     }
     return undefined;
   }

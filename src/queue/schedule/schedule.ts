@@ -11,6 +11,7 @@ import type {
   QueueName,
   ScheduleEvent,
   SessionSituation,
+  Weights,
 } from './events.ts';
 import { explainQueue, explainSite, type QueueExplanation, type SiteExplanation } from './explain.ts';
 import { claimOf, pickQueues } from './pick.ts';
@@ -26,6 +27,7 @@ export class Schedule {
   readonly #queues = new Map<string, Queue>();
   readonly #sites = new SiteTable();
   readonly #sessions: SessionTable;
+  #weights: Weights = new Map();
   #isStopping = false;
   #now = 0;
   #decisions: Decision[] = [];
@@ -127,28 +129,22 @@ export class Schedule {
         });
         return;
       case 'shaped':
-        this.#withSite(event.site, (site) => {
-          site.shape(event.limits, event.rests, this.#now);
-          this.#serve(site);
-        });
+        this.#changeSite(event.site, (site) => site.shape(event.limits, event.rests, this.#now));
         return;
       case 'rest-lifted':
-        this.#withSite(event.site, (site) => {
-          site.learned.endRest();
-          this.#serve(site);
-        });
+        this.#changeSite(event.site, (site) => site.learned.endRest());
         return;
       case 'unlearned':
-        this.#withSite(event.site, (site) => {
-          site.forgetLearned(this.#now);
-          this.#serve(site);
-        });
+        this.#changeSite(event.site, (site) => site.forgetLearned(this.#now));
         return;
       case 'dismissed':
         this.#withSession(event.session, (session) => {
           session.isDismissed = true;
           this.#serve(session.site);
         });
+        return;
+      case 'weights':
+        this.#weights = event.weights;
         return;
       case 'stopping':
         this.#stop();
@@ -219,7 +215,8 @@ export class Schedule {
     const pool = this.#sessions.poolOf(site);
     const mayServe = (tenantId: string) =>
       !pool.isHeldBack(tenantId, site, this.#now) && !site.restOf(tenantId, this.#now);
-    const { take, stale } = pickQueues(site, wanted, { mayServe, isUrgent, now: this.#now });
+    const serving = { mayServe, weights: this.#weights, isUrgent, now: this.#now };
+    const { take, stale } = pickQueues(site, wanted, serving);
     for (const queue of stale) this.#routeAgain(queue);
     if (take.size === 0) return;
     site.claiming = [...take.keys()];
@@ -228,21 +225,19 @@ export class Schedule {
   }
 
   #claimed({ site: key, mail, recipients, exhausted }: Extract<ScheduleEvent, { kind: 'claimed' }>): void {
-    this.#withSite(key, (site) => {
+    this.#changeSite(key, (site) => {
       const isExhausted = new Set(exhausted);
       for (const queue of site.endClaim())
         if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#leaveSite(site, queue);
       site.countRecipients(recipients, this.#now);
       for (const claimed of mail) site.insert(claimed);
-      this.#serve(site);
     });
   }
 
   #claimFailed(key: string): void {
-    this.#withSite(key, (site) => {
+    this.#changeSite(key, (site) => {
       for (const queue of site.endClaim()) queue.mayHaveMore = true;
       site.pausedUntil = this.#now + PAUSE_AFTER_FAILURE_MS;
-      this.#serve(site);
     });
   }
 
@@ -387,9 +382,12 @@ export class Schedule {
     if (session) run(session);
   }
 
-  #withSite(key: string, run: (site: Site) => void): void {
+  /** Changes a site that is known, and takes the steps that follow. */
+  #changeSite(key: string, change: (site: Site) => void): void {
     const site = this.#sites.find(key);
-    if (site) run(site);
+    if (!site) return;
+    change(site);
+    this.#serve(site);
   }
 
   #decide(decision: Decision): void {

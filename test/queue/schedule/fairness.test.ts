@@ -77,6 +77,26 @@ test('a decision costs the same while thousands of sites wait for a full group',
   assert.ok(many < 3 * few, `${few} questions for each message of 50 sites, ${many} of 1,000`);
 });
 
+test('tenants at a site share its messages by their weights, from the moment at which these change', () => {
+  const world = new World({ s: { limits: { connections: 4 }, peer: { messageMs: 20 } } });
+  const shares = (until: number) => {
+    const before = world.accepted.length;
+    world.run(until);
+    const during = Map.groupBy(world.accepted.slice(before), ({ tenantId }) => tenantId);
+    const least = during.get('ten_2')?.length ?? 0;
+    return ['ten_0', 'ten_1'].map((tenantId) => Math.round((during.get(tenantId)?.length ?? 0) / least));
+  };
+  for (const index of [0, 1, 2]) world.add(mail('s', MANY, `ten_${index}`));
+  world.run(1_000);
+  assert.deepEqual(shares(20_000), [1, 1]);
+  world.tell({ kind: 'weights', weights: new Map(Object.entries({ ten_0: 5, ten_1: 2 })) });
+  world.run(21_000);
+  assert.deepEqual(shares(40_000), [5, 2]);
+  world.tell({ kind: 'weights', weights: new Map() });
+  world.run(41_000);
+  assert.deepEqual(shares(60_000), [1, 1]);
+});
+
 /** Connections by which a tenant may have more than another one with mail, because some stay free for the next tenant (slots.ts). */
 const TENANT_TOLERANCE = 10;
 /** Connections by which sites of a tenant may differ, and the part of its limit that a site uses: sessions end and begin meanwhile. */

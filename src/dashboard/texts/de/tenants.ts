@@ -49,8 +49,12 @@ export const tenants: typeof english = {
   monthlyEmails: 'E-Mails im Monat',
   requestsPerSecond: 'API-Anfragen pro Sekunde',
   storedMegabytes: 'Empfangene E-Mails (Megabyte)',
+  weight: 'Gewicht',
+  weightHelp:
+    'Wie viele E-Mails eines Mandanten gesendet werden, bevor bei denselben Servern andere an die Reihe kommen: 1 bis 100',
   noLimit: 'ohne Grenze',
   planHelp: 'Leer für keine Grenze',
   savePlan: 'Tarif anlegen oder ändern',
-  planText: 'Ein Tarif, dessen Namen es schon gibt, bekommt diese Grenzen. Sie gelten sofort.',
+  planText:
+    'Ein Tarif, dessen Namen es schon gibt, bekommt diese Grenzen und dieses Gewicht. Sie gelten sofort.',
 };

@@ -46,8 +46,11 @@ export const tenants = {
   monthlyEmails: 'Emails per month',
   requestsPerSecond: 'API requests per second',
   storedMegabytes: 'Stored megabytes of received mail',
+  weight: 'Weight',
+  weightHelp:
+    'How many emails of a tenant leave before it is the turn of others at the same servers: 1 to 100',
   noLimit: 'no limit',
   planHelp: 'Empty for no limit',
   savePlan: 'Create or change a plan',
-  planText: 'A plan with a name that exists gets these limits. They take effect at once.',
+  planText: 'A plan with a name that exists gets these limits and this weight. They take effect at once.',
 };
