@@ -17,7 +17,14 @@ export type Sent = {
   refused: Set<string>;
 };
 
-export type Transmission = { name: string; from: string; to: string; bytes: string | Buffer };
+export type Transmission = {
+  name: string;
+  from: string;
+  to: string;
+  /** Parameters of RCPT, such as ` NOTIFY=SUCCESS`. */
+  wishes?: string;
+  bytes: string | Buffer;
+};
 
 export type SmtpServer = {
   port: number;
@@ -103,8 +110,8 @@ export class SmtpClients<Message extends Sent> {
     { transmissionOf }: ClientsRun<Message>,
   ): Promise<boolean> {
     message.transmissions += 1;
-    const { name, from, to, bytes } = transmissionOf(message, message.transmissions);
-    for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
+    const { name, from, to, wishes = '', bytes } = transmissionOf(message, message.transmissions);
+    for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>${wishes}`, 'DATA']) {
       const reply = await client.ask(`${command}\r\n`);
       if (/^[23]/.test(reply)) continue;
       message.refused.add(name);

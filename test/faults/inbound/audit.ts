@@ -103,6 +103,7 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
   const forwarded = new Set<string>();
   const inMailbox = new Set<string>();
   const returned = new Map<string, number>();
+  const notified = new Map<string, number>();
   const faults: string[] = [];
   let acknowledged = 0;
   let lost = 0;
@@ -117,7 +118,9 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
       faults.push(...faultsOfTransmission(letter, letter.acknowledged.get(messageId), found));
       stored.push(...found);
     }
-    if (letter.kind === 'mailbox') for (const { messageId } of stored) inMailbox.add(messageId);
+    if (letter.kind === 'mailbox' || letter.kind === 'notified')
+      for (const { messageId } of stored) inMailbox.add(messageId);
+    if (letter.kind === 'notified') notified.set(returnedSender(letter), stored.length);
     else if (letter.kind === 'forward') for (const { messageId } of stored) forwarded.add(messageId);
     else if (letter.kind === 'returned') returned.set(returnedSender(letter), stored.length);
     else if (stored.length > 0) faults.push(...faultsOfEffect(letter, stored, effects));
@@ -125,7 +128,7 @@ export function judgeInbound(facts: InboundFacts): InboundVerdict {
   const local = judgeLocal(facts, rows, effects.postsOf);
   if (rows.size > 0) faults.push(`strangers: ${rows.size}, such as ${[...rows.keys()][0]}`);
   const posts = judgePosts(facts.posts, facts.endOfLifeMs);
-  const mail = judgeMail(facts, { forwarded, returned });
+  const mail = judgeMail(facts, { forwarded, returned, notified });
   return {
     letters: facts.letters.length,
     acknowledged,
@@ -180,15 +183,17 @@ type Forwarded = {
   forwarded: ReadonlySet<string>;
   /** Number of stored letters that come back, by their senders. */
   returned: ReadonlyMap<string, number>;
+  /** Number of stored letters whose delivery is reported, by their senders. */
+  notified: ReadonlyMap<string, number>;
 };
 
 /**
- * Each stored letter to the postmaster is forwarded once, or its sender is told once that this failed, and each report that fell due is
- * sent once.
+ * Each stored letter to the postmaster is forwarded once, or its sender is told once that this failed. Each sender that has asked for it is
+ * told once of each delivery, and each report that fell due is sent once.
  */
 function judgeMail(
   { receipts, sent, dueReports, endOfLifeMs }: InboundFacts,
-  { forwarded, returned }: Forwarded,
+  { forwarded, returned, notified }: Forwarded,
 ) {
   const byId = Map.groupBy(receipts, ({ messageId }) => messageId.slice(1, -1));
   const repeats = judgeRepeats(byId, endOfLifeMs);
@@ -199,7 +204,7 @@ function judgeMail(
   } = Object.groupBy(byId, ([, [first]]) => kindOf(first?.recipient ?? ''));
   const told = judgeNotifications(
     notifications.map(([, [first]]) => first?.recipient ?? ''),
-    returned,
+    new Map([...returned, ...notified]),
   );
   const lost = [...forwarded].filter((messageId) => !byId.has(messageId)).length;
   const strangers = forwards.filter(([messageId]) => !forwarded.has(messageId)).length;
@@ -216,7 +221,8 @@ function judgeMail(
   if (reports.length !== dueReports)
     faults.push(`${reports.length} reports came, and ${dueReports} fell due`);
   // A letter that comes back is stored to be sent, and so is what its sender is told.
-  const expected = forwarded.size + 2 * told.expected + dueReports;
+  const back = [...returned.values()].reduce((sum, count) => sum + count, 0);
+  const expected = forwarded.size + back + told.expected + dueReports;
   if (sent !== expected) faults.push(`the installation has stored ${sent} messages to send, not ${expected}`);
   return {
     counts: {
@@ -278,6 +284,7 @@ function faultsOfEffect(letter: Letter, stored: readonly ReceivedRow[], effects:
       return count === 1 ? [] : [`report: it is stored ${count} times`];
     }
     case 'mailbox':
+    case 'notified':
     case 'forward':
     case 'returned':
       return [];

@@ -1,6 +1,6 @@
 /**
  * kill -9 again and again while servers send mail to the daemon and clients send mail through it: before and after the commits that
- * store a message, forward it, tell its sender that this failed and send a report, within the tasks of each kind, and at random times.
+ * store a message, forward it, tell its sender that this failed or that it was delivered and send a report, within the tasks of each kind, and at random times.
  * One audit covers both sides: everything that was answered with 250 or 200 is there, once for each transmission or key. Each message to
  * a route was posted, and each message to the mailbox is in it once. Each message to the postmaster was forwarded, or its sender was told
  * once that this failed. Each answer of a reader has changed its email once.
@@ -30,7 +30,9 @@ const POINTS: readonly Point[] = CRASH_POINTS.flatMap((name): Point[] => {
   if (name === 'post-made') return [`${name}/${ROUTE_POSTS}`];
   if (name === 'task-leased' || name === 'task-settled')
     return [`${name}/${ROUTE_POSTS}`, ...TASK_KINDS.map((kind): Point => `${name}/received-${kind}`)];
-  return /^(receive|inbound|task|mailbox-delivery|forward|notification|dmarc-report)-/.test(name)
+  return /^(receive|inbound|task|mailbox-delivery|forward|notification|sender-report|dmarc-report)-/.test(
+    name,
+  )
     ? [name]
     : [];
 });
@@ -65,6 +67,7 @@ function letterFor(plan: string): LetterKind | undefined {
   if (kind) return kind;
   if (plan.startsWith('forward-')) return 'forward';
   if (plan.startsWith('notification-')) return 'returned';
+  if (plan.startsWith('sender-report-')) return 'notified';
   if (plan.startsWith('mailbox-')) return 'mailbox';
   return plan.endsWith(`/${ROUTE_POSTS}`) ? 'post' : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * One message that servers send to the daemon: a letter for a route, a mailbox or the postmaster, one of which cannot be forwarded and comes
- * back to its sender, a report about a domain, or what the mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
+ * back to its sender, one whose sender asks for a report of the delivery, a report about a domain, or what the mail of a reader leads to. A letter whose reply was not read is sent again, as servers do, under another Message-ID: each
  * transmission can be told from the others.
  */
 import { createHash } from 'node:crypto';
@@ -13,7 +13,14 @@ import type { Reader } from './readers.ts';
 
 /** What a reader's mail leads to. */
 export const ANSWERS = ['bounce', 'complaint', 'unsubscribe'] as const;
-export type LetterKind = (typeof ANSWERS)[number] | 'post' | 'mailbox' | 'forward' | 'returned' | 'report';
+export type LetterKind =
+  | (typeof ANSWERS)[number]
+  | 'post'
+  | 'mailbox'
+  | 'notified'
+  | 'forward'
+  | 'returned'
+  | 'report';
 
 /** The names of its transmissions are their Message-IDs without angle brackets. */
 export type Letter = Sent & {
@@ -66,7 +73,7 @@ function zoneOfReturned(domain: string): string {
   return `${domain} TXT "v=spf1 ip4:127.0.0.0/8 -all"\n${domain} MX 10 mx.${RECIPIENT_DOMAIN}`;
 }
 
-/** Returns the sender of a letter that comes back. Each letter has another one. */
+/** Returns the sender of a letter that comes back, or that is reported to be delivered. Each letter has another one. */
 export function returnedSender({ number }: Pick<Letter, 'number'>): string {
   return `ann-${number}@${returnedDomain(number)}`;
 }
@@ -89,7 +96,7 @@ export type Addresses = {
   reports: string;
 };
 
-type Envelope = { from: string; to: string };
+type Envelope = { from: string; to: string; wishes?: string };
 
 /** Returns the envelope of a letter. */
 export function envelopeOf({ kind, number, reader }: Letter, addresses: Addresses): Envelope {
@@ -98,6 +105,8 @@ export function envelopeOf({ kind, number, reader }: Letter, addresses: Addresse
       return { from: `ann@${AUTHOR_DOMAIN}`, to: ROUTE_ADDRESS };
     case 'mailbox':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: MAILBOX_ADDRESS };
+    case 'notified':
+      return { from: returnedSender({ number }), to: MAILBOX_ADDRESS, wishes: ' NOTIFY=SUCCESS' };
     case 'forward':
       return { from: `ann@${AUTHOR_DOMAIN}`, to: POSTMASTER_ADDRESS };
     case 'returned':
@@ -133,6 +142,7 @@ export function messageOf(letter: Letter, messageId: string, key: TestKey): stri
       return signTestMessage(message, { key, domain: reporter(letter.number) });
     case 'post':
     case 'mailbox':
+    case 'notified':
     case 'forward':
     case 'returned':
     case 'bounce':
@@ -151,6 +161,8 @@ function textOf(letter: Letter, messageId: string): string {
       return `From: ann@${AUTHOR_DOMAIN}\n${top}${letter.hasFile ? withFile(fileOf(letter)) : '\nA letter.\n'}`;
     case 'forward':
       return `From: ann@${AUTHOR_DOMAIN}\n${top}\nA letter for the postmaster.\n`;
+    case 'notified':
+      return `From: ${returnedSender(letter)}\n${top}\nA letter.\n`;
     case 'returned':
       return `From: ${returnedSender(letter)}\n${top}\nA letter for the postmaster.\n`;
     case 'report':

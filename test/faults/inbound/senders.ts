@@ -30,6 +30,7 @@ export type SendersRun = Pick<ClientsRun<Letter>, 'clients' | 'pauseMs' | 'signa
 const ANSWER_SHARE = 0.4;
 const FORWARD_SHARE = 0.15;
 const RETURNED_SHARE = 0.05;
+const NOTIFIED_SHARE = 0.05;
 const REPORT_SHARE = 0.05;
 /** Maximum number of reports that are left to chance: a domain gets a limited number a day (mail-reports/reports/store.ts). */
 const MAX_REPORTS = 500;
@@ -128,8 +129,9 @@ export class Senders {
       return 'report';
     }
     if (share < REPORT_SHARE + FORWARD_SHARE) return 'forward';
-    const sharesOfMail = REPORT_SHARE + FORWARD_SHARE + RETURNED_SHARE;
-    if (share < sharesOfMail) return 'returned';
+    if (share < REPORT_SHARE + FORWARD_SHARE + RETURNED_SHARE) return 'returned';
+    const sharesOfMail = REPORT_SHARE + FORWARD_SHARE + RETURNED_SHARE + NOTIFIED_SHARE;
+    if (share < sharesOfMail) return 'notified';
     if (share >= sharesOfMail + ANSWER_SHARE || left.answers <= 0)
       return this.#random.share() < MAILBOX_SHARE ? 'mailbox' : 'post';
     left.answers -= 1;
