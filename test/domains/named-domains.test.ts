@@ -1,4 +1,4 @@
-/** What sending knows of a domain is asked once, and again after any change of it. */
+/** The columns of a domain that sending uses are read once, and again after any change of them. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Real DNS servers on ports of loopback: any program, and Unbound with settings of a test. */
+/** Starts DNS servers from Debian on ports of loopback: any program, and Unbound with the settings that a test gives. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';

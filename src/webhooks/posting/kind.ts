@@ -27,7 +27,7 @@ const POSTPONED_MS = 5_000;
 /** Maximum number of endpoints that are kept until they change: a few MB. */
 const MAX_KEPT_ENDPOINTS = 1_000;
 
-/** What posts need of the app. */
+/** The parts of the app that posts use. */
 export type PostingApp = PartApp & { db: Pick<QueryingApp['db'], 'changes'> };
 
 /** Nothing was posted: it cannot be, or something is busy and a later attempt may succeed. */

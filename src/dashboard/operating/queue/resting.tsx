@@ -1,4 +1,7 @@
-/** What keeps the mail of sites, until when and why, with the mail that waits there. The operator lifts it here, or has it forgotten. */
+/**
+ * The page of resting sites: each says why its mail waits, until when, and how much of it. The operator lifts rests and restrictions here,
+ * and resets what sites have taught.
+ */
 
 import { answerOf } from '../../../http/json/calls.ts';
 import type { ShownKept, ShownKeptSites } from '../../../queue/control/kept-sites.ts';
