@@ -156,9 +156,21 @@ function matches(text: string, wanted: string | RegExp): boolean {
   return typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text);
 }
 
-/** Keeps a picture of the whole page, for people to look at. */
+/** Largest height of a picture, in pixels: that of a texture of Chromium's software renderer, which cannot always paint more. */
+const MAX_PICTURE_PX = 8_192;
+
+/**
+ * Keeps a picture of the page, or of its beginning when it is long, for people to look at. A picture that the browser fails to make is
+ * reported and fails no test, since it says nothing about the page.
+ */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });
-  const file = name.toLowerCase().replace(/[^a-z0-9.]+/g, '-');
-  await page.screenshot({ path: join(SCREENSHOTS, `${file}.png`), fullPage: true });
+  const path = join(SCREENSHOTS, `${name.toLowerCase().replace(/[^a-z0-9.]+/g, '-')}.png`);
+  const [width, pageHeight] = await page.evaluate<[number, number]>(PAGE_SIZE);
+  const clip = { x: 0, y: 0, width, height: Math.min(pageHeight, MAX_PICTURE_PX) };
+  await page.screenshot({ path, fullPage: true, clip }).catch((error) => {
+    console.error(`no picture of ${page.url()}: ${error instanceof Error ? error.message : error}`);
+  });
 }
+
+const PAGE_SIZE = '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]';
