@@ -18,6 +18,7 @@ import { findMailPart } from './mail-store.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import type { PreparedMessage } from './prepared-message.ts';
 import { parseQueueKey } from './queue-key.ts';
+import { type Allowance, FirstAttempts } from './sources/warm-up/allowance.ts';
 import { findWriterStop } from './state/cancel-submitted.ts';
 import { type Change, changeRecipients } from './state/change.ts';
 import type { Transition } from './state/transition.ts';
@@ -76,6 +77,8 @@ type ClaimRequest = {
   queues: readonly string[];
   /** Keys of those of the queues whose recipients are claimed only when they were tried before. */
   retriesOnly: readonly string[];
+  /** The first attempts that the source of the site may make while it is warmed up; null when it is warm. */
+  warmUp: Allowance | null;
 };
 
 type Claimed = {
@@ -106,6 +109,8 @@ type Rules = {
   orders: Awaited<ReturnType<typeof readOrders>>;
   /** Tenants whose mail is not sent, because they are suspended or being deleted. */
   inactive: ReadonlySet<string>;
+  /** The first attempts that the source may make. */
+  firstAttempts: FirstAttempts;
 };
 /** Parked mail is not due until its broadcast or its tenant is resumed. */
 const PARKED: Transition = { cause: 'parked' };
@@ -123,18 +128,24 @@ export const claimDeliveries = defineWrite(
   async (tx, request: ClaimRequest): Promise<Claimed> => {
     const deliveries: Delivery[] = [];
     const exhausted: string[] = [];
-    const rules = { orders: await readOrders(tx), inactive: await listInactiveTenants(tx) };
+    const orders = await readOrders(tx);
+    const inactive = await listInactiveTenants(tx);
+    const firstAttempts = await FirstAttempts.open(tx, request);
+    const rules = { ...request, orders, inactive, firstAttempts };
     for (const { queue, limit } of request.take) {
-      const listDue = request.retriesOnly.includes(queue) ? listRetriesInQueue : listDueInQueue;
+      const listDue = firstAttempts.left(queue) > 0 ? listDueInQueue : listRetriesInQueue;
       const found = await listDue(tx, { queue, now: request.now, limit });
-      let isExhausted = found.length < limit;
+      let mayHaveMore = found.length === limit;
       for (const messageId of new Set(found)) {
-        const { delivery, hasMore } = await claimMessage(tx, messageId, { ...request, ...rules });
+        const { delivery, hasMore } = await claimMessage(tx, messageId, rules);
         if (delivery) deliveries.push(delivery);
-        if (hasMore) isExhausted = false;
+        if (hasMore) mayHaveMore = true;
       }
-      if (isExhausted) exhausted.push(queue);
+      // First attempts that the source may no longer make leave from another one, or wait, once the queue is routed again.
+      const mayStart = request.retriesOnly.includes(queue) || firstAttempts.left(queue) > 0;
+      if (!mayHaveMore && mayStart) exhausted.push(queue);
     }
+    await firstAttempts.store(tx);
     return { deliveries, exhausted };
   },
 );
@@ -145,20 +156,18 @@ type ClaimedMessage = { delivery: Delivery | undefined; hasMore: boolean };
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  { now, runId, leasedUntil, queues, retriesOnly, site, orders, inactive }: ClaimRequest & Rules,
+  { now, runId, leasedUntil, queues, site, orders, inactive, firstAttempts }: ClaimRequest & Rules,
 ): Promise<ClaimedMessage> {
   const mail = await findMailPart(tx, messageId, { by: 'queue', names: queues });
   if (!mail) return { delivery: undefined, hasMore: false };
   const { message } = mail;
-  const allDue = mail.recipients.filter(
-    (recipient) =>
-      isDue(recipient, now) && (recipient.attempts > 0 || !retriesOnly.includes(recipient.queue)),
-  );
-  const due = allDue.slice(
+  const allDue = mail.recipients.filter((recipient) => isDue(recipient, now));
+  const admitted = firstAttempts.admit(allDue);
+  const due = admitted.slice(
     0,
     message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION,
   );
-  const hasMore = due.length < allDue.length;
+  const hasMore = due.length < admitted.length;
   if (due.length === 0) return { delivery: undefined, hasMore };
   const contactAddress = message.contactId === null ? undefined : await findAddressOf(tx, message.contactId);
   const stop = await findStop(tx, message, contactAddress);
@@ -180,6 +189,7 @@ async function claimMessage(
   for (const { transition } of changes)
     if (transition.cause === 'rerouted') wakeAfterCommit('queue', transition.queue);
   const recipients = changed.recipients.filter(({ state }) => state === 'in_flight');
+  firstAttempts.count(recipients);
   const delivery = recipients.length > 0 ? { message: changed.message, recipients } : undefined;
   return { delivery, hasMore };
 }

@@ -28,6 +28,8 @@ import type { Sites } from './shaping/site-calls.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import type { Route } from './site/route.ts';
 import { createSites } from './sites.ts';
+import type { Allowance } from './sources/warm-up/allowance.ts';
+import { allowanceAt } from './sources/warm-up/warm-up.ts';
 import type { QueueWaits } from './waiting.ts';
 import { followWeights } from './weights.ts';
 
@@ -120,7 +122,7 @@ export class Dispatcher implements RunningWork {
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
     this.#timer?.cancel();
     if (this.#running.size > 0) await this.#abandon();
-    await Promise.all([this.#app.shaping.stop(), this.#app.sources.stop(), this.#app.tls.stop()]);
+    await Promise.all([this.#app.shaping.stop(), this.#app.tls.stop()]);
   }
 
   async #settled(): Promise<void> {
@@ -279,7 +281,9 @@ export class Dispatcher implements RunningWork {
     const { db, clock, runId, log } = this.#app;
     const { site, take, with: queues, retriesOnly } = decision;
     const leasedUntil = leaseFrom(clock.elapsed());
-    const request = { now: clock.now(), runId, leasedUntil, site, take, queues, retriesOnly };
+    const now = clock.now();
+    const warmUp = this.#allowanceOf(site, now);
+    const request = { now, runId, leasedUntil, site, take, queues, retriesOnly, warmUp };
     try {
       const { deliveries, exhausted } = await db.commit(claimDeliveries, request);
       const mail = deliveries.map((delivery) => this.#addClaim(delivery, site));
@@ -289,6 +293,12 @@ export class Dispatcher implements RunningWork {
       log.error({ err: error, site }, 'mail could not be claimed');
       this.#tell({ kind: 'claim-failed', site });
     }
+  }
+
+  /** Returns the first attempts that the source of a site may make; null when it is warm. */
+  #allowanceOf(site: string, now: number): Allowance | null {
+    const route = this.#routes.get(site);
+    return route?.kind === 'hosts' && route.warmUp ? allowanceAt(route.warmUp, now) : null;
   }
 
   #addClaim(delivery: Delivery, site: string) {

@@ -57,7 +57,7 @@ export function startDelivering(
       share.count,
     ),
     receiveLocally,
-    sources: new Sources(app, share.count),
+    sources: new Sources(app),
     shaping,
     replies,
     tls: new DeliveryTls(app),

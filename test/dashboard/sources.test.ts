@@ -1,12 +1,12 @@
 /** The operator sees the sources of outgoing mail with what receivers find of them, and warms them up. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { addFirstAttempts } from '../../src/queue/sources/warm-up/store.ts';
 import { DAY_MS } from '../../src/system/clock.ts';
 import { logIn } from '../support/browser.ts';
 import { OUTBOUND, suspendProxy } from '../support/dashboard/delivery.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
+import { setFirstAttempts } from '../support/warm-ups.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
 const clock = createFakeClock(Date.UTC(2026, 2, 1, 12));
@@ -60,8 +60,12 @@ test('a warm-up is started, shows what was sent of the limit of each provider, a
   assert.match(operator.page.html, /No source is warmed up\./);
   await operator.submit('start', { source: 'two', curve: 'standard' });
   const day = Math.floor(clock.now() / DAY_MS);
-  const counts = [{ source: 'two', provider: 'google', day, firstAttempts: 1_049 }];
-  await app.db.commit(addFirstAttempts, { counts });
+  setFirstAttempts(testApp, {
+    source: 'two',
+    provider: 'google',
+    day,
+    firstAttempts: 1_049,
+  });
   const { html } = await operator.open('/operator/sources');
   assert.match(html, /<td>day 1 of 19<\/td>/);
   assert.match(html, /<h3>Warm-up of two<\/h3>/);

@@ -181,6 +181,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
     take,
     queues,
     retriesOnly: [],
+    warmUp: null,
   });
   const claimedAt = clock.elapsed();
   return deliveries.map((delivery, id) => ({

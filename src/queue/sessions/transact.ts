@@ -52,7 +52,6 @@ export async function transact(
   const { smtp } = session;
   if (!mayCarry(session, claim)) throw new Error('the session may not carry mail with such requirements');
   const { signature, secondSignature, content, returnPath } = await app.prepare(claim);
-  if (session.source) app.sources.countSent(session.source, session.peer.mx ?? '', claim.recipients);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
     recipients: claim.recipients.map((recipient) => recipient.address),

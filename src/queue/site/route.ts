@@ -15,6 +15,7 @@ import type { DeliveryQueueName } from '../queue-key.ts';
 import { hostNamesOf } from '../site-name.ts';
 import { type Hosts, type Source, siteFrom } from '../sources/source.ts';
 import type { Sources } from '../sources/sources.ts';
+import type { WarmUpPlace } from '../sources/warm-up/warm-up.ts';
 
 export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
@@ -33,6 +34,8 @@ export type Route =
       ttlMs: number;
       relay: Relay | null;
       source: Source | null;
+      /** The warm-up of the source at these hosts; null when it is warm. */
+      warmUp: WarmUpPlace | null;
       /** The source takes retries alone for so long; null while it takes all mail. */
       fullWarmUp: { forMs: number; reason: string } | null;
     }
@@ -89,7 +92,7 @@ export async function chooseWay(app: RoutingApp, queue: DeliveryQueueName): Prom
   // The TLS that a domain requires is part of the key, so that no session is shared by domains that require different things.
   const site = `${plan.site}${await policies.posture(plan.mxProof)}`;
   const ttlMs = Math.min(plan.ttlMs, await policies.ttlMs());
-  return { ...plan, site, ttlMs, relay: null, source: null, fullWarmUp: null };
+  return { ...plan, site, ttlMs, relay: null, source: null, warmUp: null, fullWarmUp: null };
 }
 
 /** The key contains spaces and the keys of other sites do not, so no two sites share a key. */
@@ -112,13 +115,13 @@ export async function fromSource(
   const choice = await app.sources.choose(queue, plan.hosts, isResting);
   switch (choice.kind) {
     case 'hosts': {
-      const { hosts, source } = choice;
+      const { hosts, source, warmUp } = choice;
       const site = source === null ? plan.site : siteFrom(plan.site, source);
       const fullWarmUp = choice.fullWarmUp && {
         forMs: Math.max(choice.fullWarmUp.until - app.clock.now(), 0),
         reason: choice.fullWarmUp.reason,
       };
-      return { ...plan, hosts, site, relay: null, source, fullWarmUp };
+      return { ...plan, hosts, site, relay: null, source, warmUp, fullWarmUp };
     }
     case 'wait':
       return { kind: 'wait', reason: choice.reason, forMs: SOURCE_WAIT_MS };
@@ -131,7 +134,7 @@ export async function fromSource(
 async function routeByRelay(app: PartApp, relay: Relay, domain: string): Promise<Route> {
   const plan = await planRelay(app, relay);
   const site = siteOfRelay(relay);
-  if (plan.kind === 'hosts') return { ...plan, site, relay, source: null, fullWarmUp: null };
+  if (plan.kind === 'hosts') return { ...plan, site, relay, source: null, warmUp: null, fullWarmUp: null };
   const reason = 'reason' in plan ? plan.reason : plan.kind;
   const unresolved = {
     kind: 'unresolved',

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryQueueName } from '../queue-key.ts';
 import { type Hosts, type Pool, reachableHosts, type Source } from './source.ts';
+import type { WarmUpPlace } from './warm-up/warm-up.ts';
 
 /** The knowledge of a source at present. */
 export type SourceState = {
@@ -13,6 +14,8 @@ export type SourceState = {
   usable: readonly string[];
   /** Reason why addresses are not usable for the moment; undefined when none is suspended. */
   suspended: string | undefined;
+  /** The warm-up of the source, with the provider of these hosts; null when it is warm. */
+  warmUp: WarmUpPlace | null;
   /** Time in Unix milliseconds from which the source takes first attempts at these hosts again; undefined while it takes them. */
   warmUpUntil: number | undefined;
   /** True while a back-off rule lets the source rest at these hosts. */
@@ -27,7 +30,13 @@ export type Choice =
    * `hosts` have the addresses that the source reaches. Without a source, the system chooses the address to connect from. With
    * `fullWarmUp`, the source takes retries alone.
    */
-  | { kind: 'hosts'; hosts: Hosts; source: Source | null; fullWarmUp: FullWarmUp | null }
+  | {
+      kind: 'hosts';
+      hosts: Hosts;
+      source: Source | null;
+      warmUp: WarmUpPlace | null;
+      fullWarmUp: FullWarmUp | null;
+    }
   /** Mail waits, because the pool has no source for it at present. */
   | { kind: 'wait'; reason: string }
   /** No source of the pool has an address of the family of the hosts. */
@@ -68,7 +77,8 @@ export function chooseSource(
   if (chosen) {
     const { source, state } = chosen;
     const fullWarmUp = willing.length > 0 ? null : findFullWarmUp(pool, ready);
-    return { kind: 'hosts', hosts: reachableHosts(hosts, state.usable), source, fullWarmUp };
+    const { warmUp } = state;
+    return { kind: 'hosts', hosts: reachableHosts(hosts, state.usable), source, warmUp, fullWarmUp };
   }
   const suspended = candidates.filter(({ state }) => state.suspended !== undefined);
   if (suspended.length > 0) {

@@ -20,7 +20,7 @@ import { type Proof, proveAddress } from './proof.ts';
 import { fingerprintOf, type Hosts, type Pool, type Source } from './source.ts';
 import { listOperatorSuspensions, listSuspensions, type Suspension, suspendAddresses } from './store.ts';
 import { OTHER_PROVIDER } from './warm-up/curves.ts';
-import { WarmUps } from './warm-up/warm-up.ts';
+import { fullUntil, readWarmUps } from './warm-up/warm-up.ts';
 
 /** Time for which an address stays suspended until it is probed, in milliseconds. Our own limit. */
 export const SUSPENDED_MS = 60_000;
@@ -35,15 +35,12 @@ type SourcesApp = Pick<PartApp, 'clock' | 'config' | 'db' | 'dial' | 'dns' | 'lo
 export class Sources {
   readonly #app: SourcesApp;
   readonly #pools: readonly Pool[];
-  readonly #warmUps: WarmUps;
   readonly #failures = new SourceFailures();
   readonly #proofs = createLru<string, { proof: Promise<Proof>; until: number }>(MAX_PROOFS);
 
-  /** `threads` is the number of delivery threads, which share what a source may send. */
-  constructor(app: SourcesApp, threads = 1) {
+  constructor(app: SourcesApp) {
     this.#app = app;
     this.#pools = configuredPools(app.config);
-    this.#warmUps = new WarmUps(app, threads);
   }
 
   /**
@@ -62,20 +59,21 @@ export class Sources {
         reason: `${queue.domain} gets mail over IPv4 alone, and its hosts have no such address`,
       };
     const pool = poolFor(this.#pools, queue);
-    if (!pool) return { kind: 'hosts', hosts, source: null, fullWarmUp: null };
+    if (!pool) return { kind: 'hosts', hosts, source: null, warmUp: null, fullWarmUp: null };
     const suspensions = await listSuspensions(this.#app.db.read);
     const byHand = await listOperatorSuspensions(this.#app.db.read);
-    const warmUps = await this.#warmUps.read();
+    const known = await readWarmUps(this.#app);
     const provider = providerOf(hosts.map(({ name }) => name));
     const states = new Map<Source, SourceState>();
     for (const source of pool.sources) {
-      const place = { source: source.name, provider };
-      const warmUpUntil = this.#warmUps.fullUntil(warmUps, place, queue.kind);
+      const started = known.warmUps.find((one) => one.source === source.name);
+      const warmUp = started ? { warmUp: started, provider } : null;
+      const warmUpUntil = warmUp ? fullUntil(known, warmUp, queue.kind) : undefined;
       const held = byHand.find((one) => one.source === source.name);
       const state = held
         ? { usable: [], suspended: byHandText(held) }
         : await this.#stateOf(source, suspensions);
-      states.set(source, { ...state, warmUpUntil, isResting: isResting(source) });
+      states.set(source, { ...state, warmUp, warmUpUntil, isResting: isResting(source) });
     }
     return chooseSource(pool, { queue: nameOf(queue), hosts }, (source) => states.get(source) ?? UNKNOWN);
   }
@@ -111,17 +109,6 @@ export class Sources {
     });
     asked.until = clock.elapsed() + (kind === 'unknown' ? UNANSWERED_PROOF_MS : PROOF_MS);
     return kind === 'proven';
-  }
-
-  /** Counts the first attempts among recipients whose mail leaves from the source to a host. */
-  countSent(source: Source, host: string, recipients: readonly { attempts: number }[]): void {
-    const first = recipients.filter(({ attempts }) => attempts === 1).length;
-    this.#warmUps.count({ source: source.name, provider: providerOf([host]) }, first);
-  }
-
-  /** Stores what was counted. */
-  stop(): Promise<void> {
-    return this.#warmUps.store();
   }
 
   /** Returns the dial that connects from the source. A failure of the source suspends it, and its queues are routed again. */
@@ -189,6 +176,7 @@ function byHandText({ reason }: { reason: string | null }): string {
 const UNKNOWN: SourceState = {
   usable: [],
   suspended: undefined,
+  warmUp: null,
   warmUpUntil: undefined,
   isResting: false,
 };

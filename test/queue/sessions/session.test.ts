@@ -50,6 +50,7 @@ async function openSite(
       ttlMs: 1,
       relay: null,
       source: null,
+      warmUp: null,
       fullWarmUp: null,
     },
     addresses: new Addresses(),

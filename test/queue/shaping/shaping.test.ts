@@ -96,7 +96,16 @@ test('a server that is none of a provider slows none of its mail down, whatever 
 test('the provider of a site is the same whichever of its hosts have an address', () => {
   const route = (site: string, ...names: string[]) => {
     const hosts = names.map((name) => ({ name, addresses: ['192.0.2.1'] }));
-    return shapedSite({ kind: 'hosts', site, hosts, ttlMs: 0, relay: null, source: null, fullWarmUp: null });
+    return shapedSite({
+      kind: 'hosts',
+      site,
+      hosts,
+      ttlMs: 0,
+      relay: null,
+      source: null,
+      warmUp: null,
+      fullWarmUp: null,
+    });
   };
   const key = 'mx1.google.com,mx2.google.com/mx.backup.example dnssec';
   assert.equal(providerOfSite(route(key, 'mx1.google.com')), undefined);

@@ -17,6 +17,7 @@ function pool(sources: Source[], more: Partial<Pool> = {}): Pool {
 const allOf = ({ addresses }: Source): SourceState => ({
   usable: addresses,
   suspended: undefined,
+  warmUp: null,
   warmUpUntil: undefined,
   isResting: false,
 });

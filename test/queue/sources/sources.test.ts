@@ -12,7 +12,6 @@ import { probeSources } from '../../../src/queue/sources/recover.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { listSuspensions, resumeAddresses } from '../../../src/queue/sources/store.ts';
 import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
-import { addFirstAttempts } from '../../../src/queue/sources/warm-up/store.ts';
 import { dayOf } from '../../../src/queue/sources/warm-up/warm-up.ts';
 import { startDelivering } from '../../../src/queue/worker.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -21,6 +20,7 @@ import { dialLoopback } from '../../support/loopback.ts';
 import { type SocksScript, startSocksServer } from '../../support/socks-server.ts';
 import { noReceiver } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { setFirstAttempts } from '../../support/warm-ups.ts';
 import { openWorld } from './world.ts';
 
 const closing = closeAfterTests();
@@ -78,9 +78,8 @@ test('first attempts that leave from a source that is warmed up are counted', as
   await world.accept('y@c.example');
   await world.accept('z@c.example');
   await world.deliverFrom([A]);
-  await world.clock.advance(1_000);
-  const sent = async () => (await listSources(app))[0]?.warmUp?.providers;
-  await waitUntil(async () => (await sent())?.at(-1)?.firstAttempts === 2);
+  const [shown] = await listSources(app);
+  assert.equal(shown?.warmUp?.providers.at(-1)?.firstAttempts, 2);
   await endWarmUp(app, 'a');
 });
 
@@ -91,8 +90,7 @@ test('while a warm-up takes no more first attempts, retries leave and only new m
   world.answers.clear();
   await beginWarmUp(app, 'a', 'careful');
   const day = dayOf(world.clock.now());
-  const counts = [{ source: 'a', provider: 'other', day, firstAttempts: 20 }];
-  await app.db.commit(addFirstAttempts, { counts });
+  setFirstAttempts(world, { source: 'a', provider: 'other', day, firstAttempts: 20 });
   const waiting = await world.accept('y@c.example');
   let claims = 0;
   const commit: typeof app.db.commit = (write, input) => {

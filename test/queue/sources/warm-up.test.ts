@@ -3,21 +3,19 @@ import { beforeEach, test } from 'node:test';
 import { DataTableError } from '../../../src/config/data-table.ts';
 import type { ConfiguredSource } from '../../../src/config/sources.ts';
 import { listSources } from '../../../src/queue/sources/list.ts';
-import type { Source } from '../../../src/queue/sources/source.ts';
 import { Sources } from '../../../src/queue/sources/sources.ts';
 import { capOn, lengthOf, packagedCurves, parseCurves } from '../../../src/queue/sources/warm-up/curves.ts';
 import { beginWarmUp, endWarmUp } from '../../../src/queue/sources/warm-up/operate.ts';
-import { addFirstAttempts } from '../../../src/queue/sources/warm-up/store.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
-import { createLog } from '../../../src/system/log.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+import { setFirstAttempts } from '../../support/warm-ups.ts';
 
 const closing = closeAfterTests();
 const clock = createFakeClock(Date.parse('2026-03-01T22:00:00.000Z'));
-const { app: opened } = closing(await openTestApp({ system: { clock } }));
+const testApp = closing(await openTestApp({ system: { clock } }));
+const { app: opened } = testApp;
 
 const GOOGLE = [{ name: 'aspmx.l.google.com', addresses: ['192.0.2.25'] }];
 const SMALL = [{ name: 'mx.small.example', addresses: ['192.0.2.26'] }];
@@ -33,9 +31,8 @@ const appWith = (sources: ConfiguredSource[]) => ({
 const app = appWith(configured);
 const alone = appWith(configured.slice(0, 1));
 
-/** Stores what earlier tests have counted, and forgets it. */
+/** Forgets what earlier tests have counted. */
 beforeEach(async () => {
-  await clock.advance(1_000);
   await endWarmUp(app, 'cold').catch(() => {});
 });
 
@@ -51,14 +48,14 @@ async function choose(
   return choice.fullWarmUp ?? choice.source?.name;
 }
 
-const COLD: Source = {
-  name: 'cold',
-  addresses: ['192.0.2.1'],
-  ehlo: 'mx.postrider.example',
-  ipv6: 'proven',
-  way: { kind: 'address' },
-};
-const first = (count: number) => Array.from({ length: count }, () => ({ attempts: 1 }));
+/** Sets what has left for a provider today. */
+const setSent = (firstAttempts: number, provider = 'google') =>
+  setFirstAttempts(testApp, {
+    source: 'cold',
+    provider,
+    day: Math.floor(clock.now() / DAY_MS),
+    firstAttempts,
+  });
 
 test('a source that is warmed up takes the first attempts of its day, and warm sources of its pool take the others', async () => {
   const sources = new Sources(app);
@@ -90,133 +87,48 @@ test('a source that is warmed up takes the first attempts of its day, and warm s
   };
   await beginWarmUp(app, 'cold');
   assert.equal(await nameFor(), 'cold');
-  sources.countSent(COLD, 'aspmx.l.google.com', first(49));
+  setSent(49);
   assert.equal(await nameFor(), 'cold');
-  let routed = 0;
-  const end = app.wakeups.listen('outbound-routes', () => routed++);
-  sources.countSent(COLD, 'alt1.aspmx.l.google.com', first(1));
-  end();
-  assert.equal(routed, 1, 'queues are routed again at once');
+  setSent(50);
   assert.equal(await nameFor(), 'warm');
   await clock.advance(2 * 3_600_000);
   assert.equal(await nameFor(), 'cold', 'the next day begins at midnight UTC');
 });
 
-test('retries are not counted, and each provider has a number of its own', async () => {
+test('each provider has a number of its own, and only retries leave until the next day when no source of the pool takes more', async () => {
   const sources = new Sources(alone);
   await beginWarmUp(alone, 'cold');
   assert.equal(await choose(sources), 'cold');
-  sources.countSent(COLD, 'aspmx.l.google.com', [{ attempts: 2 }, ...first(49), { attempts: 7 }]);
-  assert.equal(await choose(sources), 'cold');
-  sources.countSent(COLD, 'aspmx.l.google.com', first(1));
-  assert.notEqual(await choose(sources), 'cold');
-  assert.equal(await choose(sources, SMALL), 'cold');
-  const [shown] = await listSources(alone);
-  assert.equal(shown?.warmUp?.day, 1);
-});
-
-test('transactional mail waits last, and only retries leave until the next day when no source of the pool takes more', async () => {
-  const sources = new Sources(alone);
-  await beginWarmUp(alone, 'cold');
-  assert.equal(await choose(sources, GOOGLE, 'broadcast'), 'cold');
-  let routed = 0;
-  const end = app.wakeups.listen('outbound-routes', () => routed++);
-  sources.countSent(COLD, 'aspmx.l.google.com', first(40));
-  end();
-  assert.equal(routed, 1, 'queues are routed again when the part of broadcasts is used up');
-  assert.notEqual(await choose(sources, GOOGLE, 'broadcast'), 'cold');
-  assert.equal(await choose(sources, GOOGLE), 'cold');
-  sources.countSent(COLD, 'aspmx.l.google.com', first(10));
+  setSent(50);
   const nextDay = (Math.floor(clock.now() / DAY_MS) + 1) * DAY_MS;
   assert.deepEqual(await choose(sources), {
     until: nextDay,
     reason:
       'all sources of the pool "all" have sent as many first attempts as their warm-up allows for today',
   });
+  assert.equal(await choose(sources, SMALL), 'cold');
+  const [shown] = await listSources(alone);
+  assert.equal(shown?.warmUp?.day, 1);
+  assert.deepEqual(
+    shown?.warmUp?.providers.find(({ provider }) => provider === 'google'),
+    { provider: 'google', firstAttempts: 50, cap: 50 },
+  );
 });
 
-test('what was sent is stored together, and a restart knows it', async () => {
+test('the last fifth of a day is left to transactional mail', async () => {
   const sources = new Sources(alone);
   await beginWarmUp(alone, 'cold');
-  await choose(sources);
-  for (let sent = 0; sent < 50; sent++) sources.countSent(COLD, 'aspmx.l.google.com', first(1));
-  const sentToday = async () =>
-    (await listSources(alone))[0]?.warmUp?.providers.find(({ provider }) => provider === 'google')
-      ?.firstAttempts;
-  assert.notEqual(await choose(sources), 'cold');
-  assert.equal(await sentToday(), undefined, 'nothing is stored for each message');
-  await clock.advance(1_000);
-  await waitUntil(async () => (await sentToday()) === 50);
-  assert.notEqual(await choose(new Sources(alone)), 'cold');
-});
-
-test('a stop stores what was counted, and counts go on after the clock was set back by a day', async () => {
-  const sources = new Sources(alone);
-  await beginWarmUp(alone, 'cold');
-  const [sent, today] = [20, Math.floor(clock.now() / DAY_MS)];
-  await alone.db.commit(addFirstAttempts, {
-    counts: [{ source: 'cold', provider: 'google', day: today + 1, firstAttempts: 5 }],
-  });
-  await choose(sources);
-  sources.countSent(COLD, 'aspmx.l.google.com', first(sent));
-  await sources.stop();
-  const [shown] = await listSources(alone);
-  assert.equal(shown?.warmUp?.providers.find(({ provider }) => provider === 'google')?.firstAttempts, sent);
-});
-
-test('counts that cannot be stored, because the disk is full, are stored later', async () => {
-  let isFull = true;
-  const commit: typeof alone.db.commit = async (write, input) => {
-    if (isFull) throw new Error('The disk is full');
-    return alone.db.commit(write, input);
-  };
-  const sources = new Sources({
-    ...alone,
-    log: createLog('silent'),
-    db: { ...alone.db, read: alone.db.read, commit },
-  });
-  await beginWarmUp(alone, 'cold');
-  await choose(sources);
-  sources.countSent(COLD, 'aspmx.l.google.com', first(30));
-  await clock.advance(1_000);
-  sources.countSent(COLD, 'aspmx.l.google.com', first(20));
-  assert.notEqual(await choose(sources), 'cold');
-  isFull = false;
-  await clock.advance(1_000);
-  const sentToday = async () =>
-    (await listSources(alone))[0]?.warmUp?.providers.find(({ provider }) => provider === 'google')
-      ?.firstAttempts;
-  await waitUntil(async () => (await sentToday()) === 50);
-});
-
-test('delivery threads divide the number of the day of receivers that all of them send to, and whatever each does, it is not exceeded', async () => {
-  await beginWarmUp(alone, 'cold');
-  const [one, other] = [new Sources(alone, 2), new Sources(alone, 2)];
-  /** Sends single first attempts until the source takes no more, and returns their number. */
-  const exhaust = async (sources: Sources, hosts: typeof SMALL, most = 1_000) => {
-    let sent = 0;
-    while (sent < most && (await choose(sources, hosts)) === 'cold') {
-      sources.countSent(COLD, hosts[0]?.name ?? '', first(1));
-      sent++;
-    }
-    return sent;
-  };
-  const [shown] = await listSources(alone);
-  const cap = shown?.warmUp?.providers.find(({ provider }) => provider === 'other')?.cap ?? 0;
-  assert.equal(await exhaust(one, SMALL, 10), 10);
-  await one.stop();
-  const restarted = new Sources(alone, 2);
-  const [rest, its] = [await exhaust(one, SMALL), await exhaust(restarted, SMALL)];
-  assert.equal(rest, cap / 2 - 10, 'its half');
-  assert.equal(its, Math.floor((cap - 10) / 2), 'half of what was left when it began');
-  assert.equal(await exhaust(other, GOOGLE), cap, 'a provider is served by one thread');
+  setSent(39);
+  assert.equal(await choose(sources, GOOGLE, 'broadcast'), 'cold');
+  setSent(40);
+  assert.notEqual(await choose(sources, GOOGLE, 'broadcast'), 'cold');
+  assert.equal(await choose(sources), 'cold');
 });
 
 test('a source is warm after the last day of its curve, and as soon as the operator ends its warm-up', async () => {
   const sources = new Sources(alone);
   await beginWarmUp(alone, 'cold', 'careful');
-  await choose(sources);
-  sources.countSent(COLD, 'aspmx.l.google.com', first(20));
+  setSent(20);
   assert.notEqual(await choose(sources), 'cold');
   await endWarmUp(alone, 'cold');
   assert.equal(await choose(sources), 'cold');

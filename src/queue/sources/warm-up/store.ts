@@ -22,17 +22,18 @@ export const stopWarmUp = defineWrite(
   },
 );
 
-/** Adds to the counts of a day. Counts of another day end with the first of this one, also when the clock was set back meanwhile. */
-export const addFirstAttempts = defineWrite(
-  'sources.addFirstAttempts',
-  async (tx, { counts }: { counts: readonly FirstAttempts[] }): Promise<void> => {
-    for (const { source, provider, day, firstAttempts } of counts) {
-      const before = await findRow(tx, 'sourceWarmUpCounts', { source, provider });
-      const sum = (before?.day === day ? before.firstAttempts : 0) + firstAttempts;
-      await putRow(tx, 'sourceWarmUpCounts', { source, provider, day, firstAttempts: sum });
-    }
-  },
-);
+type Place = Pick<FirstAttempts, 'source' | 'provider' | 'day'>;
+
+/** Returns the number of first attempts on a day. */
+export async function countOn(tx: Tx, { source, provider, day }: Place): Promise<number> {
+  const counted = await findRow(tx, 'sourceWarmUpCounts', { source, provider });
+  return counted?.day === day ? counted.firstAttempts : 0;
+}
+
+/** Sets the number of first attempts on a day. That of another day ends, also when the clock was set back meanwhile. */
+export async function putCount(tx: Tx, count: FirstAttempts): Promise<void> {
+  await putRow(tx, 'sourceWarmUpCounts', count);
+}
 
 /** Returns the warm-ups of all sources. */
 export function listWarmUps(tx: Tx): Promise<WarmUp[]> {
