@@ -28,7 +28,6 @@ import type { Sites } from './shaping/site-calls.ts';
 import { waitsOf } from './shaping/waiting-at.ts';
 import type { Route } from './site/route.ts';
 import { createSites } from './sites.ts';
-import type { Allowance } from './sources/warm-up/allowance.ts';
 import { allowanceAt } from './sources/warm-up/warm-up.ts';
 import type { QueueWaits } from './waiting.ts';
 import { followWeights } from './weights.ts';
@@ -282,7 +281,8 @@ export class Dispatcher implements RunningWork {
     const { site, take, with: queues, retriesOnly } = decision;
     const leasedUntil = leaseFrom(clock.elapsed());
     const now = clock.now();
-    const warmUp = this.#allowanceOf(site, now);
+    const route = this.#routes.get(site);
+    const warmUp = route?.kind === 'hosts' ? allowanceAt(route.warmUp, now) : null;
     const request = { now, runId, leasedUntil, site, take, queues, retriesOnly, warmUp };
     try {
       const { deliveries, exhausted } = await db.commit(claimDeliveries, request);
@@ -293,12 +293,6 @@ export class Dispatcher implements RunningWork {
       log.error({ err: error, site }, 'mail could not be claimed');
       this.#tell({ kind: 'claim-failed', site });
     }
-  }
-
-  /** Returns the first attempts that the source of a site may make; null when it is warm. */
-  #allowanceOf(site: string, now: number): Allowance | null {
-    const route = this.#routes.get(site);
-    return route?.kind === 'hosts' && route.warmUp ? allowanceAt(route.warmUp, now) : null;
   }
 
   #addClaim(delivery: Delivery, site: string) {

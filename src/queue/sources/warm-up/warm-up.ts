@@ -20,7 +20,9 @@ export async function readWarmUps({ clock, db }: Pick<PartApp, 'clock' | 'db'>):
 }
 
 /** Returns the allowance of a place on the day of this time; null when the source is warm there. */
-export function allowanceAt({ warmUp, provider }: WarmUpPlace, now: number): Allowance | null {
+export function allowanceAt(place: WarmUpPlace | null, now: number): Allowance | null {
+  if (!place) return null;
+  const { warmUp, provider } = place;
   const cap = capOf(warmUp, provider, now);
   return cap === undefined ? null : { source: warmUp.source, provider, day: dayOf(now), cap };
 }
