@@ -61,7 +61,9 @@ export function transmissionOf(mail: Mail, transmission: number): Transmission {
     'Content-Type: multipart/mixed; boundary="part"',
   ];
   const bytes = [...header, '', ...bodyOf(mail), ''].join('\r\n');
-  return { name, from, to, bytes };
+  // The writer is told of the failure alone, also when a slow machine needs more than the half hour after which delays are reported.
+  const wishes = mail.kind === 'refused' ? ' NOTIFY=FAILURE' : '';
+  return { name, from, to, wishes, bytes };
 }
 
 function writerOf(kind: MailKind): string {
