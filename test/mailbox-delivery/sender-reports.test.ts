@@ -235,8 +235,10 @@ test('a script that refuses mail reports it as the sender asks', async () => {
   assert.match(refusal, /\r\nAction: failed\r\nStatus: 5\.7\.1\r\n/);
   assert.match(refusal, /\r\nOriginal-Envelope-Id: QQ1\r\n/);
   assert.match(refusal, /The body/);
-  await refusalOf(SUCCESS);
-  assert.deepEqual(await saidBy(), [`delivered 2.0.0 ${other.address}`]);
+  for (const dsn of [SUCCESS, { rcpt: 'NOTIFY=SUCCESS' }]) {
+    await refusalOf(dsn);
+    assert.deepEqual(await saidBy(), [`delivered 2.0.0 ${other.address}`], dsn.rcpt);
+  }
 });
 
 test('mail for a mailbox that is deleted has failed, and its sender is told unless it wants not to be', async () => {

@@ -177,8 +177,9 @@ function filingsOf({ plan, built }: Settled): readonly Filing[] {
  * address alone, has a report of its own. One that the scripts discard counts as delivered: nobody learns of it (RFC 5228 section 4.4).
  */
 function reportOf({ message, named }: ScriptedDelivery, settled: Settled): SenderReportAction | undefined {
-  const { built } = settled;
-  if (message.reportsDelivery === 0 || built.some(({ kind }) => kind === 'reject')) return undefined;
+  const { plan, built } = settled;
+  // A refusal has no report when its sender wants to hear of deliveries alone.
+  if (message.reportsDelivery === 0 || plan.outgoing.some(({ kind }) => kind === 'reject')) return undefined;
   const redirects = countRedirects(built);
   if (redirects === 0 || filingsOf(settled).length > 0) return 'delivered';
   if (redirects > 1) return 'expanded';
