@@ -33,14 +33,16 @@ type DeliveryOptions = {
  */
 export async function deliver(app: DeliveryApp, claim: Claim, options: DeliveryOptions): Promise<void> {
   app.crashPoint('claim-after-commit');
+  const begunAt = app.clock.elapsed();
   const attempt = await attemptDelivery(app, claim, options).catch((error) =>
     internalFailure(app, claim, error),
   );
   if (attempt.kind === 'released') return;
   // Another session adds to the conversation of what is put back, so it is written first.
   const conversation = describeConversation(claim, attempt);
+  const durationMs = attempt.transactionMs ?? Math.round(app.clock.elapsed() - begunAt);
   if (attempt.undecided) options.putBack(attempt.undecided);
-  if (attempt.verdicts.size > 0) await settleClaim(app, claim, { ...attempt, conversation });
+  if (attempt.verdicts.size > 0) await settleClaim(app, claim, { ...attempt, durationMs, conversation });
 }
 
 async function attemptDelivery(
@@ -143,10 +145,11 @@ function describeConversation({ conversation }: Claim, { verdicts }: Evaluated):
 async function settleClaim(
   app: DeliveryApp,
   claim: Claim,
-  { verdicts, signature, durationMs, conversation }: Evaluated & Pick<Settlement, 'conversation'>,
+  attempt: Evaluated & Pick<Settlement, 'conversation' | 'durationMs'>,
 ): Promise<void> {
   const now = app.clock.now();
   const { message } = claim;
+  const { verdicts, signature, durationMs, transactionMs, conversation } = attempt;
   const settlement = {
     messageId: message.id,
     site: claim.site,
@@ -171,7 +174,7 @@ async function settleClaim(
   if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');
   for (const result of settlement.results) {
     if (!settled.has(result.recipientId)) continue;
-    app.monitor.observe(result.verdict.outcome, durationMs);
+    app.monitor.observe(result.verdict.outcome, transactionMs ?? 0);
     if (app.trace.isWatched) showOutcome(app, claim, result);
     logSettled(app, claim, { settlement, result });
   }

@@ -56,8 +56,8 @@ export class DeliveryMonitor {
     this.#counters.parts.observe({ part }, durationMs / MS_PER_SECOND);
   }
 
-  /** Notes the outcome of an attempt for one recipient. `durationMs` is the time of its transaction, 0 when there was none. */
-  observe({ kind, report }: FinalOutcome, durationMs: number): void {
+  /** Notes the outcome of an attempt for one recipient. `transactionMs` is the time of its transaction, 0 when there was none. */
+  observe({ kind, report }: FinalOutcome, transactionMs: number): void {
     const { mx, phase, smtpCode, tls, fact } = report;
     if (phase === 'simulated') return;
     const { attempts, goodbyes, dnsFailures, sessions, duration } = this.#counters;
@@ -65,7 +65,7 @@ export class DeliveryMonitor {
     attempts.inc({ outcome: kind, phase, provider });
     if (smtpCode === 421) goodbyes.inc({ provider });
     if (mx !== null) sessions.inc({ tls: tls ?? 'none' });
-    if (durationMs > 0) duration.observe({ provider }, durationMs / MS_PER_SECOND);
+    if (transactionMs > 0) duration.observe({ provider }, transactionMs / MS_PER_SECOND);
     if (fact === 'dns') {
       dnsFailures.inc();
       this.#dnsFailures++;

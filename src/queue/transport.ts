@@ -16,7 +16,8 @@ export type Attempt =
       undecided: Claim | undefined;
       /** Header fields that were sent before the stored message; null when nothing was sent. */
       signature: string | null;
-      durationMs: number;
+      /** Time of the transaction in milliseconds; null when the attempt ended before there was one. */
+      transactionMs: number | null;
     }
   /** The daemon stops before anything was sent. The dispatcher releases the recipients in one write. */
   | { kind: 'released' };
@@ -36,7 +37,7 @@ export type Transport = {
   /** Time in milliseconds that the session may wait for more mail. */
   readonly idleMs: number;
   /** Makes the transport ready for the claim. Returns what becomes of the claim when that is not possible. */
-  open(claim: Claim): Promise<Attempt | undefined>;
+  open(claim: Claim): Promise<Evaluated | undefined>;
   /**
    * Sends the claim. The transport has been opened for it. `onReady` is called when the session can begin the next
    * claim before this one has ended. `mayEnd` resolves when the end of the message may be sent.
@@ -53,7 +54,7 @@ export type Transport = {
 /** Returns the attempt of a claim whose outcome is known without sending anything. */
 export function notSent(claim: Claim, outcome: Outcome): Evaluated {
   const verdicts = verdictForAll(claim, outcome);
-  return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+  return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, transactionMs: null };
 }
 
 /**
@@ -65,5 +66,5 @@ export const MAX_TRIES = 8;
 /** Returns the attempt of a claim that another session is to try. */
 export function putBack(claim: Claim): Evaluated {
   const undecided = { ...claim, tries: claim.tries + 1 };
-  return { kind: 'evaluated', verdicts: new Map(), undecided, signature: null, durationMs: 0 };
+  return { kind: 'evaluated', verdicts: new Map(), undecided, signature: null, transactionMs: null };
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
-import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
+import { deliver } from '../../src/queue/deliver.ts';
+import { NO_REPORT, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import { Addresses } from '../../src/queue/sessions/addresses.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
 import { simulateDelivery } from '../../src/queue/sessions/decided-transport.ts';
@@ -67,7 +68,7 @@ async function sendToLoopback(spool: Spool, claim: Claim): Promise<Attempt> {
   const app = deliveryAppOf(spool.app);
   const transacted = await transact(app, session, { claim, isFirst: true, onReady() {}, isPressed });
   session.smtp.close();
-  return { kind: 'evaluated', durationMs: 0, ...transacted };
+  return { kind: 'evaluated', transactionMs: 0, ...transacted };
 }
 
 const openSink = async () => closing(await startSmtpSink({ keepRaw: true }));
@@ -277,6 +278,39 @@ test('an attempt whose lease belongs to another start no longer changes anything
     ],
   });
   assert.equal((await spool.email(id)).status, 'sent');
+});
+
+test('an attempt without a transaction took as long as it did, and one with a transaction the time of that', async () => {
+  const spool = closing(await openSpool());
+  const { app, clock } = spool;
+  const DEFERRED = {
+    kind: 'deferred',
+    report: { ...NO_REPORT, phase: 'connect', text: 'no answer' },
+  } as const;
+  const connectInVain = async (claim: Claim) => {
+    await clock.advance(30_000);
+    return notSent(claim, DEFERRED);
+  };
+  const transactFast = async (claim: Claim): Promise<Attempt> => {
+    await clock.advance(2_000);
+    return { ...attemptWith(verdictForAll(claim, DEFERRED)), transactionMs: 40 };
+  };
+  const fail = async () => {
+    await clock.advance(3_000);
+    throw new AppError('unavailable', 'the threads are busy');
+  };
+  for (const [open, transact, tookMs] of [
+    [connectInVain, fail, 30_000],
+    [async () => undefined, transactFast, 40],
+    [async () => undefined, fail, 3_000],
+  ] as const) {
+    const id = await spool.accept('bob@rcpt.example');
+    const [claim = assert.fail()] = await spool.claim();
+    await deliver(deliveryAppOf(app), claim, { transport: { open, transact }, onReady() {}, putBack() {} });
+    const attempts = app.db.read.selectFrom('attempts').select('durationMs');
+    const attempt = await attempts.where('messageId', '=', id).execute();
+    assert.deepEqual(attempt, [{ durationMs: tookMs }]);
+  }
 });
 
 test('a resend after a crash is byte-identical', async () => {

@@ -21,7 +21,7 @@ import { packagedReplies, type Replies } from '../../src/queue/outcome/replies/r
 import { createClaimPreparer } from '../../src/queue/prepare.ts';
 import { Shaping } from '../../src/queue/shaping/shaping.ts';
 import { Sources } from '../../src/queue/sources/sources.ts';
-import type { Attempt } from '../../src/queue/transport.ts';
+import type { Attempt, Evaluated } from '../../src/queue/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import type { Work } from '../../src/system/worker.ts';
@@ -221,8 +221,8 @@ export function deliverBy(
 export function attemptWith(
   verdicts: ReadonlyMap<`rcp_${string}`, Verdict>,
   signature: string | null = null,
-): Attempt {
-  return { kind: 'evaluated', verdicts, undecided: undefined, signature, durationMs: 0 };
+): Evaluated {
+  return { kind: 'evaluated', verdicts, undecided: undefined, signature, transactionMs: 0 };
 }
 
 /** Time after which all recovered mail is due, because its due times are spread over a shorter time. */

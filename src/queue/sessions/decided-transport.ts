@@ -29,7 +29,7 @@ export function createDecidedTransport(
     async transact(claim) {
       const verdicts = await decide(claim);
       report({ kind: 'accepted' });
-      return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+      return { kind: 'evaluated', verdicts, undecided: undefined, signature: null, transactionMs: 0 };
     },
     closeWhenFull: async () => {},
     close: async () => {},

@@ -63,7 +63,7 @@ async function handOver(
     verdicts,
     undecided: undefined,
     signature,
-    durationMs: Math.round(now - startedAt),
+    transactionMs: Math.round(now - startedAt),
   };
 }
 

@@ -8,7 +8,15 @@ import type { Connection } from '../connection.ts';
 import type { DeliveryApp } from '../delivery-app.ts';
 import { cleanReport, type Outcome } from '../outcome/outcome.ts';
 import type { Route } from '../site/route.ts';
-import { type Attempt, MAX_TRIES, type MayEnd, notSent, putBack, type Transport } from '../transport.ts';
+import {
+  type Attempt,
+  type Evaluated,
+  MAX_TRIES,
+  type MayEnd,
+  notSent,
+  putBack,
+  type Transport,
+} from '../transport.ts';
 import { connect, hasBrokenOff, type OpenSession } from './connect.ts';
 import { mayCarry } from './requirements.ts';
 import type { SessionContext } from './session-context.ts';
@@ -63,7 +71,7 @@ export class SmtpTransport implements Transport {
    * Connects unless a connection is open that may carry the mail. A site that says goodbye while others of its connections work
    * takes no more of them, and one of these carries the mail.
    */
-  async open(claim: Claim): Promise<Attempt | undefined> {
+  async open(claim: Claim): Promise<Evaluated | undefined> {
     if (this.#session && !(this.isConnected && this.#mayCarry(claim))) await this.#quit();
     if (this.#session) {
       claim.conversation.push(...this.#session.opening);
@@ -147,7 +155,7 @@ export class SmtpTransport implements Transport {
     // When the site rests from now on, no other session is there for the mail.
     const { verdicts, undecided } =
       hostBrokeOff && this.#context.isResting() ? decideBy(hostBrokeOff, transacted) : transacted;
-    return { kind: 'evaluated', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
+    return { kind: 'evaluated', verdicts, undecided, signature, transactionMs: Math.round(now - startedAt) };
   }
 
   /**
@@ -189,7 +197,7 @@ export class SmtpTransport implements Transport {
 }
 
 /** Returns the attempt of a claim whose connection was cut while it was opened. Another session tries another address. */
-function passOn(claim: Claim, outcome: Outcome, { address }: Connection): Attempt {
+function passOn(claim: Claim, outcome: Outcome, { address }: Connection): Evaluated {
   if (claim.tries >= MAX_TRIES) return notSent(claim, outcome);
   return putBack({ ...claim, brokenOff: brokenOffAt(claim, address, outcome) });
 }

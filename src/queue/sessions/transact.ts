@@ -17,7 +17,7 @@ import type { OpenSession } from './connect.ts';
 import { crashOn } from './connect.ts';
 import { mayCarry, passesRequireTls } from './requirements.ts';
 
-export type Transacted = Omit<Evaluated, 'kind' | 'durationMs'> & {
+export type Transacted = Omit<Evaluated, 'kind' | 'transactionMs'> & {
   /**
    * The outcome of a peer that broke off in the middle of this delivery. Another host of the site is then the better
    * choice; where there is none, this is the outcome.
