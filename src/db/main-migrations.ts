@@ -18,7 +18,7 @@ import { SOURCES } from './main-migrations-of-sources.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
 import { TLS_POLICIES, TLS_REPORT_DESTINATIONS } from './main-migrations-of-tls-policies.ts';
 import { WEBHOOK_FORMATS } from './main-migrations-of-webhook-formats.ts';
-import { WEIGHTS_OF_PLANS } from './main-migrations-of-weights.ts';
+import { INDEX_OF_PLANS, WEIGHTS_OF_PLANS } from './main-migrations-of-weights.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
 import type { Migration } from './migrate.ts';
 
@@ -349,4 +349,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   MATCHES_AND_SUSPENSIONS,
   INDEX_OF_RETRIES,
   WEIGHTS_OF_PLANS,
+  INDEX_OF_PLANS,
 ];

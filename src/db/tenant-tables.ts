@@ -45,6 +45,8 @@ export const tenants = table({
   status: initially('active', text<TenantStatus>()),
 }).indexedBy({
   tenantsInactive: "(id) WHERE status <> 'active'",
+  // `listWeights` (tenants/store.ts).
+  tenantsOfPlan: '(plan)',
 });
 export type TenantRow = Row<typeof tenants>;
 

@@ -1,4 +1,4 @@
-/** Reads the weights of tenants (tenants/store.ts) at start, and when plans or tenants have changed. */
+/** Reads the weights of tenants (tenants/store.ts) at start, and when the operator has changed plans, or those of tenants. */
 import type { Timer } from '../system/clock.ts';
 import { listWeights } from '../tenants/store.ts';
 import type { QueryingApp } from '../thread-app.ts';
@@ -11,7 +11,7 @@ type WeightsApp = Pick<QueryingApp, 'db' | 'clock' | 'log' | 'wakeups'>;
 /** Calls the listener with the weights, now and after each change. Returns a function that ends this. */
 export function followWeights(app: WeightsApp, listener: (weights: Weights) => void): () => void {
   const reader = new WeightsReader(app, listener);
-  const unsubscribe = app.wakeups.listen('tenants', () => reader.read());
+  const unsubscribe = app.wakeups.listen('plans', () => reader.read());
   reader.read();
   return () => {
     unsubscribe();
@@ -50,7 +50,7 @@ class WeightsReader {
     try {
       while (this.#isStale && !this.#isStopped) {
         this.#isStale = false;
-        const weights = await listWeights(this.#app.db.read);
+        const weights = await this.#app.db.query(listWeights, undefined);
         if (!this.#isStopped) this.#listener(weights);
       }
     } catch (error) {

@@ -48,14 +48,15 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
     const { name, plan } = body;
     const tenant = { id: newId('ten', now), name, plan, createdAt: now };
     const row = await app.db.commit(insertTenant, tenant);
-    app.wakeups.notify('tenants');
+    tellOfPlans(app);
     return showTenant(row);
   });
   server.get<{ Querystring: TenantQuery }>(
     '/tenants',
     { schema: { querystring: tenantQuery } },
     async ({ query }) => {
-      if (query.limit === undefined) return (await listTenants(app.db.read)).map(showTenant);
+      if (query.limit === undefined)
+        return (await listTenants(app.db.read, query.ids?.split(','))).map(showTenant);
       const request = { ...pageRequest(query, 'ten'), name: query.name };
       return listEnvelope(query, await app.db.query(listTenantPage, request), showTenant);
     },
@@ -68,7 +69,7 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
     { schema: { body: tenantChangeSchema } },
     async ({ params, body }) => {
       const row = await app.db.commit(setTenantPlan, { tenant: params.tenant, plan: body.plan });
-      app.wakeups.notify('tenants');
+      tellOfPlans(app);
       return showTenant(row);
     },
   );
@@ -76,11 +77,17 @@ export function registerTenantAdmin(server: FastifyInstance, app: App): void {
     const { name, monthlyEmails, requestsPerSecond, storedMegabytes, weight } = body;
     const limits = { monthlyEmails, requestsPerSecond, storedMegabytes, weight };
     const row = await app.db.commit(upsertPlan, { name, ...limits, createdAt: app.clock.now() });
-    app.wakeups.notify('tenants');
+    tellOfPlans(app);
     return showPlan(row);
   });
   server.get('/plans', async () => (await listPlans(app.db.read)).map(showPlan));
   registerKeyAdmin(server, app);
+}
+
+/** Has the plans of tenants read again: the limits of their keys, and the weights of their mail. */
+function tellOfPlans({ wakeups }: Pick<App, 'wakeups'>): void {
+  wakeups.notify('tenants');
+  wakeups.notify('plans');
 }
 
 function registerKeyAdmin(server: FastifyInstance, app: App): void {

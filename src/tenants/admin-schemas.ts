@@ -10,11 +10,17 @@ const name = keyName;
 export const newTenantSchema = Type.Object({ name, plan: Type.String({ default: 'unlimited' }) });
 export type NewTenant = Static<typeof newTenantSchema>;
 
-/** Maximum number of tenants on a page. */
+/** Maximum number of tenants on a page, and of those that are asked for by their ids. */
 const MAX_TENANTS = 100;
 
-/** With `limit`, the answer is a page, the newest first; without it, all tenants. `name` selects those of a page whose name contains it. */
+/**
+ * With `limit`, the answer is a page, the newest first; without it, all tenants, or those with one of the `ids`, which commas separate. `name`
+ * selects those of a page whose name contains it.
+ */
 export const tenantQuery = Type.Object({
+  ids: Type.Optional(
+    Type.String({ pattern: `^ten_[0-9a-z]{1,30}(,ten_[0-9a-z]{1,30}){0,${MAX_TENANTS - 1}}$` }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_TENANTS })),
   startingAfter: Type.Optional(Type.String()),
   endingBefore: Type.Optional(Type.String()),

@@ -121,10 +121,11 @@ export const listTenantPage = defineRead(
     }),
 );
 
-/** Returns all tenants except that of the installation itself. */
-export function listTenants(tx: Tx): Promise<TenantRow[]> {
+/** Returns all tenants, or those with one of the ids, except that of the installation itself. */
+export function listTenants(tx: Tx, ids?: readonly string[]): Promise<TenantRow[]> {
   const tenants = tx.selectFrom('tenants').selectAll().where('id', '!=', INSTALLATION_TENANT);
-  return tenants.orderBy('id').execute();
+  const asked = ids ? tenants.where('id', 'in', ids as TenantRow['id'][]) : tenants;
+  return asked.orderBy('id').execute();
 }
 
 /** Returns the plan with this name, or undefined. */
@@ -139,8 +140,7 @@ export function listPlans(tx: Tx): Promise<PlanRow[]> {
 
 /** Adds a plan, or changes its limits and its weight. */
 export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: PlanRow) => {
-  const { monthlyEmails, requestsPerSecond, storedMegabytes, weight } = plan;
-  const limits = { monthlyEmails, requestsPerSecond, storedMegabytes, weight };
+  const { name: _name, createdAt: _createdAt, ...limits } = plan;
   await tx
     .insertInto('plans')
     .values(plan)
@@ -152,15 +152,18 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
 const weights = statement((db) =>
   db
     .selectFrom('plans')
-    .innerJoin('tenants', 'tenants.plan', 'plans.name')
+    // Such a join reads the few plans first, in SQLite (https://sqlite.org/optoverview.html#crossjoin).
+    .crossJoin('tenants')
     .select(['tenants.id', 'plans.weight'])
-    .where(sql<boolean>`plans.weight <> 1`),
+    .where(sql<boolean>`plans.weight <> 1 AND tenants.plan = plans.name`),
 );
 
-/** Returns the weights of the tenants that have another one than 1. */
-export async function listWeights(tx: Tx): Promise<ReadonlyMap<string, number>> {
-  return new Map((await weights.all(tx, {})).map(({ id, weight }) => [id, weight]));
-}
+/** Returns the weights of the tenants that have another one than 1. It runs on a reader thread, because there may be many of them. */
+export const listWeights = defineRead(
+  'tenants.weights',
+  async (tx): Promise<ReadonlyMap<string, number>> =>
+    new Map((await weights.all(tx, {})).map(({ id, weight }) => [id, weight])),
+);
 
 /** Maximum number of active API keys per tenant, live and test together. */
 export const MAX_KEYS = 100;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { followWeights } from '../../src/queue/weights.ts';
-import { setTenantPlan } from '../../src/tenants/store.ts';
+import { listWeights, setTenantPlan } from '../../src/tenants/store.ts';
+import { explain } from '../support/explain.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { openSpool } from '../support/spool.ts';
 import { storePlan } from '../support/store-plan.ts';
@@ -13,13 +14,11 @@ test('the weights other than 1 are told at start and after each change, and a re
   t.after(() => spool.close());
   const { app, clock, tenantId } = spool;
   let isBroken = false;
-  const db = {
-    ...app.db,
-    get read() {
-      if (isBroken) throw new Error('the disk is broken');
-      return app.db.read;
-    },
+  const query: typeof app.db.query = async (...asked) => {
+    if (isBroken) throw new Error('the disk is broken');
+    return app.db.query(...asked);
   };
+  const db = { ...app.db, query };
   const errors: unknown[] = [];
   const log = { ...app.log, error: (...logged: unknown[]) => void errors.push(logged) } as typeof app.log;
   const told: Record<string, number>[] = [];
@@ -32,18 +31,23 @@ test('the weights other than 1 are told at start and after each change, and a re
   await storePlan(app.db, 'large', { weight: 5 });
   await app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'large' });
   isBroken = true;
-  app.wakeups.notify('tenants');
+  app.wakeups.notify('plans');
   await waitUntil(() => errors.length === 1);
   isBroken = false;
   await clock.advance(1_000);
   assert.deepEqual(await toldSoFar(2), { [tenantId]: 5 });
   await storePlan(app.db, 'large', { weight: 1 });
-  app.wakeups.notify('tenants');
+  app.wakeups.notify('plans');
   assert.deepEqual(await toldSoFar(3), {});
   stop();
-  app.wakeups.notify('tenants');
+  app.wakeups.notify('plans');
   await clock.advance(1_000);
   assert.equal(told.length, 3);
+});
+
+test('weights are found without the tenants of plans that have none', async () => {
+  const plan = await explain((tx) => listWeights.run(tx, undefined));
+  assert.deepEqual(plan, ['SCAN plans', 'SEARCH tenants USING INDEX tenantsOfPlan (plan=?)']);
 });
 
 test('the mail of tenants leaves by the weights of their plans', async (t) => {
