@@ -74,7 +74,8 @@ export class Dealer {
       return { kind: 'wait', until: before.at + MIN_PASSED_MS, reason: PASSED_AGAIN };
     const until = isCurrent ? now + Math.max(ttlMs, MIN_PASSED_MS) : now;
     this.#passed.set(queue, { thread, at: now, until });
-    this.#peers.send(thread, { key: queue, hasRetries: false });
+    // Retries may be due among its mail. Where there are none, the owner looks for them in vain once.
+    this.#peers.send(thread, { key: queue, hasRetries: true });
     return { kind: 'elsewhere' };
   }
 

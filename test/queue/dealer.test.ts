@@ -44,7 +44,7 @@ test('a thread takes the due queues whose home it is', () => {
 test('the owner hears of mail in a queue that was passed on, as long as its route is valid', async () => {
   const { dealer, sent, clock } = openDealer();
   assert.deepEqual(dealer.passOn(own, elsewhere, { isCurrent: true }), { kind: 'elsewhere' });
-  assert.deepEqual(sent.splice(0), [`1 ${own}`]);
+  assert.deepEqual(sent.splice(0), [`1 ${own}, retries`], 'nobody knows any more whether there are any');
   assert.deepEqual(dealer.deal([due(own)]), []);
   assert.deepEqual(sent.splice(0), [`1 ${own}`]);
   assert.deepEqual(dealer.deal([{ key: own, hasRetries: true }]), []);
