@@ -124,7 +124,7 @@ export class Schedule {
         return;
       case 'put-back':
         this.#withSession(event.session, ({ site }) => {
-          site.ahead.unshift(event.mail);
+          site.putBack(event.mail);
           this.#serve(site);
         });
         return;

@@ -291,8 +291,18 @@ export class Site {
    * Adds a claim. Other mail does not wait for the copies of broadcasts that are claimed already, up to their share (`takeAhead`).
    */
   insert(mail: ClaimedMail): void {
-    const before = isUrgent(mail.band) ? this.ahead.findIndex(({ band }) => !isUrgent(band)) : -1;
-    this.ahead.splice(before < 0 ? this.ahead.length : before, 0, mail);
+    this.ahead.splice(isUrgent(mail.band) ? this.#firstCopy : this.ahead.length, 0, mail);
+  }
+
+  /** Adds a claim that comes back, as the first of its kind. Copies of broadcasts stay behind other mail. */
+  putBack(mail: ClaimedMail): void {
+    this.ahead.splice(isUrgent(mail.band) ? 0 : this.#firstCopy, 0, mail);
+  }
+
+  /** Index of the first copy of a broadcast that is claimed; that of the end when there is none. */
+  get #firstCopy(): number {
+    const at = this.ahead.findIndex(({ band }) => !isUrgent(band));
+    return at < 0 ? this.ahead.length : at;
   }
 
   /** Removes and returns the claim that is sent next. Copies of broadcasts that wait get the share that they have of a round. */

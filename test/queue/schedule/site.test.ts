@@ -69,3 +69,19 @@ test('a session that connects again obeys the rate of connections; its first one
   assert.equal(site.mayConnect(first, 0), true);
   assert.deepEqual([site.mayConnect(again, later - 1), site.mayConnect(again, later)], [false, true]);
 });
+
+test('copies that come back leave what is claimed ahead bounded, and urgent mail before them', () => {
+  const { site, add } = openSite();
+  for (let count = 0; count < 20; count++) add();
+  const urgent = { key: 'urgent', tenantId: 'ten_2', band: 'transactional' } as const;
+  site.queues.add({ name: urgent, site, routedUntil: 1, mayHaveMore: true, fullWarmUp: null });
+  let id = 0;
+  for (let count = 0; count < 40; count++) site.insert({ id: ++id, tenantId: 'ten_1', band: 'broadcast' });
+  for (let sent = 0; sent < 500; sent++) {
+    const mail = site.takeAhead() ?? assert.fail();
+    if (mail.band === 'broadcast') site.putBack({ ...mail, id: ++id });
+    for (let wanted = site.wantedUrgent(); wanted > 0; wanted--)
+      site.insert({ id: ++id, tenantId: 'ten_2', band: 'transactional' });
+    assert.ok(site.ahead.length <= 60, `${site.ahead.length} are claimed after ${sent}`);
+  }
+});
