@@ -12,6 +12,14 @@ test('a host belongs to the provider with the longest name that it ends with', (
     ['example-com.v1.mx.microsoft', 'microsoft', 'microsoft'],
     ['mta5.am0.yahoodns.net', 'yahoo', 'yahoo'],
     ['mx00.gmx.net', 'gmx', 'gmx'],
+    ['mx2.mxge.comcast.net', 'comcast', 'comcast'],
+    ['mx1h1.comcast.net', 'comcast', 'comcast'],
+    ['smtp-in.orange.fr', 'orange', 'orange'],
+    ['emx.mail.ru', 'mail.ru', 'mail.ru'],
+    // Names of subscribers and of customers.
+    ['c-192-0-2-1.hsd1.ma.comcast.net', undefined, 'other'],
+    ['abo-1-mrs.wanadoo.fr', undefined, 'other'],
+    ['db.vpc.mcs.mail.ru', undefined, 'other'],
     ['notgoogle.com', undefined, 'other'],
     ['google.com.example', undefined, 'other'],
     ['', undefined, 'other'],
@@ -38,7 +46,7 @@ test('a mistake in the table is refused with its row', () => {
   );
   refused('connections: 5', 'connections: 0', /row "google": limits.connections /);
   refused('connections: 5', 'sessions: 5', /row "google": limits must not have/);
-  refused('mx: [qq.com]', 'mx: [mail.ru]', /row "qq": mail.ru stands in the table twice/);
+  refused('mx: [qq.com]', 'mx: [emx.mail.ru]', /row "qq": emx.mail.ru stands in the table twice/);
   refused(
     '[google.com, googlemail.com]',
     '[google.com, hotmail.com]',
