@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { OperatorBroadcast } from '../broadcasts/admin-api.ts';
 import { requestAction } from './context.ts';
 import { formatList, formatTable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type Listed = { hasMore: boolean; broadcasts: OperatorBroadcast[] };
@@ -76,9 +77,9 @@ const HEADINGS = [
   'bounced',
 ];
 
-function table({ hasMore, broadcasts }: Listed): string {
+function table({ hasMore, broadcasts }: Listed, { nameOf }: { nameOf: NameOf }): string {
   const rows = broadcasts.map((one) => [
-    ...[one.id, one.tenantId, one.mode, statusOf(one)],
+    ...[one.id, nameOf(one.tenantId), one.mode, statusOf(one)],
     ...[one.counts.recipients, one.counts.waiting, one.counts.queued].map(String),
     ...[one.counts.delivered, one.counts.bounced].map(String),
     one.subject,

@@ -5,6 +5,7 @@ import type { Continuation } from '../db/continued.ts';
 import { confirm } from './confirm.ts';
 import type { ControlClient, ControlMethod } from './control-client.ts';
 import { explainStartFailure } from './start-failure.ts';
+import { findTenantNames, type NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type Context = {
@@ -40,13 +41,27 @@ export function createPrinter(command: Command, terminal: Terminal): Context['sh
     terminal.print(globalOptions(command).json ? JSON.stringify(value, null, 2) : text());
 }
 
+/** Returns the names of the tenants in an answer that is printed as text. With `--json`, nobody asks for them. */
+export async function namesIn(
+  answer: unknown,
+  { command, control }: { command: Command; control: Pick<ControlClient, 'request'> },
+): Promise<NameOf> {
+  return globalOptions(command).json ? (id) => id : findTenantNames(control, answer);
+}
+
+/** How an answer is shown. */
+type Showing = {
+  /** True when the command has options, which may select a part of what there is. */
+  isFiltered: boolean;
+  nameOf: NameOf;
+};
+
 type Asked<Answer> = {
   /** The method and the path. `:name` stands for the first argument of the command, whose options become the query. */
   request: `${ControlMethod} /${string}`;
   /** Question before something that cannot be undone, which the option `--yes` answers. */
   question?: (name: string) => string;
-  /** `isFiltered` is true when the command has options, which may select a part of what there is. */
-  text: (answer: Answer, isFiltered: boolean) => string;
+  text: (answer: Answer, showing: Showing) => string;
 };
 
 /** Returns the action of a command that makes one request and shows the answer. */
@@ -61,7 +76,8 @@ export function requestAction<Answer>(terminal: Terminal, { request, question, t
       if (question && !yes) await confirm(terminal, question(name));
       const url = query === '' ? path : `${path}?${query}`;
       const answer = await control.request<Answer>(method as ControlMethod, url);
-      show(answer, () => text(answer, query !== ''));
+      const nameOf = await namesIn(answer, { command, control });
+      show(answer, () => text(answer, { isFiltered: query !== '', nameOf }));
     });
   };
 }
@@ -72,7 +88,7 @@ type List<Item> = {
   name: string;
   /** Returns what is printed as JSON; the items by themselves unless it says otherwise. */
   shown?: (items: readonly Item[]) => unknown;
-  text: (items: readonly Item[]) => string;
+  text: (items: readonly Item[], showing: Pick<Showing, 'nameOf'>) => string;
 };
 
 /** Returns the action of a command that shows a list with all of its pages. */
@@ -83,7 +99,8 @@ export function listAction<Item>(
   return (_: object, command: Command): Promise<void> =>
     withControl(command, terminal, async (control, { show }) => {
       const items = await readAllPages<Item>(control, { request, name });
-      show(shown(items), () => text(items));
+      const nameOf = await namesIn(items, { command, control });
+      show(shown(items), () => text(items, { nameOf }));
     });
 }
 

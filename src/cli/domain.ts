@@ -1,10 +1,11 @@
 /** `postrider domain`: the domains of all tenants. */
 import { type Command, Option } from 'commander';
 import type { OperatorDomain } from '../domains/admin-api.ts';
-import { requestAction, withControl } from './context.ts';
+import { namesIn, requestAction, withControl } from './context.ts';
 import { formatUpdates } from './dns.ts';
 import { addDomainRecords, recordData } from './domain-records.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type NewDomain = { tenant?: string; productType?: string; region?: string; ed25519?: true };
@@ -29,7 +30,12 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
     .action(
       requestAction<OperatorDomain[]>(terminal, {
         request: 'GET /domains',
-        text: (domains) => formatList(HEADINGS, domains.map(toRow), 'No domains yet.'),
+        text: (domains, { nameOf }) =>
+          formatList(
+            HEADINGS,
+            domains.map((one) => toRow(one, nameOf)),
+            'No domains yet.',
+          ),
       }),
     );
   domain
@@ -92,19 +98,26 @@ function addAdd(domain: Command, terminal: Terminal): void {
     .action((name: string, options: NewDomain, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const made = await control.request<OperatorDomain>('POST', '/domains', { name, ...options });
-        show(made, () => details(made));
+        const nameOf = await namesIn(made, { command, control });
+        show(made, () => details(made, { nameOf }));
       }),
     );
 }
 
 const HEADINGS = ['id', 'name', 'status', 'for', 'tenant', 'created'];
 
-function toRow({ id, name, status, productType, tenantId, createdAt }: OperatorDomain): string[] {
-  return [id, name, status, productType, tenantId, createdAt];
+function toRow(
+  { id, name, status, productType, tenantId, createdAt }: OperatorDomain,
+  nameOf: NameOf,
+): string[] {
+  return [id, name, status, productType, nameOf(tenantId), createdAt];
 }
 
 /** Returns the domain in a line, its records as a table, and what is wrong with them. */
-function details({ id, name, status, tenantId, records, optionalRecords }: OperatorDomain): string {
+function details(
+  { id, name, status, tenantId, records, optionalRecords }: OperatorDomain,
+  { nameOf }: { nameOf: NameOf },
+): string {
   const all = [...records, ...optionalRecords];
   const rows = all.map((record) => [
     record.record,
@@ -117,7 +130,7 @@ function details({ id, name, status, tenantId, records, optionalRecords }: Opera
     error === null ? [] : [`${record}: ${printable(error)}`],
   );
   return [
-    `Domain ${id} ${name} of ${tenantId} is ${status}`,
+    `Domain ${id} ${name} of ${nameOf(tenantId)} is ${status}`,
     '',
     formatTable(['record', 'status', 'type', 'name', 'value'], rows),
     ...(errors.length > 0 ? ['', ...errors] : []),

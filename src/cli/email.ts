@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import type { MessageDetails, ShownMessage } from '../queue/control/message-api.ts';
 import { requestAction } from './context.ts';
 import { lineText } from './conversation-text.ts';
-import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -26,17 +26,9 @@ export function addEmailCommands(program: Command, terminal: Terminal): void {
     .action(requestAction<MessageDetails>(terminal, { request: 'GET /emails/:name', text: details }));
 }
 
-function table({ emails }: { emails: ShownMessage[] }): string {
+function table({ emails }: { emails: ShownMessage[] }, { nameOf }: { nameOf: NameOf }): string {
   const rows = emails.map((one) => [
-    ...[
-      one.id,
-      shownTenant(one.tenantId),
-      one.mode,
-      one.kind,
-      one.status,
-      printable(one.sender),
-      one.createdAt,
-    ],
+    ...[one.id, nameOf(one.tenantId), one.mode, one.kind, one.status, printable(one.sender), one.createdAt],
   ]);
   return formatList(['id', 'tenant', 'mode', 'kind', 'status', 'from', 'accepted'], rows, 'No emails.');
 }

@@ -1,15 +1,22 @@
 /** Formats received messages as text for the operator. Much of it comes from strangers. */
 import type { ListedReceived, OperatorReceived } from '../receiving/operator/show.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 
 export type ListedMessages = { hasMore: boolean; messages: ListedReceived[] };
 
 const HEADINGS = ['id', 'received', 'tenant', 'from', 'to', 'bytes', 'spam', 'tasks', 'subject'];
 
 /** Returns a table with one row for each message. */
-export function listText({ hasMore, messages }: ListedMessages): string {
+export function listText({ hasMore, messages }: ListedMessages, nameOf: NameOf): string {
   const rows = messages.map((one) => [
-    ...[one.id, one.createdAt, one.tenantId ?? 'none', one.from || '<>', recipientsOf(one.to)],
+    ...[
+      one.id,
+      one.createdAt,
+      one.tenantId === null ? 'none' : nameOf(one.tenantId),
+      one.from || '<>',
+      recipientsOf(one.to),
+    ],
     ...[String(one.sizeBytes), spamOf(one.spamScore, one.flagged), tasksOf(one.tasks)],
     one.subject ?? '',
   ]);
@@ -37,8 +44,8 @@ function tasksOf(tasks: ListedReceived['tasks']): string {
 }
 
 /** Returns the message as three tables: what it is, to whom it came, and what is done with it. */
-export function detailsText(message: OperatorReceived): string {
-  const fields = fieldsOf(message).flatMap(([name, value]) =>
+export function detailsText(message: OperatorReceived, { nameOf }: { nameOf: NameOf }): string {
+  const fields = fieldsOf(message, nameOf).flatMap(([name, value]) =>
     value === '' ? [] : [[name, printable(value)]],
   );
   const recipients = message.recipients.map(({ address, kind, targetId }) => [
@@ -62,10 +69,13 @@ export function detailsText(message: OperatorReceived): string {
 }
 
 /** Returns the fields of a message in the order in which they are shown. Empty ones are left out. */
-function fieldsOf({ envelope, auth, spam, ...message }: OperatorReceived): [string, string][] {
+function fieldsOf(
+  { envelope, auth, spam, ...message }: OperatorReceived,
+  nameOf: NameOf,
+): [string, string][] {
   return [
     ['id', message.id],
-    ['tenant', message.tenantId ?? 'none: mail of the installation'],
+    ['tenant', message.tenantId === null ? 'none: mail of the installation' : nameOf(message.tenantId)],
     ['received', message.createdAt],
     [
       'client',

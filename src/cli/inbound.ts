@@ -1,6 +1,6 @@
 /** `postrider inbound`: shows received mail of all tenants and of the installation, prints it, and runs its tasks again. */
 import { type Command, Option } from 'commander';
-import { requestAction, withControl } from './context.ts';
+import { namesIn, requestAction, withControl } from './context.ts';
 import { detailsText, type ListedMessages, listText } from './inbound-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -64,7 +64,8 @@ function addList(inbound: Command, terminal: Terminal): void {
           ...(flagged && { flagged: 'true' }),
         });
         const listed = await control.request<ListedMessages>('GET', `/inbound/messages?${query}`);
-        show(listed, () => listText(listed));
+        const nameOf = await namesIn(listed, { command, control });
+        show(listed, () => listText(listed, nameOf));
       }),
     );
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import type { showKey, showListedKey } from '../tenants/admin-schemas.ts';
 import { requestAction, withControl } from './context.ts';
 import { formatList } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type Key = ReturnType<typeof showKey>;
@@ -29,7 +30,12 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .action(
       requestAction<ListedKey[]>(terminal, {
         request: 'GET /keys',
-        text: (keys) => formatList(HEADINGS, keys.map(toRow), 'No keys yet.'),
+        text: (keys, { nameOf }) =>
+          formatList(
+            HEADINGS,
+            keys.map((one) => toRow(one, nameOf)),
+            'No keys yet.',
+          ),
       }),
     );
   key
@@ -110,7 +116,7 @@ const HEADINGS = [
   ],
 ];
 
-function toRow(key: ListedKey): string[] {
+function toRow(key: ListedKey, nameOf: NameOf): string[] {
   const state =
     key.revokedAt !== null ? 'revoked' : key.expiresAt !== null ? `until ${key.expiresAt}` : 'valid';
   return [
@@ -122,7 +128,7 @@ function toRow(key: ListedKey): string[] {
     key.allowedIps?.join(' ') ?? 'any',
     key.requiresApproval ?? 'none',
     key.hint,
-    key.tenantId,
+    nameOf(key.tenantId),
     key.lastUsedAt ?? 'never',
     state,
   ];

@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { MailboxWithSettings, OperatorMailbox } from '../mailboxes/admin-api.ts';
 import type { MailSettings } from '../mailboxes/discovery/settings.ts';
-import { requestAction, withControl } from './context.ts';
+import { namesIn, requestAction, withControl } from './context.ts';
 import { addAddressCommands } from './mailbox-addresses.ts';
 import { addMailboxKeyCommands } from './mailbox-api-key.ts';
 import { addAppPasswordCommands } from './mailbox-app-password.ts';
@@ -13,6 +13,7 @@ import { addOutboxCommand } from './mailbox-outbox.ts';
 import { addRepairCommands } from './mailbox-repair.ts';
 import { addTransferCommands } from './mailbox-transfer.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type WithPassword = OperatorMailbox & { password: string | null };
@@ -38,7 +39,8 @@ export function addMailboxCommands(program: Command, terminal: Terminal): void {
       withControl(command, terminal, async (control, { show }) => {
         const found = await control.request<MailboxWithSettings>('GET', pathOf(name));
         const settings = await formatSettings(found.settings, terminal);
-        show(found, () => `${detailsText(found)}\n\n${settings}`);
+        const nameOf = await namesIn(found, { command, control });
+        show(found, () => `${detailsText(found, nameOf)}\n\n${settings}`);
       }),
     );
   addSet(mailbox, terminal);
@@ -105,8 +107,10 @@ function addList(mailbox: Command, terminal: Terminal): void {
           'GET',
           `/mailboxes?${new URLSearchParams(query)}`,
         );
+        const nameOf = await namesIn(listed, { command, control });
         show(listed, () => {
-          const table = formatList(HEADINGS, listed.mailboxes.map(toRow), 'No mailboxes.');
+          const rows = listed.mailboxes.map((one) => toRow(one, nameOf));
+          const table = formatList(HEADINGS, rows, 'No mailboxes.');
           return listed.hasMore ? `${table}\n(the newest ${listed.mailboxes.length})` : table;
         });
       }),
@@ -146,7 +150,8 @@ function addSet(mailbox: Command, terminal: Terminal): void {
           }),
         };
         const changed = await control.request<OperatorMailbox>('PATCH', pathOf(name), body);
-        show(changed, () => detailsText(changed));
+        const nameOf = await namesIn(changed, { command, control });
+        show(changed, () => detailsText(changed, nameOf));
       }),
     );
 }
@@ -202,7 +207,7 @@ function passwordText(what: string, { password, kind }: WithPassword): string {
 
 const HEADINGS = ['address', 'name', 'status', 'messages', 'used', 'quota', 'last login', 'tenant'];
 
-function toRow(one: OperatorMailbox): string[] {
+function toRow(one: OperatorMailbox, nameOf: NameOf): string[] {
   return [
     one.address,
     printable(one.displayName ?? ''),
@@ -211,12 +216,12 @@ function toRow(one: OperatorMailbox): string[] {
     megabytes(one.usedBytes),
     megabytes(one.quotaBytes),
     one.lastLoginAt ?? 'never',
-    one.tenantId,
+    nameOf(one.tenantId),
   ];
 }
 
 /** Returns everything about a mailbox as a table. */
-function detailsText(one: OperatorMailbox): string {
+function detailsText(one: OperatorMailbox, nameOf: NameOf): string {
   const details = [
     ['aliases', listText(one.aliases)],
     ['id', one.id],
@@ -227,7 +232,7 @@ function detailsText(one: OperatorMailbox): string {
       one.disabledCapabilities.length === 0 ? 'all' : `all but ${one.disabledCapabilities.join(', ')}`,
     ],
   ];
-  const row = toRow(one);
+  const row = toRow(one, nameOf);
   return formatTable(
     ['field', 'value'],
     [...HEADINGS.map((name, index) => [name, row[index] ?? '']), ...details],

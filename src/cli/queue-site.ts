@@ -6,11 +6,11 @@ import type {
   ShownSite,
   ShownUnlearned,
 } from '../queue/control/site-api.ts';
-import { withControl } from './context.ts';
+import { namesIn, withControl } from './context.ts';
 import type { ControlClient } from './control-client.ts';
 import { UsageError } from './errors.ts';
-import { shownTenant } from './shown-tenant.ts';
 import { counted, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the command to `postrider queue`. */
@@ -41,14 +41,15 @@ export function addQueueSite(queue: Command, terminal: Terminal): void {
     .action((name: string, options: Options, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const { answer, text } = await perform(control, name, options);
-        show(answer, text);
+        const nameOf = await namesIn(answer, { command, control });
+        show(answer, () => text(nameOf));
       }),
     );
 }
 
 /** An option without its value is true. */
 type Options = { disconnect?: number | true; force?: true; lift?: string | true; reset?: true };
-type Performed = { answer: unknown; text: () => string };
+type Performed = { answer: unknown; text: (nameOf: NameOf) => string };
 
 function readId(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give the number of a connection.');
@@ -71,7 +72,7 @@ async function perform(
   if (lift !== undefined) {
     const asked = { name, ...(lift !== true && { restriction: lift }) };
     const answer = await control.request<ShownLifted>('POST', '/queue/site/lift', asked);
-    return { answer, text: () => liftedText(answer) };
+    return { answer, text: (nameOf) => liftedText(answer, nameOf) };
   }
   if (reset) {
     const answer = await control.request<ShownUnlearned>('POST', '/queue/site/reset', { name });
@@ -79,7 +80,7 @@ async function perform(
   }
   const path = `/queue/site?${new URLSearchParams({ name })}`;
   const answer = await control.request<{ sites: ShownSite[] }>('GET', path);
-  return { answer, text: () => answer.sites.map(siteText).join('\n\n') };
+  return { answer, text: (nameOf) => answer.sites.map((site) => siteText(site, nameOf)).join('\n\n') };
 }
 
 const ENDS: Record<ShownDisconnections['disconnected'][number]['how'], string> = {
@@ -97,13 +98,13 @@ function placeText({ host, address }: { host: string | null; address: string | n
   return host === null ? '' : ` to ${printable(host)} [${address}]`;
 }
 
-function liftedText({ lifted }: ShownLifted): string {
+function liftedText({ lifted }: ShownLifted, nameOf: NameOf): string {
   if (lifted.length === 0) return 'Nothing keeps this site: it does not rest, and no rule is in force.';
   return lifted
     .map((one) =>
       one.kind === 'rest'
         ? `Lifted the rest of ${printable(one.site)}: ${printable(one.reason ?? '')}`
-        : `Lifted: ${restrictionLine(one)}`,
+        : `Lifted: ${restrictionLine(one, nameOf)}`,
     )
     .join('\n');
 }
@@ -117,7 +118,7 @@ function learnedText({ connections, ceilingUntil, failures }: ShownSite['learned
   return `at most ${counted(connections, 'connection')}${end}; ${counted(failures, 'failure')} in a row`;
 }
 
-function siteText(site: ShownSite): string {
+function siteText(site: ShownSite, nameOf: NameOf): string {
   const { provider, source, sessions, idleSessions, allowedConnections, claimed, queues, connections } = site;
   return [
     `Site ${printable(site.site)}`,
@@ -129,18 +130,24 @@ function siteText(site: ShownSite): string {
     formatTable(['limit', 'value', 'from'], site.limits.map(limitRow)),
     ...(connections.length === 0
       ? []
-      : ['', formatTable(CONNECTION_HEADINGS, connections.map(connectionRow))]),
-    ...site.restrictions.map(restrictionLine),
+      : [
+          '',
+          formatTable(
+            CONNECTION_HEADINGS,
+            connections.map((one) => connectionRow(one, nameOf)),
+          ),
+        ]),
+    ...site.restrictions.map((one) => restrictionLine(one, nameOf)),
     ...site.restingTenants.map(
       ({ tenantId, until, reason }) =>
-        `Tenant ${shownTenant(tenantId)} rests until ${until}: ${printable(reason)}`,
+        `Tenant ${nameOf(tenantId)} rests until ${until}: ${printable(reason)}`,
     ),
   ].join('\n');
 }
 
 const CONNECTION_HEADINGS = ['connection', 'host', 'address', 'TLS', 'since', 'messages', 'state', 'tenant'];
 
-function connectionRow(connection: ShownSite['connections'][number]): string[] {
+function connectionRow(connection: ShownSite['connections'][number], nameOf: NameOf): string[] {
   const { id, host, address, tls, since, messages, state, tenantId } = connection;
   return [
     String(id),
@@ -150,7 +157,7 @@ function connectionRow(connection: ShownSite['connections'][number]): string[] {
     since?.replace(/\.\d+Z$/, 'Z') ?? '-',
     String(messages),
     state,
-    tenantId === null ? '-' : shownTenant(tenantId),
+    tenantId === null ? '-' : nameOf(tenantId),
   ];
 }
 
@@ -191,17 +198,12 @@ function originText(origin: ShownSite['limits'][number]['origin']): string {
   }
 }
 
-function restrictionLine({
-  rule,
-  place,
-  tenantId,
-  source,
-  lower,
-  until,
-  reason,
-}: ShownSite['restrictions'][number]) {
+function restrictionLine(
+  { rule, place, tenantId, source, lower, until, reason }: ShownSite['restrictions'][number],
+  nameOf: NameOf,
+) {
   const whose = [
-    ...(tenantId === null ? [] : [`of tenant ${shownTenant(tenantId)}`]),
+    ...(tenantId === null ? [] : [`of tenant ${nameOf(tenantId)}`]),
     ...(source === null ? [] : [`from ${printable(source)}`]),
   ];
   const action =

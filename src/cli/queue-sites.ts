@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { ShownKept, ShownKeptSites } from '../queue/control/kept-sites.ts';
 import { requestAction } from './context.ts';
-import { shownTenant } from './shown-tenant.ts';
 import { formatList, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the command to `postrider queue`. */
@@ -20,10 +20,10 @@ export function addQueueSites(queue: Command, terminal: Terminal): void {
 
 const HEADINGS = ['site', 'mail', 'waiting', 'what keeps it', 'until', 'why'];
 
-function sitesText({ sites, total, next }: ShownKeptSites): string {
+function sitesText({ sites, total, next }: ShownKeptSites, { nameOf }: { nameOf: NameOf }): string {
   const rows = sites.map((one) => [
     printable(one.place),
-    whoseMail(one),
+    whoseMail(one, nameOf),
     String(one.waiting),
     causeText(one),
     one.until?.replace(/\.\d+Z$/, 'Z') ?? '-',
@@ -33,9 +33,9 @@ function sitesText({ sites, total, next }: ShownKeptSites): string {
   return next === null ? table : `${table}\n(${sites.length} of ${total}; --after ${next} shows the next)`;
 }
 
-function whoseMail({ tenantId, source }: ShownKept): string {
+function whoseMail({ tenantId, source }: ShownKept, nameOf: NameOf): string {
   const parts = [
-    ...(tenantId === null ? [] : [`of ${shownTenant(tenantId)}`]),
+    ...(tenantId === null ? [] : [`of ${nameOf(tenantId)}`]),
     ...(source === null ? [] : [`from ${printable(source)}`]),
   ];
   return parts.length === 0 ? 'all' : parts.join(' ');

@@ -4,14 +4,14 @@ import type { ShownDomain } from '../queue/control/admin-api.ts';
 import type { OpenState } from '../queue/control/list-store.ts';
 import type { ShownAction, ShownRecipient } from '../queue/control/show.ts';
 import type { Grouping, sumQueues } from '../queue/control/stats.ts';
-import { requestAction, withControl } from './context.ts';
+import { namesIn, requestAction, withControl } from './context.ts';
 import { addQueueActions, describeSelection } from './queue-actions.ts';
 import { addCriteria } from './queue-criteria.ts';
 import { addQueueSite } from './queue-site.ts';
 import { addQueueSites } from './queue-sites.ts';
 import { addQueueTrace } from './queue-trace.ts';
-import { shownTenant } from './shown-tenant.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -51,8 +51,9 @@ function addList(queue: Command, terminal: Terminal): void {
     .action(
       requestAction<ListedRecipients>(terminal, {
         request: 'GET /queue/recipients',
-        text: ({ hasMore, recipients }, isFiltered) => {
-          const listed = recipientTable(recipients, isFiltered ? 'No such mail waits.' : 'No mail waits.');
+        text: ({ hasMore, recipients }, { isFiltered, nameOf }) => {
+          const empty = isFiltered ? 'No such mail waits.' : 'No mail waits.';
+          const listed = recipientTable(recipients, { empty, nameOf });
           return hasMore ? `${listed}\n(the first ${recipients.length}; there are more)` : listed;
         },
       }),
@@ -61,9 +62,12 @@ function addList(queue: Command, terminal: Terminal): void {
 
 const HEADINGS = ['email', 'tenant', 'to', 'state', 'tries', 'accepted', 'next attempt', 'last reply'];
 
-function recipientTable(recipients: readonly ShownRecipient[], empty: string): string {
+function recipientTable(
+  recipients: readonly ShownRecipient[],
+  { empty, nameOf }: { empty: string; nameOf: NameOf },
+): string {
   const rows = recipients.map((one) => [
-    ...[one.emailId, shownTenant(one.tenantId), printable(one.to), one.state, String(one.attempts)],
+    ...[one.emailId, nameOf(one.tenantId), printable(one.to), one.state, String(one.attempts)],
     ...[short(one.acceptedAt), one.nextAttemptAt === null ? '-' : short(one.nextAttemptAt)],
     printable(one.diagnostic ?? ''),
   ]);
@@ -118,16 +122,16 @@ function addShow(queue: Command, terminal: Terminal): void {
           show(domain, () => domainText(domain));
         } else {
           const email = await control.request<ShownEmail>('GET', `/queue/emails/${encodeURIComponent(what)}`);
-          show(email, () => emailText(email));
+          const nameOf = await namesIn(email, { command, control });
+          show(email, () => emailText(email, nameOf));
         }
       }),
     );
 }
 
-function emailText({ recipients, actions }: ShownEmail): string {
-  return [recipientTable(recipients, 'No recipient of this email waits.'), ...actions.map(actionLine)].join(
-    '\n',
-  );
+function emailText({ recipients, actions }: ShownEmail, nameOf: NameOf): string {
+  const empty = 'No recipient of this email waits.';
+  return [recipientTable(recipients, { empty, nameOf }), ...actions.map(actionLine)].join('\n');
 }
 
 function domainText({ domain, site, replies, actions, ...stats }: ShownDomain): string {

@@ -5,9 +5,10 @@ import type { NewRoute, ShownRoute } from '../outbound-routes/admin-schemas.ts';
 import type { RelayCheck } from '../outbound-routes/check-relay.ts';
 import type { PortProbe } from '../outbound-routes/port-probe.ts';
 import { errorMessage } from '../system/errors.ts';
-import { listAction, requestAction, withControl } from './context.ts';
+import { listAction, namesIn, requestAction, withControl } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type Options = Omit<NewRoute, 'hosts' | 'password' | 'ca'> & {
@@ -104,7 +105,8 @@ function addSetCommand(route: Command, terminal: Terminal): void {
         const wanted = await readRoute(options, terminal);
         const path = `/outbound-routes/${encodeURIComponent(name)}`;
         const saved = await control.request<ShownRoute>('PUT', path, wanted);
-        show(saved, () => formatRoutes([saved]));
+        const nameOf = await namesIn(saved, { command, control });
+        show(saved, () => formatRoutes([saved], { nameOf }));
       }),
     );
 }
@@ -134,10 +136,10 @@ function readNumber(text: string): number {
   return Number(text);
 }
 
-function formatRoutes(routes: readonly ShownRoute[]): string {
+function formatRoutes(routes: readonly ShownRoute[], { nameOf }: { nameOf: NameOf }): string {
   const rows = routes.map(({ name, tenantId, domain, relay, tlsPolicy, source }) => [
     name,
-    tenantId ?? 'all',
+    tenantId === null ? 'all' : nameOf(tenantId),
     domain ?? 'all',
     relay ? `${relay.hosts.join(', ')} port ${relay.port} (${relay.tls})` : mxText(tlsPolicy),
     relay?.user ?? '',

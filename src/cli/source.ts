@@ -6,6 +6,7 @@ import type { WarmUpProgress } from '../queue/sources/warm-up/progress.ts';
 import { isoTime } from '../system/clock.ts';
 import { requestAction, withControl } from './context.ts';
 import { formatList, formatTable, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -21,8 +22,8 @@ export function addSourceCommands(program: Command, terminal: Terminal): void {
     .action(
       requestAction<ShownSources>(terminal, {
         request: 'GET /sources',
-        text: ({ sources, pools }) =>
-          [formatSources(sources), ...(pools.length === 0 ? [] : [formatPools(pools)])].join('\n\n'),
+        text: ({ sources, pools }, { nameOf }) =>
+          [formatSources(sources), ...(pools.length === 0 ? [] : [formatPools(pools, nameOf)])].join('\n\n'),
       }),
     );
   addSuspensionCommands(source, terminal);
@@ -123,11 +124,11 @@ function formatSources(sources: readonly ShownSource[]): string {
   return formatList(headings, rows, 'No sources: mail leaves from the address that the system chooses.');
 }
 
-function formatPools(pools: readonly ShownPool[]): string {
+function formatPools(pools: readonly ShownPool[], nameOf: NameOf): string {
   const rows = pools.map(({ name, sources, tenantId, domain, kind }) => [
     name,
     sources.join(', '),
-    tenantId ?? 'all',
+    tenantId === null ? 'all' : nameOf(tenantId),
     domain ?? 'all',
     kind ?? 'all',
   ]);

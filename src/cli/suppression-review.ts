@@ -1,9 +1,10 @@
 /** `postrider suppression review`: suppressions that bounces have made, and would not make now. */
 import type { Command } from 'commander';
 import type { SuppressionReview } from '../queue/suppression-review/admin-api.ts';
-import { readAllPages, withControl } from './context.ts';
+import { namesIn, readAllPages, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 type Reviewed = SuppressionReview['suppressions'][number];
@@ -26,7 +27,8 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
           const query = tenant === undefined ? {} : { tenant };
           const list = { request: 'GET /suppressions/review', name: 'suppressions', query } as const;
           const suppressions = await readAllPages<Reviewed>(control, list);
-          show({ suppressions }, () => table(suppressions));
+          const nameOf = await namesIn(suppressions, { command, control });
+          show({ suppressions }, () => table(suppressions, nameOf));
           return;
         }
         const body = { ...(tenant !== undefined && { tenant }), ...(remove !== undefined && { id: remove }) };
@@ -36,10 +38,16 @@ export function addSuppressionReview(suppression: Command, terminal: Terminal): 
     );
 }
 
-function table(suppressions: readonly Reviewed[]): string {
+function table(suppressions: readonly Reviewed[], nameOf: NameOf): string {
   const rows = suppressions.map(
     ({ id, tenantId, email, createdAt, reason, class: class_, row, diagnostic }) => [
-      ...[id, tenantId, email, createdAt, reason === 'row' ? 'would not suppress' : 'no evidence is stored'],
+      ...[
+        id,
+        nameOf(tenantId),
+        email,
+        createdAt,
+        reason === 'row' ? 'would not suppress' : 'no evidence is stored',
+      ],
       ...[class_, row, diagnostic ?? ''],
     ],
   );

@@ -6,6 +6,7 @@ import { confirm } from './confirm.ts';
 import { listAction, withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList, printable } from './table.ts';
+import type { NameOf } from './tenant-names.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -57,9 +58,14 @@ function pathOf(id: string): string {
   return `/tasks/${encodeURIComponent(kind)}/${encodeURIComponent(reference)}`;
 }
 
-function table(tasks: readonly FailedTask[]): string {
+function table(tasks: readonly FailedTask[], { nameOf }: { nameOf: NameOf }): string {
   const rows = tasks.map((task) => [
-    ...[taskId(task), task.tenantId ?? '-', String(task.attempts), printable(task.error)],
+    ...[
+      taskId(task),
+      task.tenantId === null ? '-' : nameOf(task.tenantId),
+      String(task.attempts),
+      printable(task.error),
+    ],
   ]);
   return formatList(['id', 'tenant', 'attempts', 'error'], rows, 'No failed tasks.');
 }

@@ -82,7 +82,7 @@ test('the list is a table with one row for each broadcast', async () => {
   );
   assert.match(
     row ?? '',
-    new RegExp(`^${id} +ten_\\w+ +live +sending +1 +0 +1 +0 +0 +News, \\{\\{firstName\\|friend\\}\\}$`),
+    new RegExp(`^${id} +default +live +sending +1 +0 +1 +0 +0 +News, \\{\\{firstName\\|friend\\}\\}$`),
   );
 });
 

@@ -23,7 +23,7 @@ async function run(...args: string[]) {
 test('a domain is added, shown with its records, verified and deleted', async () => {
   const added = await run('add', 'Shop.Example', '--product-type', 'both');
   assert.equal(added.code, 0, added.errors);
-  assert.match(added.output, /^Domain dom_\w+ shop\.example of ten_\w+ is pending$/m);
+  assert.match(added.output, /^Domain dom_\w+ shop\.example of default is pending$/m);
   assert.match(
     added.output,
     /^SPF +pending +TXT +shop\.example +v=spf1 include:_spf\.mx\.postrider\.example ~all$/m,
@@ -45,7 +45,7 @@ test('a domain is added, shown with its records, verified and deleted', async ()
   assert.match((await run('verify', 'shop.example')).output, /is verified$/m);
   assert.match(
     (await run('list', '--status', 'verified')).output,
-    /^dom_\w+ +shop\.example +verified +both +ten_/m,
+    /^dom_\w+ +shop\.example +verified +both +default /m,
   );
   const deleted = await run('delete', 'shop.example', '--yes');
   assert.match(deleted.output, /^Deleted dom_\w+ shop\.example$/m);

@@ -97,7 +97,7 @@ test('the list is a table, in which text of strangers cannot control the termina
   const [heading, line] = (await run(['list', '--tenant', 'table'])).output.split('\n');
   assert.match(heading ?? '', /^ID +RECEIVED +TENANT +FROM +TO +BYTES +SPAM +TASKS +SUBJECT$/);
   const columns = [
-    ...[id, '2027-\\S+Z', tenantId, 'ann@sender\\.example', 'Sales@shop\\.example', '\\d+'],
+    ...[id, '2027-\\S+Z', 'table', 'ann@sender\\.example', 'Sales@shop\\.example', '\\d+'],
     ...['7\\.5 flagged', 'post done \\(2\\)', 'One\ufffd\\[2J\ufffd\ufffd\ufffdtwo'],
   ];
   assert.match(line ?? '', new RegExp(`^${columns.join(' +')}$`));

@@ -135,7 +135,7 @@ test('commands print tables unless JSON is requested', async () => {
   );
   assert.match(
     (await run('key', 'list')).output,
-    /^key_\w+ +x y +test +full_access +any +any +none +\w{8} +ten_\w+ +never +valid$/m,
+    /^key_\w+ +x y +test +full_access +any +any +none +\w{8} +default +never +valid$/m,
   );
 });
 

@@ -44,7 +44,7 @@ test('routes are set, listed without their passwords, and removed', async () => 
   const listed = await run(['list']);
   assert.ok(!`${set.output}${listed.output}`.includes(PASSWORD));
   assert.deepEqual(cells(listed.output).slice(1), [
-    ['partner', world.tenantId, 'partner.example', 'MX hosts (TLS required-verified)', 'stored'],
+    ['partner', 'default', 'partner.example', 'MX hosts (TLS required-verified)', 'stored'],
     [
       ...['provider', 'all', 'all', 'a.example, b.example port 587 (starttls)', USER],
       ...['5 connections, 840 recipients/min', 'stored'],

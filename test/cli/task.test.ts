@@ -36,7 +36,7 @@ test('failed tasks are listed with their last errors, and no others', async () =
   const lines = (await run(['list'])).output.split('\n').map((line) => line.split(/ {2,}/));
   assert.deepEqual(lines, [
     ['ID', 'TENANT', 'ATTEMPTS', 'ERROR'],
-    ['webhooks/a', tenantId, '8', 'It is \ufffd[1m broken'],
+    ['webhooks/a', 'default', '8', 'It is \ufffd[1m broken'],
     ['webhooks/b/c', '-', '8', 'Again'],
     [''],
   ]);
