@@ -1,6 +1,6 @@
 /** Writes aggregate reports: the XML of RFC 9990 section 3.1.1, and the message that carries it (section 3.5.2). */
 import { gzipSync } from 'node:zlib';
-import { base64Lines } from '../message/base64.ts';
+import { composeReportMessage } from '../message/report-message.ts';
 import { element, textElement, xmlDocument } from '../xml.ts';
 import type { PolicyRecord } from './policy-records.ts';
 
@@ -119,28 +119,18 @@ export function composeReport(
   to: readonly string[],
 ): { bytes: Buffer; headerBytes: number } {
   const { submitter, contact, domain, id, begin, end } = report;
-  const file = gzipSync(formatReport(report));
-  // The id is the same wherever it stands (RFC 9990 section 3.1.4).
-  const filename = `${submitter}!${domain}!${begin}!${end}!${id}.xml.gz`;
-  const boundary = `report-${id}`;
-  const header = Buffer.from(
-    `From: ${contact}\r\nTo: ${to.join(',\r\n ')}\r\n` +
-      `Subject: Report Domain: ${domain}\r\n Submitter: ${submitter}\r\n Report-ID: <${id}>\r\n` +
-      `Message-ID: <${id}@${submitter}>\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n` +
-      `Content-Type: multipart/mixed; boundary="${boundary}"\r\n\r\n`,
-  );
-  const text = `This is a DMARC aggregate report about mail from ${domain}, as received by ${submitter}.`;
-  const parts = [
-    `--${boundary}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n--${boundary}\r\n`,
-    `Content-Type: application/gzip\r\nContent-Disposition: attachment;\r\n filename="${filename}"\r\n`,
-    'Content-Transfer-Encoding: base64\r\n\r\n',
-  ];
-  const lines = [...base64Lines({ kind: 'bytes', bytes: file })];
-  const bytes = Buffer.concat([
-    header,
-    Buffer.from(parts.join('')),
-    ...lines,
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ]);
-  return { bytes, headerBytes: header.length };
+  return composeReportMessage({
+    contact,
+    to,
+    domain,
+    submitter,
+    id,
+    begin,
+    end,
+    // The id is the same wherever it stands (RFC 9990 section 3.1.4).
+    subjectId: id,
+    mediaType: 'multipart/mixed',
+    text: `This is a DMARC aggregate report about mail from ${domain}, as received by ${submitter}.`,
+    file: { mediaType: 'application/gzip', extension: 'xml.gz', bytes: gzipSync(formatReport(report)) },
+  });
 }

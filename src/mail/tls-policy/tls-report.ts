@@ -1,7 +1,7 @@
 /** Reports about TLS to the domains that ask for them (RFC 8460): the record that asks, what is counted, the document, and the message. */
 import { gzipSync } from 'node:zlib';
 import { isHostName } from '../../system/dns.ts';
-import { base64Lines } from '../message/base64.ts';
+import { composeReportMessage } from '../message/report-message.ts';
 
 /** The policy that sessions were opened by, as a report has it (RFC 8460 section 4.4). */
 export type ReportedPolicy = {
@@ -145,27 +145,18 @@ export function composeTlsReport(
 ): { bytes: Buffer; headerBytes: number } {
   const { submitter, contact, domain, id, begin, end } = report;
   const seconds = (at: number) => Math.floor(at / 1_000);
-  const filename = `${submitter}!${domain}!${seconds(begin)}!${seconds(end)}!${id}.json.gz`;
-  const boundary = `report-${id}`;
-  const header = Buffer.from(
-    `From: ${contact}\r\nTo: ${to.join(',\r\n ')}\r\n` +
-      `Subject: Report Domain: ${domain}\r\n Submitter: ${submitter}\r\n Report-ID: <${id}@${submitter}>\r\n` +
-      `Message-ID: <${id}@${submitter}>\r\nTLS-Report-Domain: ${domain}\r\nTLS-Report-Submitter: ${submitter}\r\n` +
-      'TLS-Required: No\r\nAuto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n' +
-      `Content-Type: multipart/report; report-type="tlsrpt";\r\n boundary="${boundary}"\r\n\r\n`,
-  );
-  const text = `This is a report about TLS with the mail servers of ${domain}, as ${submitter} found it.`;
-  const parts = [
-    `--${boundary}\r\nContent-Type: text/plain; charset=us-ascii\r\n\r\n${text}\r\n--${boundary}\r\n`,
-    `Content-Type: ${REPORT_MEDIA_TYPE}\r\nContent-Disposition: attachment;\r\n filename="${filename}"\r\n`,
-    'Content-Transfer-Encoding: base64\r\n\r\n',
-  ];
-  const lines = [...base64Lines({ kind: 'bytes', bytes: compressReport(report) })];
-  const bytes = Buffer.concat([
-    header,
-    Buffer.from(parts.join('')),
-    ...lines,
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ]);
-  return { bytes, headerBytes: header.length };
+  return composeReportMessage({
+    contact,
+    to,
+    domain,
+    submitter,
+    id,
+    subjectId: `${id}@${submitter}`,
+    fields: `TLS-Report-Domain: ${domain}\r\nTLS-Report-Submitter: ${submitter}\r\nTLS-Required: No\r\n`,
+    mediaType: 'multipart/report; report-type="tlsrpt"',
+    text: `This is a report about TLS with the mail servers of ${domain}, as ${submitter} found it.`,
+    file: { mediaType: REPORT_MEDIA_TYPE, extension: 'json.gz', bytes: compressReport(report) },
+    begin: seconds(begin),
+    end: seconds(end),
+  });
 }

@@ -3,13 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Site } from '../../../src/queue/schedule/site.ts';
-import { World, type WorldSite } from './world.ts';
+import { mail, World, type WorldSite } from './world.ts';
 
 const MANY = 1_000_000;
-
-function mail(site: string, messages: number, tenantId = 'ten_1') {
-  return { [`transactional ${tenantId} ${site}`]: { tenantId, site, messages } };
-}
 
 function sitesOf(count: number, site: WorldSite): Record<string, WorldSite> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { ...site }]));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { MESSAGES_PER_CONNECTION, type SiteLimits } from '../../../src/queue/schedule/limits.ts';
 import { type Session, Site } from '../../../src/queue/schedule/site.ts';
 import { Slots } from '../../../src/queue/schedule/slots.ts';
-import { World, type WorldQueue } from './world.ts';
+import { mail, World } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const LIMITS: SiteLimits = {
@@ -14,15 +14,6 @@ const LIMITS: SiteLimits = {
   messagesPerConnection: MESSAGES_PER_CONNECTION,
   group: null,
 };
-
-function mail(
-  site: string,
-  messages: number,
-  tenantId = 'ten_1',
-  band: WorldQueue['band'] = 'transactional',
-) {
-  return { [`${band} ${tenantId} ${site}`]: { tenantId, band, site, messages } };
-}
 
 test('a connection that a session opens again counts for the rate of connections', () => {
   const limits = { connectionsPerMinute: 6, messagesPerConnection: 1, connections: 5 };

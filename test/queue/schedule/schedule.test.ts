@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { World, type WorldQueue, type WorldSite } from './world.ts';
+import { mail, World, type WorldSite } from './world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-
-function mail(
-  site: string,
-  messages: number,
-  tenantId = 'ten_1',
-  band: WorldQueue['band'] = 'transactional',
-) {
-  return { [`${band} ${tenantId} ${site}`]: { tenantId, band, site, messages } };
-}
 
 const anyPeer = fc.record({
   isDead: fc.constant(false),

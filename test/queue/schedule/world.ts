@@ -23,6 +23,16 @@ export type WorldQueue = {
   messages: number;
 };
 
+/** Returns a queue of a tenant at a site with this number of messages, by its key. */
+export function mail(
+  site: string,
+  messages: number,
+  tenantId = 'ten_1',
+  band: WorldQueue['band'] = 'transactional',
+): Record<string, WorldQueue> {
+  return { [`${band} ${tenantId} ${site}`]: { tenantId, band, site, messages } };
+}
+
 const UNLIMITED: SiteLimits = {
   connections: 20,
   connectionsPerMinute: null,
