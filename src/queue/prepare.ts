@@ -9,7 +9,7 @@ import type { SigningKeys } from '../domains/signing-key.ts';
 import type { Links } from '../links/links.ts';
 import { type DkimKey, signatureFields } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
-import { findProvider, packagedProviders } from '../providers/table.ts';
+import { providerOfSite } from '../providers/provider-of-site.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Claim, Delivery } from './claim.ts';
 import type { HandedSources } from './contents/handed.ts';
@@ -19,6 +19,7 @@ import { complaintFields, readerOf } from './contents/reader.ts';
 import type { PreparedMessage } from './prepared-message.ts';
 import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
 import type { SendingApp } from './sending-app.ts';
+import { hostNamesOf } from './site-name.ts';
 import type { SpooledMessage } from './store.ts';
 
 type SigningApp = Pick<
@@ -154,8 +155,7 @@ async function findSecondKeys(
   return [await signingKeys.ofInstallation()];
 }
 
-/** All hosts of a site are those of one provider, so the first name in its key (mail/mx.ts) decides. */
+/** A relay passes mail on to anybody, and the key of its site names no hosts. */
 function readsSecondSignature(site: string): boolean {
-  const [host = ''] = site.split(/[,/ ]/, 1);
-  return findProvider(packagedProviders(), host)?.secondSignature === true;
+  return providerOfSite({ hosts: hostNamesOf(site), relay: null })?.secondSignature === true;
 }

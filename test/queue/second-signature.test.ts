@@ -42,11 +42,15 @@ const signersOf = (message = '') =>
 
 const google = await startHost('192.0.2.1', ['451 4.3.0 try again']);
 const other = await startHost('192.0.2.2');
+const mixed = await startHost('192.0.2.3');
 spool.addZone(`
   work.example MX 5 aspmx.l.google.com
   work.example MX 5 alt1.aspmx.l.google.com
   aspmx.l.google.com A 192.0.2.1
   alt1.aspmx.l.google.com A 192.0.2.1
+  alt2.aspmx.l.google.com A 192.0.2.3
+  mixed.example MX 5 alt2.aspmx.l.google.com
+  mixed.example MX 10 mx.plain.example
   plain.example MX 5 mx.plain.example
   mx.plain.example A 192.0.2.2
 `);
@@ -79,6 +83,12 @@ test('an independent verifier passes the signature of the installation', async (
     found.filter(([domain]) => domain === OURS),
     [[OURS, 'pass']],
   );
+});
+
+test('hosts of others beside those of the provider get none', async () => {
+  await spool.accept('bob@mixed.example');
+  await spool.deliverDue();
+  assert.deepEqual(signersOf(mixed[0]), [SENDER_DOMAIN]);
 });
 
 test('a setting turns the second signature off', async () => {
