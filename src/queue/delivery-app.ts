@@ -26,7 +26,7 @@ export type DeliveryApp = SendingApp & {
     | 'isSourceResting'
     | 'observe'
     | 'listen'
-    | 'sitesWhere'
+    | 'sites'
     | 'resolve'
     | 'restrictionsAt'
     | 'lift'

@@ -2,6 +2,7 @@
  * The sites as an operator sees and steers them: how they are spoken to, the end of connections, the end of rests and of what
  * back-off rules have imposed, and what is forgotten about them. The schedule learns of all this as it learns of anything else.
  */
+import { finishInSlices } from '../system/slices.ts';
 import type { System } from '../system/system.ts';
 import type { ScheduleEvent } from './schedule/events.ts';
 import type { RunningSession } from './sessions/session.ts';
@@ -18,6 +19,7 @@ import type {
 } from './shaping/site-calls.ts';
 import {
   type ConnectionReport,
+  type NamedSite,
   type Reporting,
   reportSites,
   type SiteReport,
@@ -34,12 +36,13 @@ type SitesApp = Pick<Reporting, 'clock' | 'schedule' | 'claims'> &
 /** Returns the sites of a dispatcher. */
 export function createSites(app: SitesApp): Sites {
   const reporting = { ...app, connectionOf: (id: number) => app.sessions.get(id)?.connection ?? null };
+  const report = (named: NamedSite) => finishInSlices(reportSites(reporting, named));
   return {
-    listKept: async () => listKept(app),
-    explainSites: async (named) => reportSites(reporting, named),
-    disconnect: async (request) => disconnect(app, reportSites(reporting, request), request),
-    liftRests: (request) => liftRests(app, reportSites(reporting, request), request),
-    forgetLearned: async (named) => forgetLearned(app, reportSites(reporting, named)),
+    listKept: () => finishInSlices(listKept(app)),
+    explainSites: report,
+    disconnect: async (request) => disconnect(app, await report(request), request),
+    liftRests: async (request) => liftRests(app, await report(request), request),
+    forgetLearned: async (named) => forgetLearned(app, await report(named)),
   };
 }
 

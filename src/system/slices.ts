@@ -5,6 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from './clock.ts';
 import { RoundRobin } from './round-robin.ts';
+import type { Steps } from './steps.ts';
 
 const owners = new AsyncLocalStorage<string>();
 /** Jobs with an owner that wait for their next slice. */
@@ -25,6 +26,15 @@ export function nextSlice(): Promise<void> {
     if (!isServing) setImmediate(serveNext);
     isServing = true;
   });
+}
+
+/** Runs a calculation to its end, and lets other work run after each of its steps. */
+export async function finishInSlices<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const next = steps.next();
+    if (next.done) return next.value;
+    await nextSlice();
+  }
 }
 
 /** Lets one job run. What arrives meanwhile for other jobs is handled before the next one. */

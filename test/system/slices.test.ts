@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPause, createSlices, nextSlice, runForOwner } from '../../src/system/slices.ts';
+import {
+  createPause,
+  createSlices,
+  finishInSlices,
+  nextSlice,
+  runForOwner,
+} from '../../src/system/slices.ts';
 
 /** Runs jobs of this number of slices, each for its owner. Returns the owners of the slices behind the first ones, in their order. */
 async function runJobs(owners: readonly string[], slices: number): Promise<string[]> {
@@ -54,6 +60,20 @@ test('a job pauses for its owner once its slice is over, also in what it calls a
   const owners = ['a', 'a', 'a', 'b'];
   await Promise.all(owners.map((owner) => runForOwner(owner, () => job(owner))));
   assert.ok(order.indexOf('b') <= 1, order.join());
+});
+
+test('other work runs after each step of a calculation', async () => {
+  const order: string[] = [];
+  function* calculate() {
+    for (const step of ['one', 'two']) {
+      order.push(step);
+      setImmediate(() => order.push('other work'));
+      yield;
+    }
+    return order.length;
+  }
+  assert.equal(await finishInSlices(calculate()), 4);
+  assert.deepEqual(order, ['one', 'other work', 'two', 'other work']);
 });
 
 test('so many callers begin in each turn of the event loop, in their order', async () => {

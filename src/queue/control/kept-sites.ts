@@ -7,10 +7,13 @@ import { type Continuation, pageOfFound } from '../../db/continued.ts';
 import type { QueueActionRow } from '../../db/queue-tables.ts';
 import { providerOfSite } from '../../providers/provider-of-site.ts';
 import { isoTime } from '../../system/clock.ts';
+import { finishInSlices } from '../../system/slices.ts';
+import { createStepCounter, type Steps } from '../../system/steps.ts';
 import { parseQueueKey } from '../queue-key.ts';
 import type { Kept, SiteQueues } from '../shaping/kept-mail.ts';
 import { providerOfPlace } from '../shaping/restriction.ts';
 import type { Sites } from '../shaping/site-calls.ts';
+import { OPERATIONS_PER_SITE } from '../shaping/site-report.ts';
 import { hostNamesOf, isSite, sourceOfSite } from '../site-name.ts';
 import type { Census } from './census.ts';
 import type { QueueCount } from './census-store.ts';
@@ -38,7 +41,8 @@ export async function listKeptSites(
 ): Promise<ShownKeptSites> {
   const { kept, total, sites: known } = await sites.listKept();
   const holds = (await listInForce(db.read)).filter(isHoldOfSite);
-  const mail = mailBySite(queues, known, new Map(await db.query(sitesOfDomains, undefined)));
+  const siteOfDomain = new Map(await db.query(sitesOfDomains, undefined));
+  const mail = await finishInSlices(mailBySite(queues, known, siteOfDomain));
   const shown = [...kept.map((one) => showKept(one, mail)), ...holds.map((hold) => showHold(hold, mail))];
   shown.sort((one, other) => other.waiting - one.waiting || (one.place < other.place ? -1 : 1));
   const { items, ...continuation } = pageOfFound(shown.slice(after, after + limit + 1), limit, () =>
@@ -59,28 +63,34 @@ type SiteMail = Omit<SiteQueues, 'queues'> & {
   tenants: Map<string, Pick<QueueCount, 'waiting' | 'held'>>;
 };
 
+/** The mail of sites, by their keys and by their providers. */
+type Mail = { bySite: ReadonlyMap<string, SiteMail>; byProvider: ReadonlyMap<string | null, SiteMail[]> };
+
 /** Sums the mail of each site by tenants. Mail that was never due goes where mail of its domain was last deferred. */
-function mailBySite(
+function* mailBySite(
   counts: readonly QueueCount[],
   known: readonly SiteQueues[],
   siteOfDomain: ReadonlyMap<string, string>,
-): readonly SiteMail[] {
-  const sites = new Map<string, SiteMail>();
+): Steps<Mail> {
+  const isDue = createStepCounter();
+  const bySite = new Map<string, SiteMail>();
   const siteOfQueue = new Map<string, string>();
   for (const { queues, ...site } of known) {
-    sites.set(site.site, { ...site, tenants: new Map() });
+    bySite.set(site.site, { ...site, tenants: new Map() });
     for (const queue of queues) siteOfQueue.set(queue, site.site);
+    if (isDue(queues.length)) yield;
   }
   for (const { queue, waiting, held } of counts) {
+    if (isDue(OPERATIONS_PER_SITE)) yield;
     const { domain, tenantId } = parseQueueKey(queue);
     const key = siteOfQueue.get(queue) ?? siteOfDomain.get(domain);
     if (key === undefined) continue;
-    const site = sites.get(key) ?? siteOf(key);
-    sites.set(key, site);
+    const site = bySite.get(key) ?? siteOf(key);
+    bySite.set(key, site);
     const sum = site.tenants.get(tenantId) ?? { waiting: 0, held: 0 };
     site.tenants.set(tenantId, { waiting: sum.waiting + waiting, held: sum.held + held });
   }
-  return [...sites.values()];
+  return { bySite, byProvider: Map.groupBy(bySite.values(), ({ provider }) => provider) };
 }
 
 /** Returns a site that the delivery thread does not know, by its key. */
@@ -97,23 +107,26 @@ function sumOf(sites: readonly SiteMail[], name: 'waiting' | 'held', tenantId: s
   return sum;
 }
 
-function showKept({ since, until, ...kept }: Kept, mail: readonly SiteMail[]): ShownKept {
-  const { place, source, tenantId } = kept;
+/** Returns the mail of the sites at the place of an entry. */
+function mailAt(place: string, { bySite, byProvider }: Mail): readonly SiteMail[] {
   const provider = providerOfPlace(place);
-  const sites = mail.filter(
-    (one) =>
-      (provider === undefined ? one.site === place : one.provider === provider) &&
-      (source === null || one.source === source),
-  );
+  if (provider !== undefined) return byProvider.get(provider) ?? [];
+  const site = bySite.get(place);
+  return site ? [site] : [];
+}
+
+function showKept({ since, until, ...kept }: Kept, mail: Mail): ShownKept {
+  const { place, source, tenantId } = kept;
+  const sites = mailAt(place, mail).filter((one) => source === null || one.source === source);
   const waiting = sumOf(sites, 'waiting', tenantId);
   return { ...kept, hold: null, since: timeOf(since), until: timeOf(until), waiting };
 }
 
 function showHold(
   { id, site, tenantId, reason, createdAt }: HoldOfSite,
-  mail: readonly SiteMail[],
+  mail: Pick<Mail, 'bySite'>,
 ): ShownKept {
-  const sites = mail.filter((one) => isSite(one.site, site));
+  const sites = [...mail.bySite.values()].filter((one) => isSite(one.site, site));
   return {
     place: site,
     source: null,

@@ -74,11 +74,6 @@ export class Schedule {
     );
   }
 
-  /** Returns the limits of all sites that are known, also of those without mail. */
-  explainAll(now: number): SiteExplanation[] {
-    return this.#sites.known().flatMap(({ key }) => this.explain(key, now) ?? []);
-  }
-
   /** Returns what the mail of a queue waits for; undefined when nothing of it is due. */
   explainQueue(key: string, now: number): QueueExplanation | undefined {
     const queue = this.#queues.get(key);
@@ -86,9 +81,14 @@ export class Schedule {
     return queue && explainQueue(queue, { site, waiting: this.#sites.waitOf(key) });
   }
 
-  /** Returns the keys of the sites with due mail, each with those of its queues. */
-  queuesBySite(): ReadonlyMap<string, readonly string[]> {
-    return this.#sites.queues();
+  /** Returns the keys of the queues with due mail at a site, `limit` at most. */
+  queuesAt(site: string, limit: number): string[] {
+    return this.#sites.queuesAt(site, limit);
+  }
+
+  /** Yields the keys of the queues with due mail that are at a site, and the key of the site. The queues may change during the iteration. */
+  *queues(): Iterable<{ queue: string; site: string }> {
+    for (const [queue, { site }] of this.#queues) if (site) yield { queue, site: site.key };
   }
 
   #take(event: ScheduleEvent): void {

@@ -36,19 +36,19 @@ export class SiteTable {
     return [...this.#sites.values()];
   }
 
-  /** Returns the sites with mail or a session, and those that are remembered. */
-  known(): Site[] {
-    return [...this.#sites.values(), ...this.#remembered.values()];
-  }
-
   /** Returns the site, also one that has no mail and is remembered. */
   find(key: string): Site | undefined {
     return this.#sites.get(key) ?? this.#remembered.get(key);
   }
 
-  /** Returns the keys of the sites with queues, each with those of its queues. */
-  queues(): ReadonlyMap<string, readonly string[]> {
-    return new Map(this.all().map(({ key, queues }) => [key, [...queues.all()].map(({ name }) => name.key)]));
+  /** Returns the keys of the queues at a site, `limit` at most. */
+  queuesAt(key: string, limit: number): string[] {
+    const keys: string[] = [];
+    for (const { name } of this.find(key)?.queues.all() ?? []) {
+      if (keys.length >= limit) break;
+      keys.push(name.key);
+    }
+    return keys;
   }
 
   /** Returns the site of a way, with its latest limits and rests. */

@@ -3,11 +3,13 @@
  * connections that sites have taught. One place may have several of them.
  */
 import { providerOfSite } from '../../providers/provider-of-site.ts';
+import { sortInSteps } from '../../system/sort-in-steps.ts';
+import { createStepCounter, type Steps } from '../../system/steps.ts';
 import type { SiteExplanation } from '../schedule/explain.ts';
 import type { ShapedSite } from './limits-of.ts';
 import { providerOfPlace, type Restriction } from './restriction.ts';
 import type { LoweredLimits } from './rule.ts';
-import type { Reporting } from './site-report.ts';
+import { OPERATIONS_PER_SITE, type Reporting } from './site-report.ts';
 
 /** Maximum number of entries in one answer. Rests come first, and those that end last. */
 const MAX_KEPT = 1_000;
@@ -43,18 +45,27 @@ export type SiteQueues = {
 /** `total` is the number of entries without the maximum. `sites` are those that the entries are about. */
 export type KeptMail = { kept: readonly Kept[]; total: number; sites: readonly SiteQueues[] };
 
-/** Returns what keeps mail at all sites that mail was routed to since the start, and all restrictions in force. */
-export function listKept(app: Pick<Reporting, 'clock' | 'shaping' | 'schedule'>): KeptMail {
+/**
+ * Returns what keeps mail at all sites that mail was routed to since the start, and all restrictions in force. There may be ten thousand
+ * sites, so that the steps see them at slightly different moments.
+ */
+export function* listKept(app: Pick<Reporting, 'clock' | 'shaping' | 'schedule'>): Steps<KeptMail> {
   const { clock, shaping, schedule } = app;
-  const toUnix = clock.now() - clock.elapsed();
-  const sites = new Map(shaping.sitesWhere(() => true).map((site) => [site.key, site]));
-  const learned = schedule.explainAll(clock.elapsed()).flatMap((explained) => {
-    const site = sites.get(explained.site);
-    return site ? keptBySite(explained, site.source, toUnix) : [];
-  });
-  const all = [...shaping.restrictions.map(keptByRule), ...learned].sort(byWeight);
-  const kept = all.slice(0, MAX_KEPT);
-  return { kept, total: all.length, sites: queuesOf(kept, sites, schedule.queuesBySite()) };
+  const isDue = createStepCounter();
+  const all: Kept[] = [];
+  for (const restriction of shaping.restrictions) {
+    all.push(keptByRule(restriction));
+    if (isDue(1)) yield;
+  }
+  const { sites } = shaping;
+  for (const site of sites) {
+    const elapsed = clock.elapsed();
+    const explained = schedule.explain(site.key, elapsed);
+    if (explained) all.push(...keptBySite(explained, site.source, clock.now() - elapsed));
+    if (isDue(OPERATIONS_PER_SITE)) yield;
+  }
+  const kept = (yield* sortInSteps(all, byWeight)).slice(0, MAX_KEPT);
+  return { kept, total: all.length, sites: yield* queuesOf(kept, sites, schedule) };
 }
 
 /** Returns the answers of several delivery threads as one. Each site is known to one of them. */
@@ -117,21 +128,25 @@ function byWeight(one: Kept, other: Kept): number {
 }
 
 /** Returns the sites at the places of the entries with their queues. */
-function queuesOf(
+function* queuesOf(
   kept: readonly Kept[],
-  sites: ReadonlyMap<string, ShapedSite>,
-  queues: ReadonlyMap<string, readonly string[]>,
-): SiteQueues[] {
+  sites: readonly ShapedSite[],
+  schedule: Pick<Reporting['schedule'], 'queuesAt'>,
+): Steps<SiteQueues[]> {
+  const isDue = createStepCounter();
   const places = new Set(kept.map(({ place }) => place));
   const providers = new Set(kept.flatMap(({ place }) => providerOfPlace(place) ?? []));
   const found: SiteQueues[] = [];
   let room = MAX_QUEUES;
-  for (const [key, site] of sites) {
+  for (const site of sites) {
+    if (isDue(OPERATIONS_PER_SITE)) yield;
+    const { key, source } = site;
     const provider = providerOfSite(site)?.name ?? null;
     if (!places.has(key) && (provider === null || !providers.has(provider))) continue;
-    const due = queues.get(key)?.slice(0, room) ?? [];
-    room -= due.length;
-    found.push({ site: key, provider, source: site.source, queues: due });
+    const queues = schedule.queuesAt(key, room);
+    room -= queues.length;
+    found.push({ site: key, provider, source, queues });
+    if (isDue(queues.length)) yield;
   }
   return found;
 }

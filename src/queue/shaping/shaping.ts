@@ -115,9 +115,9 @@ export class Shaping {
     return placesOf(site).flatMap((place) => this.#restrictions.at(place));
   }
 
-  /** Returns the sites that mail was routed to and for whose keys `isWanted` is true, those of the latest mail first. */
-  sitesWhere(isWanted: (key: string) => boolean): ShapedSite[] {
-    return [...this.#sites.values()].filter(({ key }) => isWanted(key));
+  /** Returns the sites that mail was routed to, those of the latest mail first. There are at most `MAX_SITES`. */
+  get sites(): ShapedSite[] {
+    return [...this.#sites.values()];
   }
 
   /** Returns all restrictions in force. */

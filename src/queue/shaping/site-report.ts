@@ -2,6 +2,7 @@
 
 import { providerOfSite } from '../../providers/provider-of-site.ts';
 import type { Clock } from '../../system/clock.ts';
+import { createStepCounter, type Steps } from '../../system/steps.ts';
 import type { Connection } from '../connection.ts';
 import { parseQueueKey } from '../queue-key.ts';
 import type { SessionExplanation, SiteExplanation } from '../schedule/explain.ts';
@@ -14,6 +15,8 @@ import type { Shaping } from './shaping.ts';
 
 /** Maximum number of sites in one answer. Sources and TLS policies make several sites of the same hosts. */
 const MAX_REPORTED = 100;
+/** Operations (system/steps.ts) that a look at one of many sites counts as. It takes some microseconds. */
+export const OPERATIONS_PER_SITE = 16;
 
 /**
  * The name by which the operator asks for sites: a key, a host or a domain. `siteOfDomain` is the site at which mail for a domain of this name was
@@ -48,33 +51,41 @@ export type SiteReport = Omit<SiteExplanation, 'kind' | 'limits' | 'connections'
 
 export type Reporting = {
   clock: Pick<Clock, 'now' | 'elapsed'>;
-  shaping: Pick<Shaping, 'sitesWhere' | 'resolve' | 'restrictionsAt' | 'restrictions'>;
-  schedule: Pick<Schedule, 'explain' | 'explainAll' | 'queuesBySite'>;
+  shaping: Pick<Shaping, 'sites' | 'resolve' | 'restrictionsAt' | 'restrictions'>;
+  schedule: Pick<Schedule, 'explain' | 'queuesAt' | 'queues'>;
   /** Claims that are not settled. */
   claims: ReadonlyMap<number, { site: string; recipients: readonly { domain: string }[] }>;
   /** Returns the connection of a session; null when it has none. */
   connectionOf(session: number): Connection | null;
 };
 
-/** Reports on the sites that the operator names. */
-export function reportSites(app: Reporting, named: NamedSite): SiteReport[] {
-  return sitesNamed(app, named).flatMap((site) => reportSite(app, site) ?? []);
+/** Reports on the sites that the operator names. All reports are made in the last step, so they are of one moment. */
+export function* reportSites(app: Reporting, named: NamedSite): Steps<SiteReport[]> {
+  const sites = yield* sitesNamed(app, named);
+  return sites.flatMap((site) => reportSite(app, site) ?? []);
 }
 
 /** Returns the sites that the operator names, and those where mail for a domain of this name is or is sent to. */
-function sitesNamed(
+function* sitesNamed(
   app: Pick<Reporting, 'shaping' | 'schedule' | 'claims'>,
   { name, siteOfDomain }: NamedSite,
-): ShapedSite[] {
+): Steps<ShapedSite[]> {
+  const isDue = createStepCounter();
   const ofDomain = new Set<string>();
-  for (const [site, queues] of app.schedule.queuesBySite())
-    if (queues.some((queue) => parseQueueKey(queue).domain === name)) ofDomain.add(site);
+  for (const { queue, site } of app.schedule.queues()) {
+    if (queue.includes(name) && parseQueueKey(queue).domain === name) ofDomain.add(site);
+    if (isDue(1)) yield;
+  }
   for (const { site, recipients } of app.claims.values())
     if (recipients.some(({ domain }) => domain === name)) ofDomain.add(site);
   if (siteOfDomain !== undefined) ofDomain.add(siteOfDomain);
-  return app.shaping
-    .sitesWhere((key) => ofDomain.has(key) || isSite(key.toLowerCase(), name))
-    .slice(0, MAX_REPORTED);
+  const named: ShapedSite[] = [];
+  for (const site of app.shaping.sites) {
+    if (ofDomain.has(site.key) || isSite(site.key.toLowerCase(), name)) named.push(site);
+    if (named.length === MAX_REPORTED) break;
+    if (isDue(OPERATIONS_PER_SITE)) yield;
+  }
+  return named;
 }
 
 function reportSite(app: Reporting, site: ShapedSite): SiteReport | undefined {

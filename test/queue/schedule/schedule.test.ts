@@ -239,10 +239,6 @@ test('what a site has taught is forgotten at the word of the operator, and what 
   world.tell({ kind: 'unlearned', site: 'a' });
   assert.deepEqual([learned()?.rest, learned()?.isProbed], [null, true]);
   assert.equal(world.schedule.explain('a', world.now)?.binding.reason, 'a rule');
-  assert.deepEqual(
-    world.schedule.explainAll(world.now).map(({ site }) => site),
-    ['a'],
-  );
 });
 
 test('a site with a rate gets no more than that, and says so', () => {
