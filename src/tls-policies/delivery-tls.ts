@@ -1,5 +1,6 @@
 /** The knowledge of delivery about TLS with other mail servers: their policies, sessions that can be resumed, and counts for reports. */
 import { domainToASCII } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import type { MxProof } from '../mail/mx.ts';
 import { SmtpTickets } from '../mail/smtp/client/tickets.ts';
 import type { NamedHost } from '../mail/tls-policy/dane-lookup.ts';
@@ -12,7 +13,6 @@ import {
 } from '../mail/tls-policy/host-tls.ts';
 import type { StsPolicy } from '../mail/tls-policy/sts-policy.ts';
 import { withTimeout } from '../system/clock.ts';
-import { createLru } from '../system/lru.ts';
 import type { PartApp } from '../thread-app.ts';
 import { type DnssecState, DnssecTest } from './dnssec-test.ts';
 import { TlsSessionCounts } from './session-counts.ts';
@@ -21,8 +21,12 @@ import { type FoundSts, StsPolicies } from './sts-policies.ts';
 
 type TlsApp = Pick<PartApp, 'clock' | 'dns' | 'fetch' | 'db' | 'log' | 'random' | 'config'>;
 
-/** Maximum number of domains whose policy is remembered for reports. */
-const MAX_DOMAINS = 10_000;
+/**
+ * Maximum number of characters of the policies that are remembered for reports, and those that a domain counts as besides: about 8 MB, for
+ * ten thousand domains with usual policies. A policy of MTA-STS may have 64,768.
+ */
+const MAX_APPLIED_CHARACTERS = 4 * 1024 ** 2;
+const CHARACTERS_PER_DOMAIN = 256;
 const NOT_USED: DnssecState = { kind: 'does-not-validate' };
 /** Maximum time of the last write of counts, in milliseconds. It may need DNS, which may be why the daemon stops. */
 const MAX_STOP_MS = 1_000;
@@ -47,7 +51,11 @@ export class DeliveryTls {
   readonly #dnssec: DnssecTest;
   readonly #counts: TlsSessionCounts;
   /** The MTA-STS policy that was applied last, by domain; null for domains without one. */
-  readonly #applied = createLru<string, { sts: StsPolicy | undefined }>(MAX_DOMAINS);
+  readonly #applied = new LRUCache<string, { sts: StsPolicy | undefined }>({
+    maxSize: MAX_APPLIED_CHARACTERS,
+    sizeCalculation: ({ sts }) =>
+      (sts?.mx ?? []).reduce((sum, { length }) => sum + length, CHARACTERS_PER_DOMAIN),
+  });
 
   constructor(app: TlsApp) {
     this.#app = app;

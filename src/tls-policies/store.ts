@@ -4,13 +4,14 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { deleteRows, findRow, putRow } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { StsPolicyRow, TlsReportRow, TlsSessionRow } from '../db/tls-policy-tables.ts';
+import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/tls-report.ts';
 
 /** Maximum number of stored policies. Beyond it, the one that expires first makes room. */
 const MAX_POLICIES = 50_000;
 /** Maximum number of domains that a day has reports about. */
 const MAX_REPORTED_DOMAINS = 10_000;
-/** Maximum number of different results of one domain on a day. */
-const MAX_RESULTS = 200;
+/** Maximum number of different results of one domain on a day. Further ones are summed without their details. */
+export const MAX_RESULTS = 200;
 
 /** Returns the policy of a domain, also when it has expired. */
 export function findStsPolicy(tx: Tx, domain: string): Promise<StsPolicyRow | undefined> {
@@ -70,30 +71,24 @@ export function listRefreshable(tx: Tx, due: { now: number; limit: number }): Pr
 }
 
 /** Sessions of a domain that ended alike. `dueAt` is the time of the first attempt to send the report of the day. */
-export type CountedSessions = TlsSessionRow & Pick<TlsReportRow, 'dueAt'>;
+type CountedSessions = TlsSessionRow & Pick<TlsReportRow, 'dueAt'>;
 
-/** Adds sessions to those of their days. What the bounds of a day leave no row for is not reported. */
+/** Adds sessions to those of their days. Returns the number of those that are not reported, because too many domains have reports. */
 export const addTlsSessions = defineWrite(
   'tlsPolicies.addSessions',
-  async (tx, { counted }: { counted: readonly CountedSessions[] }): Promise<void> => {
-    for (const { dueAt, ...row } of counted) await addSessions(tx, row, dueAt);
+  async (tx, { counted }: { counted: readonly CountedSessions[] }): Promise<number> => {
+    let lost = 0;
+    for (const { dueAt, ...row } of counted) if (!(await addSessions(tx, row, dueAt))) lost += row.sessions;
+    return lost;
   },
 );
 
-async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<void> {
-  const { day, domain, policy, failure, sessions } = row;
-  const again = await tx
-    .updateTable('tlsSessions')
-    .set((set) => ({ sessions: set('sessions', '+', sessions) }))
-    .where('day', '=', day)
-    .where('domain', '=', domain)
-    .where('policy', '=', policy)
-    .where('failure', '=', failure)
-    .returning('sessions')
-    .executeTakeFirst();
-  if (again) return;
+/** Returns false when there is no room for a report about the domain. */
+async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<boolean> {
+  const { day, domain } = row;
+  if (await addToResult(tx, row)) return true;
   if (!(await findRow(tx, 'tlsReports', { day, domain }))) {
-    if ((await countRows(tx, 'tlsReports')) >= MAX_REPORTED_DOMAINS) return;
+    if ((await countRows(tx, 'tlsReports')) >= MAX_REPORTED_DOMAINS) return false;
     await putRow(tx, 'tlsReports', { day, domain, attempts: 0, dueAt, sent: '[]' });
   }
   const { count } = await tx
@@ -102,7 +97,38 @@ async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<v
     .where('day', '=', day)
     .where('domain', '=', domain)
     .executeTakeFirstOrThrow();
-  if (count < MAX_RESULTS) await putRow(tx, 'tlsSessions', row);
+  const added = count < MAX_RESULTS ? row : summaryRowOf(row);
+  if (!(await addToResult(tx, added))) await putRow(tx, 'tlsSessions', added);
+  return true;
+}
+
+/** Adds sessions to those that ended alike. Returns false when there are none. */
+async function addToResult(
+  tx: Tx,
+  { day, domain, policy, failure, sessions }: TlsSessionRow,
+): Promise<boolean> {
+  const known = await tx
+    .updateTable('tlsSessions')
+    .set((set) => ({ sessions: set('sessions', '+', sessions) }))
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .where('policy', '=', policy)
+    .where('failure', '=', failure)
+    .returning('sessions')
+    .executeTakeFirst();
+  return known !== undefined;
+}
+
+function summaryRowOf({ policy, failure, ...row }: TlsSessionRow): TlsSessionRow {
+  const summary = summaryOf({
+    policy: JSON.parse(policy) as ReportedPolicy,
+    failure: failure === '' ? null : (JSON.parse(failure) as ReportedFailure),
+  });
+  return {
+    ...row,
+    policy: JSON.stringify(summary.policy),
+    failure: summary.failure ? JSON.stringify(summary.failure) : '',
+  };
 }
 
 const dueReports = statement((db, param: Param<{ now: number; limit: number }>) =>

@@ -25,6 +25,24 @@ export type ReportedFailure = {
   reason: string;
 };
 
+/** The reason of failures that are summed without their details. */
+const SUMMED = 'further failures of this kind, summed without their details';
+
+/**
+ * Returns the result that stands for all results of its kind when there are too many different ones: the types of the policy and of the
+ * failure stay, so that a report still counts every session.
+ */
+export function summaryOf({ policy, failure }: { policy: ReportedPolicy; failure: ReportedFailure | null }): {
+  policy: ReportedPolicy;
+  failure: ReportedFailure | null;
+} {
+  const blank = { host: null, address: null, from: null, reason: SUMMED };
+  return {
+    policy: { type: policy.type, lines: [], mx: [] },
+    failure: failure && { type: failure.type, ...blank },
+  };
+}
+
 export type TlsReport = {
   /** Host name of the installation. */
   submitter: string;

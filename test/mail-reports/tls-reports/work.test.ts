@@ -32,6 +32,7 @@ spool.addZone(`_smtp._tls.mail.test TXT "v=TLSRPTv1; rua=mailto:tls@mail.test"
 _smtp._tls.post.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
 _smtp._tls.hangs.test TXT "v=TLSRPTv1;rua=https://hangs.test/tls"
 _smtp._tls.broken.test TXT "v=TLSRPTv1;rua=https://reports.test/broken"
+_smtp._tls.limit.test TXT "v=TLSRPTv1;rua=https://reports.test/tls"
 _smtp._tls.both.test TXT "v=TLSRPTv1;rua=https://reports.test/tls,mailto:tls@both.test"`);
 const HOST = { host: 'mx.mail.test', address: '192.0.2.1', from: '93.184.216.34' };
 
@@ -248,6 +249,39 @@ test('a run sends a bounded number of reports, and the next one the others', asy
   assert.equal((await counted()).length, 3);
   await runOnce(createTlsReportWork(app));
   assert.deepEqual(await counted(), []);
+});
+
+test('a domain has a bounded number of different results, and sessions beyond it are counted without their details', async () => {
+  await runNextDay();
+  const sessionsWith = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      tls: { ...dane, records: usableRecords([`3 1 1 ${first + index + 1_000}${'a'.repeat(60)}`]) },
+      opened: failed('certificate-expired'),
+    }));
+  await observe('limit.test', ...sessionsWith(0, 150));
+  await observe('limit.test', ...sessionsWith(150, 100));
+  assert.equal((await counted()).length, 201);
+  posts.length = 0;
+  await runNextDay();
+  const { policies } = JSON.parse(gunzipSync(posts[0]?.body ?? '').toString());
+  const counts: number[] = policies.map(
+    (one: (typeof policies)[0]) => one.summary['total-failure-session-count'],
+  );
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    250,
+  );
+  assert.deepEqual(policies.at(-1), {
+    policy: { 'policy-type': 'tlsa', 'policy-domain': 'limit.test' },
+    summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 50 },
+    'failure-details': [
+      {
+        'result-type': 'certificate-expired',
+        'failed-session-count': 50,
+        'failure-reason-code': 'further failures of this kind, summed without their details',
+      },
+    ],
+  });
 });
 
 test('the text of a policy that is far too long is left out', async () => {
