@@ -29,8 +29,9 @@ export type Settings = {
   inboundPort?: number;
   /** Port at which people send, with TLS from the first byte. Their limits are out of the way. */
   submissionPort?: number;
-  /** Port with TLS on 127.0.0.1, and a configuration file that names a certificate. */
-  https?: { port: number; configFile: string };
+  /** Port for HTTPS on 127.0.0.1. The configuration file names its certificate. */
+  https?: { port: number };
+  configFile?: string;
   /** Zone text of other domains. */
   zone?: string;
 };
@@ -55,6 +56,7 @@ export function environment(
     inboundPort,
     submissionPort,
     https,
+    configFile,
   }: Settings,
 ): Record<string, string> {
   return {
@@ -71,6 +73,7 @@ export function environment(
     ...(inboundPort === undefined ? {} : inboundEnvironment(inboundPort)),
     ...(submissionPort === undefined ? {} : submissionEnvironment(submissionPort)),
     ...(https === undefined ? {} : httpsEnvironment(https)),
+    ...(configFile === undefined ? {} : { POSTRIDER_CONFIG: configFile }),
   };
 }
 
@@ -86,9 +89,8 @@ function submissionEnvironment(port: number): Record<string, string> {
   };
 }
 
-function httpsEnvironment({ port, configFile }: NonNullable<Settings['https']>): Record<string, string> {
+function httpsEnvironment({ port }: NonNullable<Settings['https']>): Record<string, string> {
   return {
-    POSTRIDER_CONFIG: configFile,
     POSTRIDER_HTTPS_ENABLED: 'true',
     POSTRIDER_HTTPS_ADDRESS: '127.0.0.1',
     POSTRIDER_HTTPS_PORT: String(port),

@@ -66,7 +66,7 @@ async function start(workspace: Workspace): Promise<Server> {
   );
   const httpsPort = await freePort();
   const settings = { dataDir, smtpPort: silent.port, connectionsPerSite: 1 };
-  const postrider = await startPostrider({ ...settings, https: { port: httpsPort, configFile } });
+  const postrider = await startPostrider({ ...settings, https: { port: httpsPort }, configFile });
   return {
     postrider,
     httpsPort,

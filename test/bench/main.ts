@@ -44,6 +44,8 @@ import { sdks } from './sdks.ts';
 import { setup } from './setup.ts';
 import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
+import { sites } from './sites.ts';
+import { starttls } from './starttls.ts';
 import { submission } from './submission.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { tasks } from './tasks.ts';
@@ -75,6 +77,8 @@ const GROUPS: readonly Group[] = [
   batch,
   messageCost,
   postfix,
+  starttls,
+  sites,
   scheduled,
   attachments,
   million,

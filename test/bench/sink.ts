@@ -15,6 +15,18 @@ export type Sink = AsyncDisposable & {
   messages(): number;
 };
 
+/** What the sink of ours can do. */
+export type SinkOptions = {
+  /** Addresses that it listens on, instead of 127.0.0.1 alone. */
+  addresses?: readonly string[];
+  /** Time from what a client says to the reply. */
+  delayMs?: number;
+  /** An address with another delay, whose messages are not counted. */
+  slow?: { address: string; delayMs: number };
+  /** Certificate for STARTTLS, in PEM. */
+  tls?: { chain: string; key: string };
+};
+
 const SMTP_SINK = '/usr/sbin/smtp-sink';
 const BACKLOG = 1000;
 const START_TIMEOUT_MS = 10_000;
@@ -24,15 +36,18 @@ export function sinkName(): string {
   return existsSync(SMTP_SINK) ? "Postfix's smtp-sink" : 'our own sink';
 }
 
-/** Either program writes a running counter into a file: the writing costs it less than a reader on a pipe would. */
-export async function startSink(workspace: Workspace): Promise<Sink> {
+/** Starts Postfix's smtp-sink where it is installed, and the sink of ours elsewhere and with options. */
+export async function startSink(workspace: Workspace, options?: SinkOptions): Promise<Sink> {
   const file = join(workspace.newFolder('sink'), 'counter');
   const counter = openSync(file, 'a+');
   const port = await freePort();
-  const program = existsSync(SMTP_SINK)
-    ? startSmtpSink(port, counter)
-    : startModule('sink-program.ts', { port, file });
-  await until('the sink listens', START_TIMEOUT_MS, () => listens(port));
+  // Either program writes a running counter into a file: the writing costs it less than a reader on a pipe would.
+  const program =
+    existsSync(SMTP_SINK) && !options
+      ? startSmtpSink(port, counter)
+      : startModule('sink-program.ts', { port, file, ...options });
+  const [host] = options?.addresses ?? [];
+  await until('the sink listens', START_TIMEOUT_MS, () => listens(port, host));
   return {
     port,
     pid: program.pid,

@@ -55,9 +55,9 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Returns true when a program accepts connections on this port of 127.0.0.1. */
-export async function listens(port: number): Promise<boolean> {
-  const socket = connect({ port, host: '127.0.0.1' });
+/** Returns true when a program accepts connections on this port of the address. */
+export async function listens(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const socket = connect({ port, host });
   try {
     await once(socket, 'connect');
     return true;
