@@ -55,10 +55,10 @@ function queuesOf(rows: ReadonlySet<EmailRows>): string[] | undefined {
   return [...queues];
 }
 
-/** Hands over the texts of emails that are due now. Those of marketing mail are composed for each reader. */
+/** Hands over the texts of emails that are due now. Test mail is not sent, and marketing mail is composed for each reader. */
 function handOverDue(handOver: HandOver, rows: ReadonlySet<EmailRows>): void {
   for (const { message, email, source, textBytes } of rows)
-    if (email.scheduledAt === null && message.kind === 'transactional')
+    if (email.scheduledAt === null && message.kind === 'transactional' && message.mode === 'live')
       handOver({ id: message.id, source, sizeBytes: textBytes });
 }
 

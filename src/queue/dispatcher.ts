@@ -192,8 +192,9 @@ export class Dispatcher implements RunningWork {
       }
       case 'prepare': {
         const claim = this.#claims.get(decision.claim);
-        // The session that sends this message reports the failure.
-        if (claim) this.#app.prepare(claim).catch(() => {});
+        const way = claim && this.#routes.get(claim.site)?.kind;
+        // The session that sends this message reports the failure. The simulator and dead ends send none.
+        if (claim && (way === 'hosts' || way === 'local')) this.#app.prepare(claim).catch(() => {});
         return;
       }
       case 'end':

@@ -3,8 +3,8 @@ import { after, test } from 'node:test';
 import { createDomainKeysKind } from '../../src/domains/rotation/kind.ts';
 import { startProbe } from '../../src/queue/held/probe.ts';
 import { readReturnAddress, returnAddressKeyOf } from '../../src/queue/return-path.ts';
-import { recoverQueue } from '../../src/queue/worker.ts';
-import { deliveryAppOf, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
+import { deliveryAppOf, noReceiver, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 import { runDueTasks } from '../support/tasks.ts';
 
 const OURS = 'bounce.mx.postrider.example';
@@ -98,6 +98,18 @@ test('a domain with its own return path asks for complaints there, in signed fie
   const [without] = await prepareDue();
   assert.doesNotMatch(without?.raw ?? '', /CFBL/);
   await spool.deliverDue();
+});
+
+test('mail that is sent nowhere is not composed', async () => {
+  let composed = 0;
+  const crashPoint: typeof spool.app.crashPoint = (name) => {
+    if (name === 'content-after-compose') composed++;
+  };
+  for (let count = 0; count < 5; count++) await spool.accept('bob@test.example', { key: spool.testKey });
+  const dispatcher = startDelivering({ ...spool.app, crashPoint }, noReceiver);
+  await spool.settled();
+  await dispatcher.stop(1_000);
+  assert.equal(composed, 0);
 });
 
 test('marketing mail has an address for complaints for each reader', async () => {

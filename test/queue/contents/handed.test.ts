@@ -55,9 +55,9 @@ test('a source is taken once, and the oldest give way', () => {
   assert.deepEqual([handed.take('c'), handed.take('d')], [undefined, source]);
 });
 
-test('emails that are due are handed over, and make the bytes that a later attempt composes from the database', async () => {
+test('live emails that are due are handed over, and make the bytes that a later attempt composes from the database', async () => {
   const handed: Handed[] = [];
-  const { app, request, testKey, close } = await openTestApp({
+  const { app, request, testKey, liveKey, close } = await openTestApp({
     handOver({ id, source: given, sizeBytes }) {
       if (given && !('source' in given)) handed.push({ id, source: given, sizeBytes });
     },
@@ -68,12 +68,16 @@ test('emails that are due are handed over, and make the bytes that a later attem
     ...{ subject: 'Hi', html: '<p>Grüße</p>', type: 'transactional' },
   };
   const scheduledAt = new Date(app.clock.now() + 3_600_000).toISOString();
-  for (const body of [email, { ...email, scheduledAt }]) {
-    const { status } = await request('POST', '/v1/emails', { key: testKey, body });
+  for (const [key, body] of [
+    [testKey, email],
+    [liveKey, email],
+    [liveKey, { ...email, scheduledAt }],
+  ] as const) {
+    const { status } = await request('POST', '/v1/emails', { key, body });
     assert.equal(status, 200);
   }
   const { status, body } = await request('POST', '/v1/emails/batch', {
-    key: testKey,
+    key: liveKey,
     body: { emails: [email] },
   });
   assert.deepEqual([status, handed.length, handed[1]?.id], [200, 2, body.data[0].id]);
