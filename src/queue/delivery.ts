@@ -54,7 +54,7 @@ export function createDelivery(app: App, { inThreads }: { inThreads: boolean }):
       await Promise.all(places.map((place, index) => parts[index]?.calls.begin(place, portsOf(place))));
     },
     explainWaiting: waitsTogether(threads.map(({ explainWaiting }) => explainWaiting)),
-    // When mail is accepted, nobody knows yet which of several threads will send it.
+    // When mail is accepted, nobody knows yet which of several threads will send it, and reading a text costs about as much as its crossing (README.md).
     handOver: first && count === 1 ? createHandOver((handed) => first.calls.hand(handed)) : handNothing,
     sites: sitesTogether(parts.map(({ calls }) => calls)),
   };
