@@ -106,7 +106,7 @@ async function watch<Answer>(ask: () => Promise<Answer>) {
   setImmediate(count);
   const answer = await ask();
   isOver = true;
-  count();
+  await new Promise((resolve) => void setImmediate(resolve));
   assert.ok(most.sites <= MAX_SITES_PER_TURN, `${most.sites} sites in a turn`);
   assert.ok(most.queues <= MAX_QUEUES_PER_TURN, `${most.queues} queues in a turn`);
   assert.ok(most.turns > SITES / MAX_SITES_PER_TURN, `${most.turns} turns`);
