@@ -8,6 +8,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { describeFindings } from '../db/installation/report.ts';
 import { curlLine } from '../emails/curl.ts';
 import type { Daemon } from '../main.ts';
+import { collectGarbageOfStart } from '../system/collect-garbage.ts';
 import { openServiceManager, type ServiceManager } from '../system/service-manager.ts';
 import { unbindThreadsFromFlag } from '../system/thread/young-generation.ts';
 import { contextOf, globalOptions } from './context.ts';
@@ -81,6 +82,7 @@ async function serve(
     );
     terminal.onReload(reloader({ daemon, manager, readConfig }));
     manager.reportReady();
+    collectGarbageOfStart();
     await stopped;
     manager.reportStopping();
   } finally {
