@@ -88,10 +88,14 @@ function addStats(queue: Command, terminal: Terminal): void {
     .action(requestAction<Stats>(terminal, { request: 'GET /queue/stats', text: statsTable }));
 }
 
-function statsTable({ countedAt, total, by, groups, groupCount }: Stats): string {
-  const rows = groups.map((group) =>
-    countsOf(String((group as Partial<Record<Grouping, string>>)[by]), group),
-  );
+function statsTable(
+  { countedAt, total, by, groups, groupCount }: Stats,
+  { nameOf }: { nameOf: NameOf },
+): string {
+  const rows = groups.map((group) => {
+    const name = String((group as Partial<Record<Grouping, string>>)[by]);
+    return countsOf(by === 'tenant' ? nameOf(name) : name, group);
+  });
   const table = formatTable(
     [by, 'waiting', 'due', 'deferred', 'held', 'being sent', 'first due'],
     [...rows, countsOf('(all)', total)],
@@ -119,7 +123,8 @@ function addShow(queue: Command, terminal: Terminal): void {
         if (what.includes('.')) {
           const path = `/queue/domains/${encodeURIComponent(what)}`;
           const domain = await control.request<ShownDomain>('GET', path);
-          show(domain, () => domainText(domain));
+          const nameOf = await namesIn(domain, { command, control });
+          show(domain, () => domainText(domain, nameOf));
         } else {
           const email = await control.request<ShownEmail>('GET', `/queue/emails/${encodeURIComponent(what)}`);
           const nameOf = await namesIn(email, { command, control });
@@ -134,11 +139,11 @@ function emailText({ recipients, actions }: ShownEmail, nameOf: NameOf): string 
   return [recipientTable(recipients, { empty, nameOf }), ...actions.map(actionLine)].join('\n');
 }
 
-function domainText({ domain, site, replies, actions, ...stats }: ShownDomain): string {
+function domainText({ domain, site, replies, actions, ...stats }: ShownDomain, nameOf: NameOf): string {
   const lines = replies.map((reply) => `${reply.recipients} recipients: ${printable(reply.diagnostic)}`);
   return [
     `Domain ${domain}, site ${site ?? 'not known yet'}`,
-    statsTable(stats),
+    statsTable(stats, { nameOf }),
     ...(lines.length > 0 ? ['Most frequent last replies:', ...lines] : []),
     ...actions.map(actionLine),
   ].join('\n');

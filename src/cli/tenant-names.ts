@@ -10,8 +10,8 @@ export type NameOf = (tenantId: string) => string;
 const TENANTS_PER_REQUEST = 100;
 
 /**
- * Returns the names of all tenants that an answer has the ids of, in fields with the name `tenantId`. The tenant of the installation is in
- * no list of tenants.
+ * Returns the names of all tenants that an answer has the ids of, in fields with the name `tenantId` or `tenant`. The tenant of the
+ * installation is in no list of tenants.
  */
 export async function findTenantNames(
   control: Pick<ControlClient, 'request'>,
@@ -27,11 +27,14 @@ export async function findTenantNames(
   return (id) => names.get(id) ?? id;
 }
 
-/** Returns the values of all fields `tenantId`, also of nested objects. */
+const FIELDS: readonly string[] = ['tenantId', 'tenant'];
+const TENANT_ID = /^ten_[0-9a-z]{1,30}$/;
+
+/** Returns the ids of tenants in all fields for them, also of nested objects. */
 function tenantIdsOf(value: unknown, found = new Set<string>()): ReadonlySet<string> {
   if (typeof value !== 'object' || value === null) return found;
   for (const [name, field] of Object.entries(value))
-    if (name === 'tenantId' && typeof field === 'string') found.add(field);
-    else tenantIdsOf(field, found);
+    if (typeof field !== 'string') tenantIdsOf(field, found);
+    else if (FIELDS.includes(name) && TENANT_ID.test(field)) found.add(field);
   return found;
 }

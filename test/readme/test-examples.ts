@@ -345,7 +345,7 @@ export function testExamples(programs: 'real' | 'stand-in'): void {
     const { output = '' } = ran.find(({ block }) => block.text.includes('broadcast list')) ?? {};
     assert.match(
       output,
-      /^brd_\w+ +ten_\w+ +test +sent +3 +0 +0 +2 +1 +For you, \{\{firstName\|friend\}\}$/m,
+      /^brd_\w+ +default +test +sent +3 +0 +0 +2 +1 +For you, \{\{firstName\|friend\}\}$/m,
     );
   });
 

@@ -111,6 +111,7 @@ test('the statistics add up by domain, site, tenant and kind', async () => {
     'dead end one.example',
   ]);
   assert.equal((await json('stats', '--by', 'tenant')).groups[0].tenant, spool.tenantId);
+  assert.match((await queue('stats', '--by', 'tenant')).output, /^default +2 /m);
   const { output } = await queue('stats', '--by', 'kind', '--domain', 'one.example');
   assert.match(output, /^transactional +1 +0 +1 +0 +0 /m);
 });
