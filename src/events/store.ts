@@ -92,29 +92,6 @@ export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventToFanOut
   return toFanOut.all(tx, { limit });
 }
 
-/** Whose events are, and their type. */
-export type EventKind = Pick<EventRow, 'tenantId' | 'mode' | 'type'>;
-
-const kindsToFanOut = statement((db, param: Param<{ limit: number }>) =>
-  db
-    .selectFrom(
-      db
-        .selectFrom('events')
-        .select(['tenantId', 'mode', 'type'])
-        .where(isNew)
-        .orderBy('id')
-        .limit(constant(param('limit')))
-        .as('waiting'),
-    )
-    .select(['tenantId', 'mode', 'type'])
-    .distinct(),
-);
-
-/** Returns each owner and type among the `limit` oldest events that wait for the fan-out, in no fixed order. */
-export function listKindsToFanOut(tx: Tx, limit: number): Promise<EventKind[]> {
-  return kindsToFanOut.all(tx, { limit });
-}
-
 const markFannedOutStatement = statement((db, param: Param<{ last: EventRow['id'] }>) =>
   db.updateTable('events').set({ fannedOut: 1 }).where(isNew).where('id', '<=', param('last')),
 );

@@ -22,8 +22,8 @@ export type Work<Item> = {
   name: string;
   /** Names of the wake-ups after which it leases again, none unless they are given. */
   wakeOn?: readonly WakeupName[];
-  /** Returns false for a wake-up of this name whose subjects are the work of others. Every wake-up concerns a work without it. */
-  concerns?(subjects: WakeupSubjects, name: WakeupName): boolean;
+  /** Returns false for a wake-up whose subjects are the work of others. Every wake-up concerns a work without it. */
+  concerns?(subjects: WakeupSubjects): boolean;
   /** Maximum number of items that run at the same time, 1 unless it is given. */
   concurrency?: number;
   /**
@@ -124,7 +124,7 @@ class Worker<Item> implements RunningWork {
     this.#work = work;
     this.#stopListening = (work.wakeOn ?? []).map((name) =>
       system.wakeups.listen(name, (subjects) => {
-        if (work.concerns?.(subjects, name) ?? true) this.#wakeUp();
+        if (work.concerns?.(subjects) ?? true) this.#wakeUp();
       }),
     );
   }

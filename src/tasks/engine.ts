@@ -109,8 +109,8 @@ class KindEngine {
   work(): Work<Run> {
     return {
       name: this.kind.name,
-      wakeOn: ['tasks', ...(this.kind.arrivals?.wakeOn ?? [])],
-      concerns: (subjects, name) => name !== 'tasks' || this.#noteWakeup(subjects),
+      wakeOn: ['tasks'],
+      concerns: (subjects) => this.#noteWakeup(subjects),
       concurrency: this.kind.concurrency,
       leaseIntervalMs: this.kind.leaseIntervalMs ?? 0,
       lease: (limit) => this.#lease(Math.min(limit, MAX_LEASED)),
@@ -141,14 +141,11 @@ class KindEngine {
     if (!this.#isPrepared) await this.#prepare();
     this.#isPrepared = true;
     await this.#releaseStranded();
-    const isHeld = this.kind.leavesHost && this.#app.egress.isHeld;
-    const isComplete = isHeld || (await this.#queues.refresh());
-    const arrivals = await this.kind.arrivals?.list();
-    for (const queue of arrivals ?? []) await this.#queues.noteArrival(queue);
+    if (this.kind.leavesHost && this.#app.egress.isHeld) return { items: [], nextDueAt: undefined };
+    const isComplete = await this.#queues.refresh();
     const now = this.#app.clock.now();
-    const slots = isHeld ? [] : this.#takeSlots(limit, now);
-    if (slots.length > 0 || arrivals) return { items: await this.#leaseFor(slots, now), nextDueAt: now };
-    if (isHeld) return { items: [], nextDueAt: undefined };
+    const slots = this.#takeSlots(limit, now);
+    if (slots.length > 0) return { items: await this.#leaseFor(slots, now), nextDueAt: now };
     return { items: [], nextDueAt: isComplete ? this.#queues.nextDueAt() : now };
   }
 
@@ -200,7 +197,7 @@ class KindEngine {
     return slots;
   }
 
-  /** Leases a task for each slot, and frees the slots of queues that have fewer. Arrivals become tasks, also without any slot. */
+  /** Leases a task for each slot, and frees the slots of queues that have fewer. */
   async #leaseFor(slots: readonly Slot[], now: number): Promise<Run[]> {
     const byQueue = Map.groupBy(slots, ({ queueKey }) => queueKey);
     const claims = [...byQueue].map(([queueKey, { length: limit }]) => ({ queueKey, limit }));
@@ -209,8 +206,7 @@ class KindEngine {
     try {
       // A task that was canceled and scheduled anew may be leased again, as its first attempt, while its old run goes on.
       const runId = `${this.#app.runId} ${++this.#leases}`;
-      const { name: kind, arrivals } = this.kind;
-      const tasks = await this.#app.db.commit(arrivals?.lease ?? leaseTasks, { kind, now, runId, claims });
+      const tasks = await this.#app.db.commit(leaseTasks, { kind: this.kind.name, now, runId, claims });
       for (const task of tasks) {
         const slot = byQueue.get(task.queueKey)?.pop();
         if (slot) runs.push({ task, slot });

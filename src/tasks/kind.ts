@@ -1,7 +1,5 @@
 /** Describes one kind of background work. Each feature makes the values of its kinds. */
-import type { Write } from '../db/operation.ts';
-import type { WakeupName } from '../system/wakeups.ts';
-import type { Lease, LeasedTask, LeaseTasks, TaskEnd, WaitingQueue } from './store.ts';
+import type { Lease, LeasedTask, TaskEnd } from './store.ts';
 
 /** At most `max` tasks of the kind run at the same time that name this key. */
 export type Limit = { key: string; max: number };
@@ -12,19 +10,6 @@ export type QueueRules = {
   pausedUntil?: number | undefined;
   /** Limits that its tasks share with those of other queues. */
   limits?: readonly Limit[];
-};
-
-/**
- * Things that are to become tasks. The write that makes tasks of them leases those that have a slot, which saves another write
- * for each.
- */
-export type Arrivals = {
-  /** Names of the wake-ups after which there may be some. */
-  wakeOn: readonly WakeupName[];
-  /** Returns the queues that the next ones probably go to; undefined when there are none. */
-  list(): Promise<readonly Pick<WaitingQueue, 'queueKey' | 'tenantId'>[] | undefined>;
-  /** Leases waiting tasks as `leaseTasks` does. Makes tasks of the next arrivals: leased ones while claims are left, then waiting ones. */
-  lease: Write<LeaseTasks, LeasedTask[]>;
 };
 
 /** A task while it runs. */
@@ -56,8 +41,6 @@ export type TaskKind = {
    * again.
    */
   backOff(attempts: number): number | undefined;
-  /** Tasks are also made by each lease, not only by the writes of features. */
-  arrivals?: Arrivals;
   /** Runs once in each thread, before the first task. */
   prepare?(): Promise<void>;
   /** Returns the rules of a queue. It is asked again after each run of the queue and at each wake-up that names the queue. */

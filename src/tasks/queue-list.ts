@@ -42,11 +42,6 @@ export class QueueList {
     this.#changed.add(queue);
   }
 
-  /** Takes note of a queue for which a task is about to be made. It is read after the lease, as any queue that was served. */
-  noteArrival(queue: Pick<WaitingQueue, 'queueKey' | 'tenantId'>): Promise<void> {
-    return this.#set(queue.queueKey, { ...queue, dueAt: this.#app.clock.now() });
-  }
-
   /** Takes note that any queue may have changed. A pass under way may be past the one that has. */
   listAgain(): void {
     this.#isIncomplete = true;

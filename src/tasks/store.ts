@@ -5,9 +5,9 @@
 import { sql } from 'kysely';
 import { wakeAfterCommit } from '../db/commit-wakeups.ts';
 import type { SetBack } from '../db/due-times.ts';
-import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import type { TaskRow } from '../db/own-tables.ts';
-import { constant, type Param, paramsOf, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../system/errors.ts';
 
 /** The columns that name a task. */
@@ -60,23 +60,6 @@ const schedule = statement((db, param: Param<NewTask>) =>
 export async function scheduleTask(tx: Tx, task: NewTask): Promise<void> {
   await schedule.all(tx, task);
   wakeAfterCommit('tasks', subjectOf(task.kind, task.queueKey));
-}
-
-const insertLeased = statement((db, param: Param<LeasedTask>) =>
-  db
-    .insertInto('tasks')
-    .values(paramsOf(param, ['kind', 'reference', 'queueKey', 'tenantId', 'attempts', 'runId'])),
-);
-
-/** Stores a task that does not exist as leased to this run, for its first attempt. */
-export async function leaseNewTask(
-  tx: Tx,
-  { dueAt: _, ...task }: NewTask,
-  runId: string,
-): Promise<LeasedTask> {
-  const leased = { ...task, runId, attempts: 1 };
-  await insertLeased.all(tx, leased);
-  return leased;
 }
 
 /** Makes a task due that does not exist. One that waits, runs or has failed stays as it is. */
@@ -213,13 +196,8 @@ const leaseDue = statement((db, param: Param<LeaseDue>) =>
     .returning(['kind', 'reference', 'queueKey', 'tenantId', 'attempts']),
 );
 
-export type LeaseTasks = Pick<LeaseDue, 'kind' | 'now' | 'runId'> & {
+type LeaseTasks = Pick<LeaseDue, 'kind' | 'now' | 'runId'> & {
   claims: readonly (Pick<TaskRow, 'queueKey'> & { limit: number })[];
-};
-
-/** Options of each write that leases tasks. */
-export const LEASE_OPTIONS: WriteOptions = {
-  crashPoints: { beforeCommit: 'task-lease-before-commit', afterCommit: 'task-lease-after-commit' },
 };
 
 /** Leases due tasks of the named queues to a run, up to the limit of each, the longest due first, and counts the attempt. */
@@ -232,7 +210,7 @@ export const leaseTasks = defineWrite(
         leased.push({ ...row, runId: lease.runId });
     return leased;
   },
-  LEASE_OPTIONS,
+  { crashPoints: { beforeCommit: 'task-lease-before-commit', afterCommit: 'task-lease-after-commit' } },
 );
 
 /** A queue with tasks that wait, and when the first of them is due. */

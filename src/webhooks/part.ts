@@ -10,6 +10,7 @@ import { startWork } from '../system/worker.ts';
 import { startTasks } from '../tasks/engine.ts';
 import type { PartApp, QueryingApp } from '../thread-app.ts';
 import { type Post, post } from './deliver.ts';
+import { createFanOutWork } from './fan-out.ts';
 import { createReplayKind } from './log/replay.ts';
 import type { PostOutcome } from './posting/post.ts';
 import { createSecretSweep, createWebhookKind } from './posts.ts';
@@ -28,6 +29,7 @@ const HEAP_MEGABYTES = 128;
 /** Starts the work. */
 function startWebhooks(app: QueryingApp): Part<WebhookCalls> {
   const works = [
+    startWork(app, createFanOutWork(app)),
     startTasks(app, [createWebhookKind(app), createReplayKind(app)]),
     startWork(app, createSecretSweep(app)),
   ];

@@ -10,7 +10,6 @@ import type { PartApp } from '../thread-app.ts';
 import { payloadFor, post } from './deliver.ts';
 import { CLOSED, type DeliveryId, findOldestPending, WEBHOOK_TASKS } from './deliveries/store.ts';
 import { dataForEndpoint } from './domain-events.ts';
-import { createArrivals } from './fan-out.ts';
 import { createPostKind, type PostingApp, type Unposted } from './posting/kind.ts';
 import type { PostOutcome } from './posting/post.ts';
 import { findReceiver, settleDelivery } from './settle.ts';
@@ -25,7 +24,6 @@ export function createWebhookKind(app: PostingApp): TaskKind {
     idField: 'endpointId',
     find: findReceiver,
     table: 'webhookEndpoints',
-    arrivals: createArrivals(app),
     metric: { name: 'webhook_posts_total', help: 'Posts to webhook endpoints.' },
     lagMetric: {
       name: 'webhook_oldest_event_seconds',

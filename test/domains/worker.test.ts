@@ -200,7 +200,7 @@ test('an endpoint that asks for them is posted the domain events of its mode', a
   dns.setZone(zoneOfDomain(domain));
   await verifyDomain(t.app, t.tenantId, domain.id);
   const made = await t.app.db.commit(fanOutEvents, { now: t.app.clock.now(), limit: 10 });
-  assert.deepEqual([made.events, made.deliveries], [2, 2]);
+  assert.deepEqual(made, { events: 2, deliveries: 2 });
   const posts = await t.app.db.read
     .selectFrom('webhookDeliveries')
     .innerJoin('webhookEndpoints', 'webhookEndpoints.id', 'webhookDeliveries.endpointId')

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defineWrite } from '../../src/db/operation.ts';
 import { startTasks, wakeTasks } from '../../src/tasks/engine.ts';
 import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../src/tasks/kind.ts';
 import {
   cancelTask,
   completeTask,
   findTask,
-  type LeasedTask,
-  type LeaseTasks,
-  leaseNewTask,
   leaseTasks,
   retryTask,
-  scheduleTask,
   subjectOf,
   type TaskEnd,
 } from '../../src/tasks/store.ts';
@@ -287,57 +282,6 @@ test('tasks that leave the host wait while the gate is held, and run once it is 
     await world.clock.advance(10);
     assert.deepEqual(world.started, ['a']);
     await world.running.get('a')?.end();
-  }));
-
-/** Names of tasks that are not made yet. The write that leases makes all of them. */
-const arriving: string[] = [];
-const leaseArriving = defineWrite(
-  'test.leaseArriving',
-  async (on, lease: LeaseTasks): Promise<LeasedTask[]> => {
-    const leased = await leaseTasks.run(on, lease);
-    let free = lease.claims.reduce((sum, { limit }) => sum + limit, 0) - leased.length;
-    for (const reference of arriving.splice(0)) {
-      const task = { kind: 'kind', reference, queueKey: 'q', tenantId: null, dueAt: lease.now };
-      if (free-- > 0) leased.push(await leaseNewTask(on, task, lease.runId));
-      else await scheduleTask(on, task);
-    }
-    return leased;
-  },
-);
-const arrivals = {
-  wakeOn: ['events'],
-  list: async () => (arriving.length === 0 ? undefined : [{ queueKey: 'q', tenantId: null }]),
-  lease: leaseArriving,
-};
-
-test('what arrives runs at once within the limits of its queue, after what waits, and the rest waits', () =>
-  inWorld({ arrivals, concurrencyPerQueue: 2 }, async (world) => {
-    await world.add(['a']);
-    arriving.push('b', 'c');
-    await world.start();
-    assert.deepEqual(world.started, ['a', 'b']);
-    assert.equal((await world.find('c'))?.dueAt, START);
-    arriving.push('d');
-    world.wakeups.notify('events', ['ten_1']);
-    await world.clock.advance(10);
-    assert.deepEqual([(await world.find('d'))?.runId, world.started.length], [null, 2]);
-    await world.running.get('a')?.end();
-    await world.wake();
-    assert.deepEqual(world.started, ['a', 'b', 'c']);
-    await world.running.get('b')?.end();
-    await world.wake();
-    assert.deepEqual(world.started, ['a', 'b', 'c', 'd']);
-  }));
-
-test('what arrives while the gate is held waits as a task', () =>
-  inWorld({ arrivals, leavesHost: true }, async (world) => {
-    world.app.egress.hold();
-    arriving.push('a');
-    await world.start();
-    assert.deepEqual([(await world.find('a'))?.runId, world.started], [null, []]);
-    world.app.egress.release();
-    await world.wake();
-    assert.deepEqual(world.started, ['a']);
   }));
 
 test('other tasks run while the gate is held', () =>

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Report, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import type { HttpRequest } from '../../src/system/fetch.ts';
+import { startWork } from '../../src/system/worker.ts';
 import { startTasks } from '../../src/tasks/engine.ts';
+import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
 import { attemptWith, deliverBy, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
@@ -25,9 +27,9 @@ const spool = await openSpool({
   },
 });
 const { app, liveKey: key } = spool;
-const work = startTasks(app, [createWebhookKind(app)]);
+const works = [startWork(app, createFanOutWork(app)), startTasks(app, [createWebhookKind(app)])];
 after(async () => {
-  await Promise.all([work.stop(0), spool.clock.advance(0)]);
+  for (const work of works) await Promise.all([work.stop(0), spool.clock.advance(0)]);
   await spool.close();
 });
 

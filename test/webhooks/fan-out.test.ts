@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fanOutEvents, leaseDeliveries } from '../../src/webhooks/fan-out.ts';
-import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
 
-async function fanOut(world: WebhookWorld, limit = 500) {
-  const made = await world.test.app.db.commit(fanOutEvents, { now: world.clock.now(), limit });
-  assert.deepEqual(made.leased, []);
-  return { events: made.events, deliveries: made.deliveries };
-}
-/** Leases to a run as the engine does. `claims` are the numbers of free slots by endpoint. */
-const lease = (world: WebhookWorld, claims: Record<string, number>, runId = 'this run') =>
-  world.test.app.db.commit(leaseDeliveries, {
-    ...{ kind: 'webhooks', now: world.clock.now(), runId },
-    claims: Object.entries(claims).map(([queueKey, limit]) => ({ queueKey, limit })),
-  });
-/** The deliveries of an endpoint, oldest event first, each with the run that its task is leased to. */
-const runsOf = async (world: WebhookWorld, endpoint: { id: string }) =>
-  (await world.deliveries())
-    .filter(({ endpointId }) => endpointId === endpoint.id)
-    .sort((one, other) => (one.eventId < other.eventId ? -1 : 1))
-    .map(({ runId, dueAt }) => runId ?? (dueAt === null ? 'none' : 'waits'));
+const fanOut = (world: WebhookWorld, limit = 500) =>
+  world.test.app.db.commit(fanOutEvents, { now: world.clock.now(), limit });
 const NOTHING = { events: 0, deliveries: 0 };
 const pairs = async (world: WebhookWorld) =>
   (await world.deliveries()).map((row) => `${row.endpointId} ${row.eventId}`).sort();
@@ -143,94 +128,4 @@ test('events lead to posts at once, also those that were recorded before the dae
       world.posts.map((post) => JSON.parse(String(post.body)).id),
       [before, after],
     );
-  }));
-
-test('new deliveries are leased by the write that stores them, as many as have a slot, and the others wait', () =>
-  inWorld(async (world) => {
-    const busy = await world.createEndpoint();
-    const full = await world.createEndpoint();
-    const events: string[] = [];
-    for (let count = 0; count < 3; count += 1) {
-      events.push(await world.record());
-      await world.clock.advance(1);
-    }
-    const leased = await lease(world, { [busy.id]: 2 });
-    assert.deepEqual(await runsOf(world, busy), ['this run', 'this run', 'waits']);
-    assert.deepEqual(await runsOf(world, full), ['waits', 'waits', 'waits']);
-    const rows = (await world.deliveries()).filter(({ runId }) => runId !== null);
-    assert.deepEqual(rows.map(({ eventId }) => eventId).sort(), events.slice(0, 2));
-    assert.deepEqual(
-      leased
-        .toSorted((one, other) => (one.reference < other.reference ? -1 : 1))
-        .map(({ reference, ...task }) => [reference, task]),
-      rows.map(({ id }) => [
-        id,
-        {
-          ...{ kind: 'webhooks', queueKey: busy.id, tenantId: world.test.tenantId },
-          ...{ runId: 'this run', attempts: 1 },
-        },
-      ]),
-    );
-  }));
-
-test('deliveries that wait take the slots of an endpoint before new ones', () =>
-  inWorld(async (world) => {
-    const endpoint = await world.createEndpoint();
-    const older = await world.record();
-    await fanOut(world);
-    await world.clock.advance(1);
-    const newer = await world.record();
-    const [first] = await lease(world, { [endpoint.id]: 1 });
-    assert.deepEqual(await runsOf(world, endpoint), ['this run', 'waits']);
-    const rows = await world.deliveries();
-    assert.equal(rows.find(({ id }) => id === first?.reference)?.eventId, older);
-    assert.deepEqual(rows.map(({ eventId }) => eventId).sort(), [older, newer]);
-  }));
-
-test('slots of an endpoint that was disabled or deleted meanwhile lease nothing', () =>
-  inWorld(async (world) => {
-    const disabled = await world.createEndpoint();
-    const deleted = await world.createEndpoint();
-    await world.record();
-    await world.test.request('PATCH', `/v1/webhooks/${disabled.id}`, { body: { status: 'disabled' } });
-    await world.test.request('DELETE', `/v1/webhooks/${deleted.id}`);
-    assert.deepEqual(await lease(world, { [disabled.id]: 4, [deleted.id]: 4 }), []);
-    const { endpointId, state, dueAt, runId } = await only(world);
-    assert.deepEqual([endpointId, state, dueAt, runId], [disabled.id, 'skipped', null, null]);
-  }));
-
-test('a delivery whose run ended right after the write that stored and leased it is posted by the next start', () =>
-  inWorld(async (world) => {
-    const endpoint = await world.createEndpoint();
-    await world.record();
-    assert.equal((await lease(world, { [endpoint.id]: 4 }, 'an earlier start')).length, 1);
-    world.start();
-    await ended(world);
-    const { state, attempts } = await only(world);
-    assert.deepEqual([state, attempts, world.posts.length], ['delivered', 2, 1]);
-  }));
-
-test('an event whose endpoint has a slot is posted without waiting as a task, and one of a suspended endpoint waits', () =>
-  inWorld(async (world) => {
-    await world.createEndpoint({ url: 'https://quick.example/' });
-    const { id } = await world.createEndpoint({ url: 'https://failing.example/' });
-    const woken: string[] = [];
-    const stop = world.test.app.wakeups.listen('tasks', (subjects = []) => void woken.push(...subjects));
-    world.start();
-    await world.record();
-    await until(world, 'both are posted', () => world.posts.length === 2);
-    await ended(world);
-    assert.deepEqual(woken, []);
-    stop();
-    const suspended = { failingSince: world.clock.now(), suspendedUntil: world.clock.now() + 30_000 };
-    await world.side.updateTable('webhookEndpoints').set(suspended).where('id', '=', id).execute();
-    await world.record();
-    await until(world, 'the quick one has it', () => world.posts.length === 3);
-    await until(world, 'the other waits', async () =>
-      (await world.deliveries()).some(({ endpointId, dueAt }) => endpointId === id && dueAt !== null),
-    );
-    assert.match(world.posts[2]?.url ?? '', /quick/);
-    await world.clock.advance(30_000);
-    await ended(world);
-    assert.match(world.posts[3]?.url ?? '', /failing/);
   }));

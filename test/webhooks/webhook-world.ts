@@ -15,8 +15,10 @@ import type { CrashPoint } from '../../src/system/crash-point.ts';
 import type { HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../src/system/fetch.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
+import { startWork } from '../../src/system/worker.ts';
 import { startTasks } from '../../src/tasks/engine.ts';
 import { scheduleTask } from '../../src/tasks/store.ts';
+import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createReplayKind } from '../../src/webhooks/log/replay.ts';
 import { createWebhookKind } from '../../src/webhooks/posts.ts';
 import { countedSide } from '../support/counted-side.ts';
@@ -144,8 +146,12 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
   Object.assign(knobs, { fetch: answering({}), random: 0.5, crashPoint: () => {} });
   const stops: (() => Promise<void>)[] = [];
   function start(): void {
-    const work = startTasks(test.app, [createWebhookKind(test.app), createReplayKind(test.app)]);
-    stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
+    for (const work of [
+      startWork(test.app, createFanOutWork(test.app)),
+      startTasks(test.app, [createWebhookKind(test.app), createReplayKind(test.app)]),
+    ]) {
+      stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
+    }
   }
   try {
     await run({

@@ -8,13 +8,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
-import {
-  cancelWaiting,
-  type LeasedTask,
-  leaseNewTask,
-  type NewTask,
-  scheduleTask,
-} from '../../tasks/store.ts';
+import { cancelWaiting, type NewTask, scheduleTask } from '../../tasks/store.ts';
 import type { Recorded } from '../posting/settle.ts';
 import { endReplays } from './replays-store.ts';
 
@@ -43,22 +37,12 @@ const insert = statement((db, param: Param<NewDelivery>) =>
   }),
 );
 
-type Delivering = {
-  endpoint: Pick<WebhookEndpointRow, 'id' | 'status'>;
-  now: number;
-  /** The run that leases the task of the delivery; undefined when the task waits. */
-  runId: string | undefined;
-};
-
-/**
- * Stores a delivery that is due at once, or a skipped one that a disabled endpoint can replay later. Returns its task when it is
- * leased.
- */
+/** Stores a delivery that is due at once, or a skipped one that a disabled endpoint can replay later. */
 export async function insertDelivery(
   tx: Tx,
   event: EventToFanOut,
-  { endpoint, now, runId }: Delivering,
-): Promise<LeasedTask | undefined> {
+  { endpoint, now }: { endpoint: Pick<WebhookEndpointRow, 'id' | 'status'>; now: number },
+): Promise<void> {
   const skipped = endpoint.status === 'disabled';
   const id = newId('whd', now);
   const { tenantId } = event;
@@ -72,11 +56,7 @@ export async function insertDelivery(
     error: skipped ? CLOSED.disabled.error : null,
     createdAt: now,
   });
-  if (skipped) return undefined;
-  const task = taskOf({ id, endpointId: endpoint.id, tenantId }, now);
-  if (runId !== undefined) return leaseNewTask(tx, task, runId);
-  await scheduleTask(tx, task);
-  return undefined;
+  if (!skipped) await scheduleTask(tx, taskOf({ id, endpointId: endpoint.id, tenantId }, now));
 }
 
 function taskOf(

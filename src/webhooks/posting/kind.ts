@@ -4,13 +4,7 @@
  */
 import { AnswerCache } from '../../db/answer-cache.ts';
 import type { Tx, Write } from '../../db/operation.ts';
-import {
-  type Arrivals,
-  leaseOf,
-  type QueueRules,
-  type RunningTask,
-  type TaskKind,
-} from '../../tasks/kind.ts';
+import { leaseOf, type QueueRules, type RunningTask, type TaskKind } from '../../tasks/kind.ts';
 import { type LeasedTask, retryTask, type TaskEnd } from '../../tasks/store.ts';
 import type { PartApp, QueryingApp } from '../../thread-app.ts';
 import { NO_RESULT, type PostOutcome, resultOf } from './post.ts';
@@ -53,7 +47,6 @@ type Posting<Receiver extends Endpoint> = {
   find(tx: Tx, id: string): Promise<Receiver | undefined>;
   /** The table of the endpoints. */
   table: 'webhookEndpoints' | 'inboundRoutes';
-  arrivals?: Arrivals;
   /** State and error of posts that wait for an endpoint which gets no more of them. */
   closed: Readonly<Record<'disabled' | 'deleted', { state: 'failed' | 'skipped'; error: string }>>;
   settle: Write<readonly PostSettlement[], Settled[]>;
@@ -111,7 +104,6 @@ export function createPostKind<Receiver extends Endpoint>(
     leavesHost: true,
     concurrency: IN_FLIGHT,
     leaseIntervalMs: LEASE_INTERVAL_MS,
-    ...(posting.arrivals && { arrivals: posting.arrivals }),
     backOff: (attempts) => RETRY_DELAYS_MS[attempts - 1],
     prepare: () => db.commit(posting.endSuspensions, undefined),
     async rules(id): Promise<QueueRules> {
