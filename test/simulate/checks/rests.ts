@@ -32,6 +32,8 @@ export const checkRests: MakeCheck = (plan, fail) => {
   const simple = new Set(watched.map(({ name }) => name));
   const ways = waysOf(plan, simple);
   let sites = new Map<string, Site>();
+  /** Sites of the messages that hosts have taken, by the ids of their transactions. */
+  const taken = new Map<number, string>();
   /** Claims that could not be stored or released are in doubt until the next start. */
   let failsCommits = false;
   const siteOf = (name: string): Site => {
@@ -60,10 +62,15 @@ export const checkRests: MakeCheck = (plan, fail) => {
       }
       if (observation.kind === 'commit-failed') failsCommits = true;
       if (observation.kind === 'changed') checkClaim(observation, at);
+      if (observation.kind === 'confirmed') {
+        const name = taken.get(observation.id);
+        if (name !== undefined) revive(siteOf(name));
+      }
       if (!('connection' in observation)) return;
       const { id, host } = observation.connection;
       if (!simple.has(host.site)) return;
       const site = siteOf(host.site);
+      if (observation.kind === 'taken') taken.set(observation.id, host.site);
       if (observation.kind === 'dialled') {
         site.opening.add(id);
         if (site.failures < FAILURES_BEFORE_REST) return;
@@ -72,9 +79,7 @@ export const checkRests: MakeCheck = (plan, fail) => {
         site.probes.add(id);
       } else if (isSignOfLife(observation)) {
         site.opening.delete(id);
-        site.failures = 0;
-        site.probes.clear();
-        site.claimed.clear();
+        revive(site);
       } else if (observation.kind === 'left') {
         const wasProbe = site.probes.delete(id);
         if (!site.opening.delete(id)) return;
@@ -90,7 +95,14 @@ function newSite(): Site {
   return { failures: 0, restsSince: 0, opening: new Set(), probes: new Set(), claimed: new Set() };
 }
 
-/** Returns true when the host has opened a session, or goes on with one. */
+/** Forgets the failures of a site that takes mail. */
+function revive(site: Site): void {
+  site.failures = 0;
+  site.probes.clear();
+  site.claimed.clear();
+}
+
+/** Returns true when the host has opened a session, or goes on with one. The reply to a message that it has taken is another sign. */
 function isSignOfLife(observation: Observation): boolean {
   if (observation.kind === 'mail') return true;
   return (
