@@ -3,7 +3,7 @@
  * many domains and kinds of failures there are: results beyond it are summed without their details.
  */
 import type { TlsSessionRow } from '../db/tls-policy-tables.ts';
-import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/tls-report.ts';
+import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/reported-session.ts';
 import { MAX_RESULTS } from './store.ts';
 
 /**

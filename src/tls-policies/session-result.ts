@@ -1,9 +1,9 @@
 /** Says for a report about TLS what a session with a host came to (RFC 8460 section 4.3), and by which policy it was opened. */
 import type { OpenedSmtp } from '../mail/smtp/client/open.ts';
 import type { HostTls } from '../mail/tls-policy/host-tls.ts';
+import type { ReportedFailure, ReportedPolicy } from '../mail/tls-policy/reported-session.ts';
 import type { FetchedPolicy } from '../mail/tls-policy/sts-fetch.ts';
 import { allowsHost, type StsPolicy, stsPolicyLines } from '../mail/tls-policy/sts-policy.ts';
-import type { ReportedFailure, ReportedPolicy } from '../mail/tls-policy/tls-report.ts';
 import { createTargetGuard } from '../system/blocklist.ts';
 
 /** Behind an address translation, a machine knows only an address of its own network, which tells a receiver nothing. */

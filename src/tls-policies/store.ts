@@ -4,7 +4,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { deleteRows, findRow, putRow } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { StsPolicyRow, TlsReportRow, TlsSessionRow } from '../db/tls-policy-tables.ts';
-import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/tls-report.ts';
+import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/reported-session.ts';
 
 /** Maximum number of stored policies. Beyond it, the one that expires first makes room. */
 const MAX_POLICIES = 50_000;

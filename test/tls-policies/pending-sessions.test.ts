@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReportedFailure, ReportedPolicy } from '../../src/mail/tls-policy/tls-report.ts';
+import type { ReportedFailure, ReportedPolicy } from '../../src/mail/tls-policy/reported-session.ts';
 import { MAX_CHARACTERS, PendingSessions } from '../../src/tls-policies/pending-sessions.ts';
 
 const NO_POLICY: ReportedPolicy = { type: 'no-policy-found', lines: [], mx: [] };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReportedPolicy } from '../../src/mail/tls-policy/tls-report.ts';
+import type { ReportedPolicy } from '../../src/mail/tls-policy/reported-session.ts';
 import { TlsSessionCounts } from '../../src/tls-policies/session-counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';

@@ -3,13 +3,12 @@ import { createHash } from 'node:crypto';
 import type { App } from '../../app.ts';
 import type { TlsReportRow } from '../../db/tls-policy-tables.ts';
 import { postmasterOf } from '../../mail/postmaster.ts';
+import type { ReportedFailure, ReportedPolicy } from '../../mail/tls-policy/reported-session.ts';
 import {
   composeTlsReport,
   compressReport,
   REPORT_MEDIA_TYPE,
   type ReportDestinations,
-  type ReportedFailure,
-  type ReportedPolicy,
   readReportDestinations,
   type TlsReport,
 } from '../../mail/tls-policy/tls-report.ts';
