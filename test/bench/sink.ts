@@ -15,7 +15,7 @@ export type Sink = AsyncDisposable & {
   messages(): number;
 };
 
-/** What the sink of ours can do. */
+/** Abilities of the sink of this benchmark, which smtp-sink does not have. */
 export type SinkOptions = {
   /** Addresses that it listens on, instead of 127.0.0.1 alone. */
   addresses?: readonly string[];

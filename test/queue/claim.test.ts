@@ -102,7 +102,7 @@ test('a claim takes as many first attempts as a warm-up leaves, counts them, and
   let routed = 0;
   const end = app.wakeups.listen('outbound-routes', () => routed++);
   const warmUp = { source: 'cold', provider: 'other', day: 7, cap: 5 };
-  // What another day has counted does not matter.
+  // The count of another day must not limit this one.
   setFirstAttempts(spool, { source: 'cold', provider: 'other', day: 6, firstAttempts: 90 });
   assert.deepEqual(await claimWarming(queue, { ...warmUp, cap: 4 }, { queues }), {
     claimed: ['a0@warm.example', 'a1@warm.example', 'b0@beside.example', 'a2@warm.example'],
