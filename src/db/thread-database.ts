@@ -31,9 +31,6 @@ type Pending = {
   since: number;
 };
 
-/** A request, and the memory in its input that moves to the thread. */
-type Outgoing = { request: Request; given: readonly ArrayBuffer[] };
-
 /** The thread as its databases see it. */
 export type ThreadLink = {
   readonly clock: Pick<Clock, 'elapsed'>;
@@ -64,7 +61,7 @@ export class ThreadDatabase {
   /** The reason why no operation can run any more. */
   #ended: Error | undefined;
   #opening: Promise<unknown> | undefined;
-  #outbox: Outgoing[] = [];
+  #outbox: Request[] = [];
   /** Functions that are called when no request is pending any more. */
   readonly #idle: (() => void)[] = [];
   #lastId = 0;
@@ -130,7 +127,8 @@ export class ThreadDatabase {
       );
     }
     return this.#ask((id) => {
-      this.#outbox.push({ request: { id, operation, input, sizeBytes }, given });
+      const memory = given.length === 0 ? {} : { given };
+      this.#outbox.push({ id, operation, input, sizeBytes, ...memory });
       // All requests of one turn of the event loop share a message: sending one costs as much as its smaller inputs.
       if (this.#outbox.length === 1) setImmediate(() => this.#send());
     }, sizeBytes);
@@ -239,17 +237,16 @@ export class ThreadDatabase {
    * Sends one request. An input that cannot be cloned is a bug of one caller, and only that caller receives the
    * error.
    */
-  #sendAlone(one: Outgoing): void {
+  #sendAlone(one: Request): void {
     try {
       this.#post([one]);
     } catch (error) {
-      this.#take(one.request.id)?.reject(error);
+      this.#take(one.id)?.reject(error);
     }
   }
 
-  #post(outgoing: readonly Outgoing[]): void {
-    const requests = outgoing.map(({ request }) => request);
-    const given = outgoing.flatMap((one) => one.given);
+  #post(requests: readonly Request[]): void {
+    const given = requests.flatMap((request) => request.given ?? []);
     this.#link.post({ kind: 'run', database: this.#number, requests }, given);
   }
 

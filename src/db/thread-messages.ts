@@ -34,8 +34,17 @@ export type WritingOptions = {
   changes?: SharedArrayBuffer;
 };
 
-/** One operation to run. `sizeBytes` is the size of its input, as db/input-bytes.ts counts it. */
-export type Request = { id: number; operation: string; input: unknown; sizeBytes: number };
+/**
+ * One operation to run. `sizeBytes` is the size of its input, as db/input-bytes.ts counts it. `given` is memory in the input that has moved
+ * to the thread, which frees it once the operation was answered.
+ */
+export type Request = {
+  id: number;
+  operation: string;
+  input: unknown;
+  sizeBytes: number;
+  given?: readonly ArrayBuffer[];
+};
 
 /** A message to a thread. `open` and `close` are answered like a request. */
 export type ThreadMessage<Options> =

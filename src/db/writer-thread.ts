@@ -132,6 +132,7 @@ async function runGroup(number: number, database: WriterDatabase): Promise<void>
       for (const answer of answers) if (isDiskFull(answer)) port.postMessage(full);
       sendAnswers(asker, number, answers);
     }
+    database.freeGiven();
     const wakeups = takeRequestedWakeups();
     if (wakeups.length > 0)
       port.postMessage({ kind: 'wakeups', database: number, wakeups } satisfies ThreadReply);
