@@ -1,4 +1,4 @@
-/** Encrypts a backup in a thread of its own: ciphers in JavaScript take a core for as long as they run. */
+/** Encrypts a backup in a thread of its own: it takes a core for as long as it runs. */
 import type { Clock } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { PackJob } from './pack.ts';

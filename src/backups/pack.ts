@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Encrypter } from 'age-encryption';
 import { createTarPacker, type TarPackController } from 'modern-tar';
+import { encryptAge } from './age.ts';
 import { FACTS_FILE, SUMS_FILE } from './format.ts';
 import { readSums } from './sums.ts';
 
@@ -24,15 +24,10 @@ export type PackJob = {
 
 /** Packs and encrypts a backup, and returns the SHA-256 of the archive, which is on disk then. */
 export async function packEncrypted({ from, name, to, recipients }: PackJob): Promise<string> {
-  // age would write an archive that nobody can open.
-  if (recipients.length === 0) throw new Error('an encrypted backup needs a recipient');
-  const encrypter = new Encrypter();
-  for (const recipient of recipients) encrypter.addRecipient(recipient);
   const { readable, controller } = createTarPacker();
-  const encrypted = await encrypter.encrypt(readable);
   const hash = createHash('sha256');
   const hashed = async function* () {
-    for await (const piece of encrypted) {
+    for await (const piece of encryptAge(readable, recipients)) {
       hash.update(piece);
       yield piece;
     }

@@ -2,12 +2,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Decrypter } from 'age-encryption';
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
 import { openScratchFolder } from '../db/scratch-folder.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
+import { decryptAge } from './age.ts';
 import { ARCHIVE_FILE, BackupError, type BackupFacts, isEncrypted, readFacts } from './format.ts';
 import { isInside } from './sums.ts';
 
@@ -61,12 +60,8 @@ export async function unpackEncrypted(
   to: string,
   identities: readonly string[],
 ): Promise<void> {
-  const decrypter = new Decrypter();
-  for (const identity of identities) decrypter.addIdentity(identity);
   try {
-    const plain = await decrypter.decrypt(
-      Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>,
-    );
+    const plain = ReadableStream.from(decryptAge(createReadStream(file), identities));
     for await (const entry of plain.pipeThrough(createTarDecoder({ strict: true })))
       await unpackEntry(entry, to);
   } catch (error) {
