@@ -3,6 +3,8 @@
  * body of a message. The stack of an error names lines of the sources, also in the bundle and in its threads.
  */
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+import { type Clock, realClock } from './clock.ts';
+import { LineBatches } from './line-batches.ts';
 import { formatLogLine, parseLogLine } from './log-text.ts';
 import { nameSourceLines } from './source-lines.ts';
 
@@ -58,36 +60,15 @@ export function textDestination(output: DestinationStream = pino.destination(1))
   };
 }
 
-/** Size of the lines of a turn from which they are written at once, in characters. */
-const MAX_HELD_CHARACTERS = 64 * 1024;
-
 /**
- * Returns a destination that writes the lines of one turn of the event loop together, after the responses of that turn have left: a write
- * takes longer than all the rest of a line, and the client of a mail server waits for its reply. At the end of the process the lines
- * that are left are written; `kill -9` may lose those of one turn.
+ * Returns a destination that writes the lines of some milliseconds together. At the end of the process the lines that are left are written;
+ * `kill -9` may lose those that are held.
  */
-export function writtenByTurn(output: DestinationStream = pino.destination(1)): DestinationStream {
-  let held: string[] = [];
-  let characters = 0;
-  const write = (): void => {
-    if (held.length === 0) return;
-    process.off('exit', write);
-    output.write(held.join(''));
-    held = [];
-    characters = 0;
-  };
-  return {
-    write(line) {
-      if (held.length === 0) {
-        process.once('exit', write);
-        // Responses leave at the end of this turn, and these lines at the end of the next one.
-        setImmediate(() => setImmediate(write));
-      }
-      held.push(line);
-      characters += line.length;
-      if (characters >= MAX_HELD_CHARACTERS) write();
-    },
-  };
+export function writtenTogether(
+  output: DestinationStream = pino.destination(1),
+  clock: Pick<Clock, 'after'> = realClock,
+): DestinationStream {
+  return new LineBatches(clock, (lines) => void output.write(lines.join('')));
 }
 
 /** Writes a complete line, which a logger of another thread has made, to the destination of `log`. */

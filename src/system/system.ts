@@ -12,7 +12,14 @@ import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { EgressGate } from './egress.ts';
 import { createFetch, type Fetch } from './fetch.ts';
-import { createLog, type Log, type LogFormat, type LogLevel, textDestination, writtenByTurn } from './log.ts';
+import {
+  createLog,
+  type Log,
+  type LogFormat,
+  type LogLevel,
+  textDestination,
+  writtenTogether,
+} from './log.ts';
 import { createLru } from './lru.ts';
 import { type Machine, realMachine } from './machine.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -94,7 +101,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
 }
 
 function openLog({ logLevel, logFormat }: SystemOptions): Log {
-  const output = writtenByTurn();
+  const output = writtenTogether();
   return createLog(logLevel, logFormat === 'text' ? textDestination(output) : output);
 }
 

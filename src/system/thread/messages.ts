@@ -26,7 +26,7 @@ export type FromThread =
   | { kind: 'alive'; metrics: MetricSnapshot }
   /** The part listens for wake-ups of this name. */
   | { kind: 'listen'; name: WakeupName }
-  /** The lines of one turn of the thread's event loop. */
+  /** Lines of the log (line-batches.ts). */
   | { kind: 'log'; lines: readonly string[] }
   | CallAnswer
   /** Is sent once the part has stopped. Nothing follows it. */

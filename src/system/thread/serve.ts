@@ -1,6 +1,7 @@
 /** The inside of a thread that runs a part of the daemon: it starts the part, and answers the main thread. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { realClock, sleep } from '../clock.ts';
+import { LineBatches } from '../line-batches.ts';
 import { createLog, type Log, type LogLevel, setLogLevel } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Wakeups } from '../wakeups.ts';
@@ -37,15 +38,15 @@ export async function serveThread(
   const port = parentPort;
   if (!port) throw new Error('serveThread is called in a worker thread');
   const { name, data, logLevel } = workerData as ThreadStart;
-  const lines = new LineSender(port);
+  const send = (message: FromThread) => port.postMessage(message);
+  const lines = new LineBatches(realClock, (batch) => send({ kind: 'log', lines: batch }));
   /** Sends a message after the lines that were logged before it. */
   const post = (message: FromThread) => {
-    lines.send();
-    port.postMessage(message);
+    lines.flush();
+    send(message);
   };
   const wakeups = createThreadWakeups(realClock, post);
   const logs: Log[] = [];
-  process.once('exit', () => lines.send());
   const openLog = (level: LogLevel) => {
     const log = createLog(logLevel ?? level, lines);
     logs.push(log);
@@ -86,40 +87,4 @@ async function stop(
   await Promise.all([part.stop(graceMs), calls.stop(graceMs)]);
   await part.close();
   post({ kind: 'stopped', metrics: await part.metrics.snapshot() });
-}
-
-/** Minimum time between two messages with lines, in milliseconds. */
-const LINES_INTERVAL_MS = 10;
-
-/**
- * Sends the lines of the log. A first line is sent at the end of its turn of the event loop, and those that soon follow are sent together:
- * a message costs more than a line.
- */
-class LineSender {
-  readonly #port: Pick<MessagePort, 'postMessage'>;
-  #lines: string[] = [];
-  #isSending = false;
-
-  constructor(port: Pick<MessagePort, 'postMessage'>) {
-    this.#port = port;
-  }
-
-  write(line: string): void {
-    this.#lines.push(line);
-    if (this.#isSending) return;
-    this.#isSending = true;
-    setImmediate(() => this.#sendRegularly());
-  }
-
-  #sendRegularly(): void {
-    this.#isSending = this.#lines.length > 0;
-    this.send();
-    if (this.#isSending) setTimeout(() => this.#sendRegularly(), LINES_INTERVAL_MS).unref();
-  }
-
-  send(): void {
-    if (this.#lines.length === 0) return;
-    this.#port.postMessage({ kind: 'log', lines: this.#lines } satisfies FromThread);
-    this.#lines = [];
-  }
 }
