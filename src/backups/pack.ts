@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createTarPacker, type TarPackController } from 'modern-tar';
 import { encryptAge } from './age.ts';
 import { FACTS_FILE, SUMS_FILE } from './format.ts';
 import { readSums } from './sums.ts';
+import { type AddFile, writeTar } from './tar.ts';
 
 export type PackJob = {
   /** Folder of a complete backup that is not encrypted. */
@@ -24,36 +24,24 @@ export type PackJob = {
 
 /** Packs and encrypts a backup, and returns the SHA-256 of the archive, which is on disk then. */
 export async function packEncrypted({ from, name, to, recipients }: PackJob): Promise<string> {
-  const { readable, controller } = createTarPacker();
   const hash = createHash('sha256');
-  const hashed = async function* () {
-    for await (const piece of encryptAge(readable, recipients)) {
+  const archive = writeTar((add) => addFiles(add, from, name));
+  const encrypted = async function* () {
+    for await (const piece of encryptAge(archive, recipients)) {
       hash.update(piece);
       yield piece;
     }
   };
-  await Promise.all([
-    addFiles(controller, from, name).catch((error: unknown) => {
-      // Otherwise the archive would wait for the file that cannot be read.
-      controller.error(error);
-      throw error;
-    }),
-    pipeline(hashed(), createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true })),
-  ]);
+  await pipeline(encrypted(), createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }));
   return hash.digest('hex');
 }
 
-async function addFiles(archive: TarPackController, from: string, name: string): Promise<void> {
-  for await (const { path } of readSums(from)) await addFile(archive, join(from, path), join(name, path));
-  for (const path of [SUMS_FILE, FACTS_FILE]) await addFile(archive, join(from, path), join(name, path));
-  archive.finalize();
+async function addFiles(add: AddFile, from: string, name: string): Promise<void> {
+  for await (const { path } of readSums(from)) await addFile(add, join(from, path), join(name, path));
+  for (const path of [SUMS_FILE, FACTS_FILE]) await addFile(add, join(from, path), join(name, path));
 }
 
-async function addFile(archive: TarPackController, file: string, name: string): Promise<void> {
+function addFile(add: AddFile, file: string, name: string): Promise<void> {
   const { size, mtime } = statSync(file);
-  const writer = archive.add({ name, type: 'file', size, mtime, mode: 0o600 }).getWriter();
-  // The writes below report an error of the archive.
-  writer.closed.catch(() => {});
-  for await (const piece of createReadStream(file)) await writer.write(piece as Buffer);
-  await writer.close();
+  return add({ name, size, mtime, bytes: createReadStream(file) });
 }

@@ -3,12 +3,13 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { createTarDecoder, type ParsedTarEntry } from 'modern-tar';
+import type { ParsedTarEntry } from 'modern-tar';
 import { openScratchFolder } from '../db/scratch-folder.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import { decryptAge } from './age.ts';
 import { ARCHIVE_FILE, BackupError, type BackupFacts, isEncrypted, readFacts } from './format.ts';
 import { isInside } from './sums.ts';
+import { readTar } from './tar.ts';
 
 /** How an encrypted backup is opened. */
 export type Unpacking = {
@@ -61,9 +62,8 @@ export async function unpackEncrypted(
   identities: readonly string[],
 ): Promise<void> {
   try {
-    const plain = ReadableStream.from(decryptAge(createReadStream(file), identities));
-    for await (const entry of plain.pipeThrough(createTarDecoder({ strict: true })))
-      await unpackEntry(entry, to);
+    const archive = decryptAge(createReadStream(file), identities);
+    for await (const entry of readTar(archive)) await unpackEntry(entry, to);
   } catch (error) {
     // The packages report damage by errors without a code. Those of the file system have one.
     if (errorCode(error) !== undefined || error instanceof BackupError) throw error;
