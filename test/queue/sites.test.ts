@@ -1,4 +1,4 @@
-/** The operator asks about ten thousand sites while mail is delivered: no answer holds the thread for long. */
+/** The operator asks about ten thousand sites, or one with many queues, while mail is delivered: no answer holds the thread for long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SiteExplanation } from '../../src/queue/schedule/explain.ts';
@@ -8,6 +8,10 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { recordLog } from '../support/record-log.ts';
 
 const SITES = 10_000;
+/** Number of queues at the site that rests longest. Others have one each. */
+const QUEUES_OF_LAST = 25_000;
+/** Maximum number of queues in one answer. */
+const MAX_QUEUES = 20_000;
 /** Maximum number of sites that are looked at in one turn of the event loop, and of queues whose names are compared. */
 const MAX_SITES_PER_TURN = 128;
 const MAX_QUEUES_PER_TURN = 1_100;
@@ -53,7 +57,7 @@ const sites = createSites({
     lift: async () => false,
     forgetMatches() {},
   },
-  schedule: { explain, queuesAt: (site) => [queueAt(site)], queues: queuesOfAll },
+  schedule: { explain, queuesAt, queues: queuesOfAll },
   claims: new Map(),
   sessions: new Map(),
   tell: (event) => void told.push(event),
@@ -81,6 +85,14 @@ function explain(site: string): SiteExplanation {
 
 function queueAt(site: string): string {
   return `live transactional ten_a ${site.slice('mx.'.length)}`;
+}
+
+function* queuesAt(site: string) {
+  const count = site === SHAPED.at(-1)?.hosts[0] ? QUEUES_OF_LAST : 1;
+  for (let number = 0; number < count; number++) {
+    queuesRead++;
+    yield number === 0 ? queueAt(site) : `${queueAt(site)}-${number}`;
+  }
 }
 
 function* queuesOfAll() {
@@ -113,12 +125,13 @@ async function watch<Answer>(ask: () => Promise<Answer>) {
   return answer;
 }
 
-test('ten thousand sites that rest are listed in many turns, those that rest longest first', async () => {
+test('ten thousand sites that rest, one with many queues, are listed in many turns, those that rest longest first', async () => {
   const { kept, total, sites: known } = await watch(() => sites.listKept());
   assert.equal(total, SITES);
   assert.deepEqual([kept.length, kept[0]?.place, kept[0]?.cause], [1_000, 'mx.d9999.example', 'failures']);
   assert.deepEqual(known.length, 1_000);
   assert.deepEqual(known[0]?.queues, ['live transactional ten_a d9000.example']);
+  assert.equal(known.at(-1)?.queues.length, MAX_QUEUES - 999, 'the others have one each');
 });
 
 test('a site among ten thousand is found in many turns by a domain or a host, and is then dealt with at once', async () => {

@@ -77,8 +77,10 @@ function* mailBySite(
   const siteOfQueue = new Map<string, string>();
   for (const { queues, ...site } of known) {
     bySite.set(site.site, { ...site, tenants: new Map() });
-    for (const queue of queues) siteOfQueue.set(queue, site.site);
-    if (isDue(queues.length)) yield;
+    for (const queue of queues) {
+      siteOfQueue.set(queue, site.site);
+      if (isDue(1)) yield;
+    }
   }
   for (const { queue, waiting, held } of counts) {
     if (isDue(OPERATIONS_PER_SITE)) yield;

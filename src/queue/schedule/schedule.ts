@@ -81,9 +81,9 @@ export class Schedule {
     return queue && explainQueue(queue, { site, waiting: this.#sites.waitOf(key) });
   }
 
-  /** Returns the keys of the queues with due mail at a site, `limit` at most. */
-  queuesAt(site: string, limit: number): string[] {
-    return this.#sites.queuesAt(site, limit);
+  /** Yields the keys of the queues with due mail at a site. One that changes its place during the iteration may occur again. */
+  queuesAt(site: string): Iterable<string> {
+    return this.#sites.queuesAt(site);
   }
 
   /** Yields the keys of the queues with due mail that are at a site, and the key of the site. The queues may change during the iteration. */

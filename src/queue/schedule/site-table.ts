@@ -41,14 +41,9 @@ export class SiteTable {
     return this.#sites.get(key) ?? this.#remembered.get(key);
   }
 
-  /** Returns the keys of the queues at a site, `limit` at most. */
-  queuesAt(key: string, limit: number): string[] {
-    const keys: string[] = [];
-    for (const { name } of this.find(key)?.queues.all() ?? []) {
-      if (keys.length >= limit) break;
-      keys.push(name.key);
-    }
-    return keys;
+  /** Yields the keys of the queues at a site. One that changes its place during the iteration may occur again. */
+  *queuesAt(key: string): Iterable<string> {
+    for (const { name } of this.find(key)?.queues.all() ?? []) yield name.key;
   }
 
   /** Returns the site of a way, with its latest limits and rests. */

@@ -143,10 +143,14 @@ function* queuesOf(
     const { key, source } = site;
     const provider = providerOfSite(site)?.name ?? null;
     if (!places.has(key) && (provider === null || !providers.has(provider))) continue;
-    const queues = schedule.queuesAt(key, room);
-    room -= queues.length;
-    found.push({ site: key, provider, source, queues });
-    if (isDue(queues.length)) yield;
+    const queues = new Set<string>();
+    for (const queue of schedule.queuesAt(key)) {
+      if (queues.size === room) break;
+      queues.add(queue);
+      if (isDue(1)) yield;
+    }
+    room -= queues.size;
+    found.push({ site: key, provider, source, queues: [...queues] });
   }
   return found;
 }
