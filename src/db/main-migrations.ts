@@ -16,7 +16,11 @@ import { SENDER_WISHES } from './main-migrations-of-sender-wishes.ts';
 import { SENT_FORMS } from './main-migrations-of-sent-forms.ts';
 import { SOURCES } from './main-migrations-of-sources.ts';
 import { TASK_MIGRATIONS } from './main-migrations-of-tasks.ts';
-import { TLS_POLICIES, TLS_REPORT_DESTINATIONS } from './main-migrations-of-tls-policies.ts';
+import {
+  TLS_POLICIES,
+  TLS_REPORT_DESTINATIONS,
+  TLS_REPORT_POLICIES,
+} from './main-migrations-of-tls-policies.ts';
 import { WEBHOOK_FORMATS } from './main-migrations-of-webhook-formats.ts';
 import { INDEX_OF_PLANS, WEIGHTS_OF_PLANS } from './main-migrations-of-weights.ts';
 import { ZONES_OF_MAILBOXES } from './main-migrations-of-zones.ts';
@@ -350,4 +354,5 @@ UPDATE auditEntries SET details = '{}' WHERE action LIKE 'mailbox%' OR length(de
   INDEX_OF_RETRIES,
   WEIGHTS_OF_PLANS,
   INDEX_OF_PLANS,
+  TLS_REPORT_POLICIES,
 ];

@@ -36,12 +36,23 @@ export const tlsReports = clusteredTable({
 });
 export type TlsReportRow = Row<typeof tlsReports>;
 
+/** Written by tls-policies/store.ts: the policies that sessions with the hosts of a domain were opened by on a day. */
+export const tlsReportPolicies = clusteredTable({
+  day: key(integer()),
+  domain: key(text()),
+  /** Number of the policy among those of the day and the domain, from 1. */
+  number: key(integer()),
+  /** JSON of the policy (mail/tls-policy/reported-session.ts). */
+  policy: text(),
+});
+export type TlsReportPolicyRow = Row<typeof tlsReportPolicies>;
+
 /** Written by tls-policies/store.ts: how many sessions with the hosts of a domain ended alike on a day. */
 export const tlsSessions = clusteredTable({
   day: key(integer()),
   domain: key(text()),
-  /** JSON of the policy that was applied (mail/tls-policy/tls-report.ts). */
-  policy: key(text()),
+  /** Number of the policy in `tlsReportPolicies`. */
+  policy: key(integer()),
   /** JSON of what failed; empty for sessions that met the policy. */
   failure: key(text()),
   sessions: integer(),

@@ -2,9 +2,8 @@
  * Sessions that wait to be written for reports about TLS (session-counts.ts). Their results are held within a bound of memory, however
  * many domains and kinds of failures there are: results beyond it are summed without their details.
  */
-import type { TlsSessionRow } from '../db/tls-policy-tables.ts';
 import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/reported-session.ts';
-import { MAX_RESULTS } from './store.ts';
+import { MAX_RESULTS, type TlsResult } from './store.ts';
 
 /**
  * Maximum number of characters that all results have together, in each thread that opens sessions. They take 8 MiB, or 16 MiB if all of
@@ -15,7 +14,7 @@ export const MAX_CHARACTERS = 8 * 1024 ** 2;
 const MAX_DETAILED_CHARACTERS = MAX_CHARACTERS / 2;
 /** Characters that an entry of a map counts as, besides its text. */
 const CHARACTERS_PER_ENTRY = 128;
-/** Maximum length of a policy as a report has it. A longer one is reported without its text, since each of its results would repeat it. */
+/** Maximum length of a policy as a report has it. A longer one is reported without its text, so that policies take a bounded space. */
 const MAX_POLICY = 8_192;
 /** Maximum length of a failure's reason. */
 const MAX_REASON = 200;
@@ -59,7 +58,7 @@ export class PendingSessions {
   }
 
   /** Removes and returns the sessions of a domain on a day. */
-  take(key: string): TlsSessionRow[] {
+  take(key: string): TlsResult[] {
     const known = this.#days.get(key);
     if (!known) return [];
     this.#days.delete(key);

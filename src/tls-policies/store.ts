@@ -3,7 +3,12 @@ import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { deleteRows, findRow, putRow } from '../db/rows.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { StsPolicyRow, TlsReportRow, TlsSessionRow } from '../db/tls-policy-tables.ts';
+import type {
+  StsPolicyRow,
+  TlsReportPolicyRow,
+  TlsReportRow,
+  TlsSessionRow,
+} from '../db/tls-policy-tables.ts';
 import { type ReportedFailure, type ReportedPolicy, summaryOf } from '../mail/tls-policy/reported-session.ts';
 
 /** Maximum number of stored policies. Beyond it, the one that expires first makes room. */
@@ -12,6 +17,11 @@ const MAX_POLICIES = 50_000;
 const MAX_REPORTED_DOMAINS = 10_000;
 /** Maximum number of different results of one domain on a day. Further ones are summed without their details. */
 export const MAX_RESULTS = 200;
+/**
+ * Maximum number of different policies of one domain on a day that are stored with their texts: that of MTA-STS, those that it changes
+ * to, and the TLSA records of each host. Our own limit: with 8 KiB each, those of all domains take 640 MiB.
+ */
+const MAX_REPORTED_POLICIES = 8;
 
 /** Returns the policy of a domain, also when it has expired. */
 export function findStsPolicy(tx: Tx, domain: string): Promise<StsPolicyRow | undefined> {
@@ -70,8 +80,11 @@ export function listRefreshable(tx: Tx, due: { now: number; limit: number }): Pr
   return refreshable.all(tx, due);
 }
 
-/** Sessions of a domain that ended alike. `dueAt` is the time of the first attempt to send the report of the day. */
-type CountedSessions = TlsSessionRow & Pick<TlsReportRow, 'dueAt'>;
+/** Sessions with the hosts of a domain on a day that ended alike. `policy` is the JSON of the policy that they were opened by. */
+export type TlsResult = Omit<TlsSessionRow, 'policy'> & Pick<TlsReportPolicyRow, 'policy'>;
+
+/** Sessions to count. `dueAt` is the time of the first attempt to send the report of the day. */
+type CountedSessions = TlsResult & Pick<TlsReportRow, 'dueAt'>;
 
 /** Adds sessions to those of their days. Returns the number of those that are not reported, because too many domains have reports. */
 export const addTlsSessions = defineWrite(
@@ -84,22 +97,46 @@ export const addTlsSessions = defineWrite(
 );
 
 /** Returns false when there is no room for a report about the domain. */
-async function addSessions(tx: Tx, row: TlsSessionRow, dueAt: number): Promise<boolean> {
-  const { day, domain } = row;
-  if (await addToResult(tx, row)) return true;
+async function addSessions(tx: Tx, result: TlsResult, dueAt: number): Promise<boolean> {
+  const { day, domain } = result;
+  const policies = await listPolicies(tx, { day, domain });
+  const numberOf = (policy: string) => policies.find((known) => known.policy === policy)?.number;
+  const number = numberOf(result.policy);
+  if (number !== undefined && (await addToResult(tx, { ...result, policy: number }))) return true;
   if (!(await findRow(tx, 'tlsReports', { day, domain }))) {
     if ((await countRows(tx, 'tlsReports')) >= MAX_REPORTED_DOMAINS) return false;
     await putRow(tx, 'tlsReports', { day, domain, attempts: 0, dueAt, sent: '[]' });
   }
+  const hasRoom =
+    (number !== undefined || policies.length < MAX_REPORTED_POLICIES) &&
+    (await countResults(tx, { day, domain })) < MAX_RESULTS;
+  const { policy, ...added } = hasRoom ? result : summaryResultOf(result);
+  const row = { ...added, policy: numberOf(policy) ?? policies.length + 1 };
+  if (row.policy > policies.length)
+    await putRow(tx, 'tlsReportPolicies', { day, domain, number: row.policy, policy });
+  if (!(await addToResult(tx, row))) await putRow(tx, 'tlsSessions', row);
+  return true;
+}
+
+/** Returns the policies of a domain on a day, in the order of their numbers. */
+function listPolicies(tx: Tx, { day, domain }: Day): Promise<TlsReportPolicyRow[]> {
+  return tx
+    .selectFrom('tlsReportPolicies')
+    .selectAll()
+    .where('day', '=', day)
+    .where('domain', '=', domain)
+    .orderBy('number')
+    .execute();
+}
+
+async function countResults(tx: Tx, { day, domain }: Day): Promise<number> {
   const { count } = await tx
     .selectFrom('tlsSessions')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('day', '=', day)
     .where('domain', '=', domain)
     .executeTakeFirstOrThrow();
-  const added = count < MAX_RESULTS ? row : summaryRowOf(row);
-  if (!(await addToResult(tx, added))) await putRow(tx, 'tlsSessions', added);
-  return true;
+  return count;
 }
 
 /** Adds sessions to those that ended alike. Returns false when there are none. */
@@ -119,13 +156,13 @@ async function addToResult(
   return known !== undefined;
 }
 
-function summaryRowOf({ policy, failure, ...row }: TlsSessionRow): TlsSessionRow {
+function summaryResultOf({ policy, failure, ...result }: TlsResult): TlsResult {
   const summary = summaryOf({
     policy: JSON.parse(policy) as ReportedPolicy,
     failure: failure === '' ? null : (JSON.parse(failure) as ReportedFailure),
   });
   return {
-    ...row,
+    ...result,
     policy: JSON.stringify(summary.policy),
     failure: summary.failure ? JSON.stringify(summary.failure) : '',
   };
@@ -147,13 +184,27 @@ export function listDueTlsReports(tx: Tx, due: { now: number; limit: number }): 
 
 type Day = Pick<TlsReportRow, 'day' | 'domain'>;
 
-/** Returns the sessions that a report is about. */
-export function listTlsSessions(tx: Tx, { day, domain }: Day): Promise<TlsSessionRow[]> {
+/** Returns the sessions that a report is about, in the order of the texts of their policies and failures. */
+export function listTlsSessions(tx: Tx, { day, domain }: Day): Promise<TlsResult[]> {
   return tx
     .selectFrom('tlsSessions')
-    .selectAll()
-    .where('day', '=', day)
-    .where('domain', '=', domain)
+    .innerJoin('tlsReportPolicies', (join) =>
+      join
+        .onRef('tlsReportPolicies.day', '=', 'tlsSessions.day')
+        .onRef('tlsReportPolicies.domain', '=', 'tlsSessions.domain')
+        .onRef('tlsReportPolicies.number', '=', 'tlsSessions.policy'),
+    )
+    .select([
+      'tlsSessions.day',
+      'tlsSessions.domain',
+      'tlsReportPolicies.policy',
+      'tlsSessions.failure',
+      'tlsSessions.sessions',
+    ])
+    .where('tlsSessions.day', '=', day)
+    .where('tlsSessions.domain', '=', domain)
+    .orderBy('tlsReportPolicies.policy')
+    .orderBy('tlsSessions.failure')
     .execute();
 }
 
@@ -185,5 +236,6 @@ export async function deleteTlsReport(tx: Tx, { day, domain }: Day): Promise<boo
     .returning('domain')
     .executeTakeFirst();
   await deleteRows(tx, 'tlsSessions', { day, domain });
+  await deleteRows(tx, 'tlsReportPolicies', { day, domain });
   return deleted !== undefined;
 }

@@ -179,7 +179,12 @@ test('a policy that is being tested holds nothing up, and its failure is counted
   await send('testing.example', 'delivered');
   await sender.daemon.stop();
   const database = new Database(join(sender.daemon.dataDir, 'postrider.db'), { readonly: true });
-  const rows = database.prepare('SELECT domain, policy, failure FROM tlsSessions ORDER BY domain').all();
+  const rows = database
+    .prepare(
+      `SELECT domain, tlsReportPolicies.policy, failure FROM tlsSessions JOIN tlsReportPolicies USING (day, domain)
+         WHERE number = tlsSessions.policy ORDER BY domain`,
+    )
+    .all();
   database.close();
   const counted = (rows as Record<'domain' | 'policy' | 'failure', string>[]).map(
     ({ domain, policy, failure }) => [domain, JSON.parse(policy).type, failure && JSON.parse(failure).type],

@@ -28,6 +28,7 @@ const OF_INSTALLATION: Readonly<Record<string, string>> = {
   installation: 'the installation itself',
   stsPolicies: 'policies of other domains',
   tlsReports: 'reports to other domains',
+  tlsReportPolicies: 'policies of other servers, until a report of the day is sent',
   tlsSessions: 'sessions with other servers, until a report of the day is sent',
   installationKeys: 'keys of the installation',
   issuerSubjects: 'accounts of people elsewhere',

@@ -9,7 +9,7 @@ import { createTlsReportWork } from '../../../src/mail-reports/tls-reports/work.
 import { DAY_MS } from '../../../src/system/clock.ts';
 import type { Fetch } from '../../../src/system/fetch.ts';
 import { DeliveryTls } from '../../../src/tls-policies/delivery-tls.ts';
-import { addTlsSessions, saveStsPolicy } from '../../../src/tls-policies/store.ts';
+import { addTlsSessions, listTlsSessions, saveStsPolicy } from '../../../src/tls-policies/store.ts';
 import { createStsRefreshWork } from '../../../src/tls-policies/sts-policies.ts';
 import { closeAfterTests } from '../../support/close-after.ts';
 import { deliveryAppOf, openSpool } from '../../support/spool.ts';
@@ -73,7 +73,13 @@ async function runOnce(work: ReturnType<typeof createTlsReportWork>): Promise<vo
 
 const mails = () =>
   app.db.read.selectFrom('messages').selectAll().where('sender', 'like', 'postmaster@%').execute();
-const counted = () => app.db.read.selectFrom('tlsSessions').selectAll().execute();
+/** Returns the sessions of all reports that are not sent. */
+async function counted() {
+  const days = await app.db.read.selectFrom('tlsReports').select(['day', 'domain']).execute();
+  return (await Promise.all(days.map((day) => listTlsSessions(app.db.read, day)))).flat();
+}
+const countPolicies = async () =>
+  (await app.db.read.selectFrom('tlsReportPolicies').selectAll().execute()).length;
 const opportunistic = { kind: 'opportunistic' } as const;
 
 test('a day of sessions becomes one signed report by mail, which policies about TLS do not hold up', async () => {
@@ -134,7 +140,7 @@ test('a day of sessions becomes one signed report by mail, which policies about 
   );
   assert.match(json, /"policy-string":\["3 1 1 a{64}"\]/);
   assert.match(json, /"certificate-not-trusted","sending-mta-ip":"93\.184\.216\.34",/);
-  assert.deepEqual(await counted(), []);
+  assert.deepEqual([await counted(), await countPolicies()], [[], 0]);
 });
 
 test('domains that ask for no reports, and failures that are not of TLS, leave no trace', async () => {
@@ -182,7 +188,7 @@ test('a server that hangs, or a report that cannot be made, holds up no report o
   await observe('broken.test', { tls: opportunistic, opened: session(GOOD) });
   await observe('post.test', { tls: opportunistic, opened: session(GOOD) });
   const side = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
-  side.exec("UPDATE tlsSessions SET policy = '{' WHERE domain = 'broken.test'");
+  side.exec("UPDATE tlsReportPolicies SET policy = '{' WHERE domain = 'broken.test'");
   const running = runNextDay();
   await waitUntil(() => posts.some(({ url }) => url === 'https://reports.test/tls'));
   hanging.resolve();
@@ -191,7 +197,7 @@ test('a server that hangs, or a report that cannot be made, holds up no report o
     (await counted()).map(({ domain }) => domain),
     ['broken.test'],
   );
-  side.exec('DELETE FROM tlsReports; DELETE FROM tlsSessions');
+  side.exec('DELETE FROM tlsReports; DELETE FROM tlsSessions; DELETE FROM tlsReportPolicies');
   side.close();
 });
 
@@ -251,37 +257,64 @@ test('a run sends a bounded number of reports, and the next one the others', asy
   assert.deepEqual(await counted(), []);
 });
 
-test('a domain has a bounded number of different results, and sessions beyond it are counted without their details', async () => {
-  await runNextDay();
-  const sessionsWith = (first: number, count: number) =>
-    Array.from({ length: count }, (_, index) => ({
-      tls: { ...dane, records: usableRecords([`3 1 1 ${first + index + 1_000}${'a'.repeat(60)}`]) },
-      opened: failed('certificate-expired'),
-    }));
-  await observe('limit.test', ...sessionsWith(0, 150));
-  await observe('limit.test', ...sessionsWith(150, 100));
-  assert.equal((await counted()).length, 201);
+/** Returns the policies of the only report that is sent the next day, and the number of failures that they count. */
+async function sendReport() {
   posts.length = 0;
   await runNextDay();
   const { policies } = JSON.parse(gunzipSync(posts[0]?.body ?? '').toString());
   const counts: number[] = policies.map(
     (one: (typeof policies)[0]) => one.summary['total-failure-session-count'],
   );
-  assert.equal(
-    counts.reduce((sum, count) => sum + count, 0),
-    250,
-  );
+  return { policies, failures: counts.reduce((sum, count) => sum + count, 0) };
+}
+
+/** What a report says about failures that are summed without their details. */
+const summed = (sessions: number) => ({
+  'result-type': 'certificate-expired',
+  'failed-session-count': sessions,
+  'failure-reason-code': 'further failures of this kind, summed without their details',
+});
+
+test('a domain has a bounded number of different results, and sessions beyond it are counted without their details', async () => {
+  await runNextDay();
+  const failuresWith = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      tls: dane,
+      from: `93.184.216.${first + index}`,
+      opened: failed('certificate-expired'),
+    }));
+  await observe('limit.test', ...failuresWith(0, 150));
+  await observe('limit.test', ...failuresWith(150, 100));
+  assert.equal((await counted()).length, 201);
+  assert.equal(await countPolicies(), 2, 'the policy is stored once for all results with their details');
+  const { policies, failures } = await sendReport();
+  assert.equal(failures, 250);
   assert.deepEqual(policies.at(-1), {
     policy: { 'policy-type': 'tlsa', 'policy-domain': 'limit.test' },
     summary: { 'total-successful-session-count': 0, 'total-failure-session-count': 50 },
-    'failure-details': [
-      {
-        'result-type': 'certificate-expired',
-        'failed-session-count': 50,
-        'failure-reason-code': 'further failures of this kind, summed without their details',
-      },
-    ],
+    'failure-details': [summed(50)],
   });
+});
+
+test('a domain has a bounded number of different policies, and sessions by further ones are counted without their texts', async () => {
+  await runNextDay();
+  const sessionsBy = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      tls: { ...dane, records: usableRecords([`3 1 1 ${first + index + 1_000}${'a'.repeat(60)}`]) },
+      opened: failed('certificate-expired'),
+    }));
+  await observe('limit.test', ...sessionsBy(0, 5));
+  await observe('limit.test', ...sessionsBy(4, 6), { tls: dane, opened: session(GOOD) });
+  assert.equal(await countPolicies(), 9);
+  const { policies, failures } = await sendReport();
+  assert.equal(failures, 11);
+  assert.equal(policies.length, 9);
+  assert.deepEqual(policies.at(-1), {
+    policy: { 'policy-type': 'tlsa', 'policy-domain': 'limit.test' },
+    summary: { 'total-successful-session-count': 1, 'total-failure-session-count': 2 },
+    'failure-details': [summed(2)],
+  });
+  assert.equal(await countPolicies(), 0);
 });
 
 test('the text of a policy that is far too long is left out', async () => {

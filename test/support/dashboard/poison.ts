@@ -23,6 +23,7 @@ const WHOLE_TABLES = new Set([
     'dmarcObservations',
     'stsPolicies',
     'tlsReports',
+    'tlsReportPolicies',
     'tlsSessions',
     'counts',
     'usage',
