@@ -144,8 +144,8 @@ async function readReport(app: App, { day, domain }: TlsReportRow): Promise<TlsR
     contact: postmasterOf(submitter).address,
     domain,
     id: createHash('sha256').update(`${submitter} ${domain} ${day}`).digest('hex').slice(0, ID_CHARACTERS),
-    begin: day,
-    end: day + DAY_MS - 1_000,
+    begin: day / 1_000,
+    end: (day + DAY_MS) / 1_000 - 1,
     sessions: sessions.map(({ policy, failure, sessions: count }) => ({
       policy: JSON.parse(policy) as ReportedPolicy,
       failure: failure === '' ? null : (JSON.parse(failure) as ReportedFailure),

@@ -1,6 +1,6 @@
 /** Writes aggregate reports: the XML of RFC 9990 section 3.1.1, and the message that carries it (section 3.5.2). */
 import { gzipSync } from 'node:zlib';
-import { composeReportMessage } from '../message/report-message.ts';
+import { composeReportMessage, type DayReport } from '../message/report-message.ts';
 import { element, textElement, xmlDocument } from '../xml.ts';
 import type { PolicyRecord } from './policy-records.ts';
 
@@ -21,19 +21,9 @@ export type Observation = {
   spfResult: { domain: string; result: string };
 };
 
-export type AggregateReport = {
-  /** Host name of the installation. */
-  submitter: string;
-  contact: string;
+export type AggregateReport = DayReport & {
   /** Name and version of this program. */
   generator: string;
-  /** Domain whose DMARC record asks for the report. */
-  domain: string;
-  /** Letters and digits. */
-  id: string;
-  /** Period in Unix seconds. */
-  begin: number;
-  end: number;
   /** Tags of the DMARC record. */
   tags: PolicyRecord;
   rows: readonly { observation: Observation; messages: number }[];
@@ -118,15 +108,9 @@ export function composeReport(
   report: AggregateReport,
   to: readonly string[],
 ): { bytes: Buffer; headerBytes: number } {
-  const { submitter, contact, domain, id, begin, end } = report;
-  return composeReportMessage({
-    contact,
+  const { submitter, domain, id } = report;
+  return composeReportMessage(report, {
     to,
-    domain,
-    submitter,
-    id,
-    begin,
-    end,
     // The id is the same wherever it stands (RFC 9990 section 3.1.4).
     subjectId: id,
     mediaType: 'multipart/mixed',

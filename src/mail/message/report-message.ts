@@ -1,14 +1,24 @@
 /** Composes messages that carry a compressed report of a day as a file, below a sentence for people: those of DMARC and of TLS. */
 import { base64Lines } from './base64.ts';
 
-type ReportMessage = {
-  /** Address that the report is from, and those that it goes to. */
-  contact: string;
-  to: readonly string[];
-  /** Domain that the report is about, host name of the installation, and id of the report. */
-  domain: string;
+/** The report of a day about the mail of a domain. */
+export type DayReport = {
+  /** Host name of the installation. */
   submitter: string;
+  /** Address that the report is from. */
+  contact: string;
+  /** Domain whose record asks for the report. */
+  domain: string;
+  /** Letters and digits. */
   id: string;
+  /** Period in Unix seconds. `end` belongs to it. */
+  begin: number;
+  end: number;
+};
+
+type ReportMessage = {
+  /** Addresses that the report goes to. */
+  to: readonly string[];
   /** The id in the subject, with what belongs to it there. */
   subjectId: string;
   /** Further header fields, each with its CRLF. */
@@ -17,14 +27,13 @@ type ReportMessage = {
   mediaType: string;
   text: string;
   file: { mediaType: string; extension: string; bytes: Buffer };
-  /** Begin and end of the time that the report is about, in Unix seconds. */
-  begin: number;
-  end: number;
 };
 
 /** Returns the message without `Date`, and the size of its header with the empty line. */
-export function composeReportMessage(message: ReportMessage): { bytes: Buffer; headerBytes: number } {
-  const { contact, to, domain, submitter, id, subjectId, fields = '', begin, end, file } = message;
+export function composeReportMessage(
+  { contact, domain, submitter, id, begin, end }: DayReport,
+  { to, subjectId, fields = '', file, ...message }: ReportMessage,
+): { bytes: Buffer; headerBytes: number } {
   const filename = `${submitter}!${domain}!${begin}!${end}!${id}.${file.extension}`;
   const boundary = `report-${id}`;
   const header = Buffer.from(

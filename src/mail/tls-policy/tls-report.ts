@@ -1,20 +1,10 @@
 /** Reports about TLS to the domains that ask for them (RFC 8460): the record that asks, the document, and the message. */
 import { gzipSync } from 'node:zlib';
 import { isHostName } from '../../system/dns.ts';
-import { composeReportMessage } from '../message/report-message.ts';
+import { composeReportMessage, type DayReport } from '../message/report-message.ts';
 import type { ReportedFailure, ReportedPolicy } from './reported-session.ts';
 
-export type TlsReport = {
-  /** Host name of the installation. */
-  submitter: string;
-  contact: string;
-  /** Domain whose record asks for the report. */
-  domain: string;
-  /** Letters and digits. */
-  id: string;
-  /** Period in Unix milliseconds. `end` belongs to it. */
-  begin: number;
-  end: number;
+export type TlsReport = DayReport & {
   /** Numbers of sessions by policy and failure; `failure` is null for those that met the policy. */
   sessions: readonly { policy: ReportedPolicy; failure: ReportedFailure | null; count: number }[];
 };
@@ -72,8 +62,8 @@ export function compressReport(report: TlsReport): Buffer {
   return gzipSync(JSON.stringify(document));
 }
 
-function timeOf(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+function timeOf(seconds: number): string {
+  return `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
 }
 
 function policiesOf({ domain, sessions }: TlsReport): unknown[] {
@@ -122,20 +112,13 @@ export function composeTlsReport(
   report: TlsReport,
   to: readonly string[],
 ): { bytes: Buffer; headerBytes: number } {
-  const { submitter, contact, domain, id, begin, end } = report;
-  const seconds = (at: number) => Math.floor(at / 1_000);
-  return composeReportMessage({
-    contact,
+  const { submitter, domain, id } = report;
+  return composeReportMessage(report, {
     to,
-    domain,
-    submitter,
-    id,
     subjectId: `${id}@${submitter}`,
     fields: `TLS-Report-Domain: ${domain}\r\nTLS-Report-Submitter: ${submitter}\r\nTLS-Required: No\r\n`,
     mediaType: 'multipart/report; report-type="tlsrpt"',
     text: `This is a report about TLS with the mail servers of ${domain}, as ${submitter} found it.`,
     file: { mediaType: REPORT_MEDIA_TYPE, extension: 'json.gz', bytes: compressReport(report) },
-    begin: seconds(begin),
-    end: seconds(end),
   });
 }

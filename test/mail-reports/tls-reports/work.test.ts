@@ -138,6 +138,10 @@ test('a day of sessions becomes one signed report by mail, which policies about 
       },
     ],
   );
+  const day = new Date(spool.clock.now() - DAY_MS).toISOString().slice(0, 10);
+  assert.ok(json.includes(`{"start-datetime":"${day}T00:00:00Z","end-datetime":"${day}T23:59:59Z"}`), json);
+  const [begin, end] = ['T00:00:00Z', 'T23:59:59Z'].map((time) => Date.parse(day + time) / 1_000);
+  assert.ok(text.includes(` filename="mx.postrider.example!mail.test!${begin}!${end}!`), text);
   assert.match(json, /"policy-string":\["3 1 1 a{64}"\]/);
   assert.match(json, /"certificate-not-trusted","sending-mta-ip":"93\.184\.216\.34",/);
   assert.deepEqual([await counted(), await countPolicies()], [[], 0]);
