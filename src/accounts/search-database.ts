@@ -232,7 +232,8 @@ export class SearchDatabase {
   async #openDatabase(): Promise<PrivateDatabase<SearchTables>> {
     await this.#closed;
     const nowMs = this.#system.clock.now();
-    const options = { file: this.#file, schema: SEARCH_SCHEMA, nowMs };
+    // A power cut may take the last texts, which are made again. It does not damage the database.
+    const options = { file: this.#file, schema: SEARCH_SCHEMA, nowMs, isDurable: false };
     const db = openPrivateDatabase<SearchTables>(this.#system, options);
     const { identity } = await findSource(db.read);
     if (identity !== '' && identity !== this.#identity) {
@@ -240,8 +241,6 @@ export class SearchDatabase {
       removeFiles(this.#file);
       return this.#openDatabase();
     }
-    // A power cut may lose the last texts, which are made again. It does not damage the database.
-    await db.maintain((connection) => connection.pragma('synchronous = NORMAL'));
     if (identity === '') await db.commit(setIdentity, { identity: this.#identity });
     return db;
   }

@@ -68,10 +68,17 @@ function openAs(file: string, options: Options, setUp: (database: Database) => v
   }
 }
 
-type WalState = { log: number; checkpointed: number };
+/** Number of the frames that are in use, and of those of them that were copied back. */
+export type WalState = { log: number; checkpointed: number };
 
-/** Steps around a checkpoint. `after` runs only when everything was copied back and flushed. */
-type CheckpointSteps = { before(): void; after(): void };
+type CheckpointOptions = {
+  /** Is called right before a checkpoint. */
+  before?(): void;
+  /** Is called only when everything was copied back and flushed. */
+  after?(): void;
+  /** State of the WAL, where the caller has it. */
+  wal?: WalState | undefined;
+};
 
 /**
  * Copies the WAL back into the database once it has `pages` pages, as far as readers allow. A full disk is not an
@@ -81,15 +88,14 @@ type CheckpointSteps = { before(): void; after(): void };
 export function checkpointWhenLong(
   database: Database,
   pages = CHECKPOINT_PAGES,
-  steps?: CheckpointSteps,
+  { before, after, wal = askWalState(database) }: CheckpointOptions = {},
 ): number {
-  const wal = askWalState(database);
   const waiting = wal ? wal.log - wal.checkpointed : 0;
   if (waiting < pages) return waiting;
   try {
-    steps?.before();
+    before?.();
     const [state] = database.pragma('wal_checkpoint(PASSIVE)') as (WalState & { busy: number })[];
-    if (state?.busy === 0 && state.log === state.checkpointed) steps?.after();
+    if (state?.busy === 0 && state.log === state.checkpointed) after?.();
   } catch (error) {
     const failure = recogniseQuota(error, database.name);
     if (!isDiskFull(errorCode(failure) ?? '')) throw failure;
@@ -97,10 +103,11 @@ export function checkpointWhenLong(
   return 0;
 }
 
-/** Prepared statements by connection. The state of the WAL is read after every commit. */
+/** Prepared statements by connection. */
 const walStates = new WeakMap<Database, Statement<[], WalState>>();
 
-function askWalState(database: Database): WalState | undefined {
+/** Returns the state of the WAL; undefined while there is none. The answer costs as much as a small write. */
+export function askWalState(database: Database): WalState | undefined {
   const known = walStates.get(database);
   const statement = known ?? database.prepare<[], WalState>('PRAGMA wal_checkpoint(NOOP)');
   if (!known) walStates.set(database, statement);

@@ -17,6 +17,7 @@ import { crashPointOf, priorityOf, type Tx, type Write } from './operation.ts';
 import { endOnBrokenStorage, isDamagedDatabase, recogniseQuota } from './storage-failure.ts';
 import type { Request } from './thread-messages.ts';
 import { WaitingWrites } from './waiting-writes.ts';
+import { WalFlush } from './wal-flush.ts';
 import { WalSpace } from './wal-space.ts';
 import { createGroupCommit } from './write-group.ts';
 
@@ -71,6 +72,8 @@ type PrivateOptions = {
   nowMs: number;
   /** Keeps space for the WAL ahead of the commits, each of which is flushed (wal-space.ts). */
   keepsWalSpace?: boolean;
+  /** False when a power cut may take the last commits, which are not flushed then. */
+  isDurable?: boolean;
 };
 
 type PrivateSystem = { clock: Pick<Clock, 'elapsed' | 'after'>; crashPoint: CrashPoint };
@@ -91,14 +94,16 @@ const CHECKPOINT_PAGES = 2_500;
  */
 export function openPrivateDatabase<Schema>(
   system: PrivateSystem,
-  { file, schema, nowMs, keepsWalSpace = false }: PrivateOptions,
+  { file, schema, nowMs, keepsWalSpace = false, isDurable = true }: PrivateOptions,
 ): PrivateDatabase<Schema> {
   let connection: Database | undefined;
   try {
     connection = openPrivate(file);
     migrate(connection, nowMs, schema);
     const walSpace = keepsWalSpace ? new WalSpace(`${file}-wal`) : undefined;
-    return new OpenDatabase<Schema>(system, { file, connection, walSpace });
+    const flush = new WalFlush(connection);
+    const walFlush = isDurable ? flush : undefined;
+    return new OpenDatabase<Schema>(system, { file, connection, walSpace, walFlush });
   } catch (error) {
     connection?.close();
     throw asDamage(error, file);
@@ -124,7 +129,13 @@ type WaitingWrite = Request & {
   reject: (error: unknown) => void;
 };
 
-type Opened = { file: string; connection: Database; walSpace: WalSpace | undefined };
+type Opened = {
+  file: string;
+  connection: Database;
+  walSpace: WalSpace | undefined;
+  /** Undefined for a database whose commits are not flushed. */
+  walFlush: WalFlush | undefined;
+};
 
 class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly file: string;
@@ -133,6 +144,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly #clock: PrivateSystem['clock'];
   readonly #connection: Database;
   readonly #walSpace: WalSpace | undefined;
+  readonly #walFlush: WalFlush | undefined;
   readonly #crashPoint: CrashPoint;
   readonly #waiting = new WaitingWrites<WaitingWrite>(priorityOf);
   readonly #commitGroup: ReturnType<typeof createGroupCommit>;
@@ -147,8 +159,9 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   #isClosed = false;
   #lastId = 0;
 
-  constructor({ clock, crashPoint }: PrivateSystem, { file, connection, walSpace }: Opened) {
+  constructor({ clock, crashPoint }: PrivateSystem, { file, connection, walSpace, walFlush }: Opened) {
     this.file = file;
+    this.#walFlush = walFlush;
     this.#walSpace = walSpace;
     this.#clock = clock;
     this.#connection = connection;
@@ -159,6 +172,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
     this.read = kyselyOn<Schema>(connection, this.#runQuery);
     this.#commitGroup = createGroupCommit(connection, kyselyOn<unknown>(connection), {
       clock,
+      flush: walFlush && (() => walFlush.flush()),
       reach(group, moment) {
         for (const { operation } of group) {
           const point = crashPointOf(operation, moment);
@@ -184,7 +198,10 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   }
 
   maintain<Result>(work: (connection: Database) => Result): Promise<Result> {
-    return this.#runQuery(() => work(this.#connection));
+    return this.#runQuery(() => {
+      this.#walFlush?.forget();
+      return work(this.#connection);
+    });
   }
 
   async copyTo(file: string): Promise<void> {
@@ -271,8 +288,12 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
 
   #checkpoint(pages: number): number {
     return checkpointWhenLong(this.#connection, pages, {
-      before: () => this.#crashPoint('private-checkpoint-before'),
+      before: () => {
+        this.#walFlush?.forget();
+        this.#crashPoint('private-checkpoint-before');
+      },
       after: () => this.#crashPoint('private-checkpoint-after'),
+      wal: this.#walFlush?.state,
     });
   }
 

@@ -55,6 +55,11 @@ export function endOnUnknownOutcome(error: unknown, file: string): void {
   if (!isRolledBackCommit(errorCode(error) ?? '')) endProcess(error, file);
 }
 
+/** Ends the process: after a flush that failed, nobody knows whether the commits before it are on disk. */
+export function endOnFailedFlush(error: unknown, file: string): void {
+  endProcess(error, file);
+}
+
 function endProcess(error: unknown, file: string): void {
   const advice = adviseOnStorage(error, file) ?? errorMessage(error);
   const line = { level: 'fatal', code: errorCode(error), msg: `storage failed: ${advice}`, file };

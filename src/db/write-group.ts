@@ -12,6 +12,7 @@ import { type CommitMoment, findOperation, type Tx } from './operation.ts';
 import {
   asRefusal,
   endOnBrokenStorage,
+  endOnFailedFlush,
   endOnUnknownOutcome,
   isDamagedDatabase,
   recogniseQuota,
@@ -27,7 +28,12 @@ export const GROUP_MS = 10;
 /** Receives the group right before and right after COMMIT. */
 export type Reach = (group: readonly Request[], moment: CommitMoment) => void;
 
-type GroupCommitOptions = { reach: Reach; clock: Pick<Clock, 'elapsed'> };
+type GroupCommitOptions = {
+  reach: Reach;
+  clock: Pick<Clock, 'elapsed'>;
+  /** Makes a commit durable, where SQLite does not. */
+  flush?: (() => void) | undefined;
+};
 
 /**
  * Returns the function that runs a group. It returns the answers once everything that was written is on disk. There are
@@ -36,7 +42,7 @@ type GroupCommitOptions = { reach: Reach; clock: Pick<Clock, 'elapsed'> };
 export function createGroupCommit(
   database: Database,
   tx: Tx<unknown>,
-  { reach, clock }: GroupCommitOptions,
+  { reach, clock, flush }: GroupCommitOptions,
 ): (group: readonly Request[]) => Promise<Answer[]> {
   /**
    * True after a group with a refusal. Refusals come in series, because refused callers retry; savepoints are then
@@ -56,7 +62,7 @@ export function createGroupCommit(
       expectsRefusal = answers.some((answer) => 'error' in answer);
       const ran = group.slice(0, answers.length);
       reach(ran, 'beforeCommit');
-      commit(database);
+      commit(database, flush);
       reach(ran, 'afterCommit');
       return answers;
     } catch (error) {
@@ -68,11 +74,11 @@ export function createGroupCommit(
 }
 
 /**
- * Commits the transaction.
+ * Commits the transaction and makes it durable.
  * @throws only when no change of the transaction can appear later, or when the database is damaged, so that it is closed and no
  * write is answered; otherwise the process ends
  */
-function commit(database: Database): void {
+function commit(database: Database, flush: GroupCommitOptions['flush']): void {
   try {
     database.exec('COMMIT');
   } catch (error) {
@@ -80,6 +86,11 @@ function commit(database: Database): void {
     if (isDamagedDatabase(errorCode(failure) ?? '')) throw failure;
     endOnUnknownOutcome(failure, database.name);
     throw failure;
+  }
+  try {
+    flush?.();
+  } catch (error) {
+    endOnFailedFlush(error, database.name);
   }
 }
 
