@@ -14,7 +14,7 @@ import { endReport, findDueReport, listObservations, postponeReport } from './st
 const PERIOD_MS = 15 * 60_000;
 /** Maximum number of reports of one run. */
 const MAX_REPORTS = 200;
-/** Number of attempts to look up a domain, and the time between them. */
+/** Number of attempts to make a report and to look up its domain, and the time between them. */
 const MAX_ATTEMPTS = 6;
 const RETRY_MS = 3_600_000;
 
@@ -30,7 +30,11 @@ export function createDmarcReportWork(app: App): Work<'run'> {
       for (let count = 0; count < MAX_REPORTS; count++) {
         const report = await findDueReport(app.db.read, app.clock.now());
         if (!report) return;
-        results.inc({ result: await send(app, report) });
+        const result = await send(app, report).catch((error) => {
+          app.log.error({ err: error, domain: report.domain }, 'a DMARC report could not be made');
+          return postpone(app, report);
+        });
+        results.inc({ result });
       }
     },
   });
@@ -39,18 +43,15 @@ export function createDmarcReportWork(app: App): Work<'run'> {
 type Sent = 'sent' | 'unwanted' | 'postponed' | 'given_up';
 
 async function send(app: App, row: DmarcReportRow): Promise<Sent> {
-  const { day, domain, attempts } = row;
+  const { day, domain } = row;
   const ownHost = app.config.hostname.toLowerCase();
   const found = app.config.inbound.dmarcReports
     ? await findReportDestinations(app.dns, { domain, ownHost })
     : ({ kind: 'none' } as const);
-  if (found.kind === 'failed' && attempts + 1 < MAX_ATTEMPTS) {
-    await app.db.commit(postponeReport, { day, domain, dueAt: app.clock.now() + RETRY_MS });
-    return 'postponed';
-  }
-  if (found.kind !== 'found') {
+  if (found.kind === 'failed') return postpone(app, row);
+  if (found.kind === 'none') {
     await app.db.commit(endReport, { day, domain, mail: undefined });
-    return found.kind === 'none' ? 'unwanted' : 'given_up';
+    return 'unwanted';
   }
   const id = newId('em', app.clock.now());
   const report = await readReport(app, row, { id, tags: found.tags });
@@ -59,6 +60,16 @@ async function send(app: App, row: DmarcReportRow): Promise<Sent> {
   await app.db.commit(endReport, { day, domain, mail });
   app.wakeups.notify('queue');
   return 'sent';
+}
+
+/** Makes a report due later, so that it holds up no others, or gives it up after the last attempt. */
+async function postpone(app: App, { day, domain, attempts }: DmarcReportRow): Promise<Sent> {
+  if (attempts + 1 < MAX_ATTEMPTS) {
+    await app.db.commit(postponeReport, { day, domain, dueAt: app.clock.now() + RETRY_MS });
+    return 'postponed';
+  }
+  await app.db.commit(endReport, { day, domain, mail: undefined });
+  return 'given_up';
 }
 
 async function readReport(

@@ -48,8 +48,9 @@ export function createTlsReportWork(app: App): Work<'run'> {
       const sendOne = async (report: TlsReportRow) => {
         const result = await send(app, report).catch((error) => {
           app.log.error({ err: error, domain: report.domain }, 'a report about TLS could not be sent');
+          return settle(app, report, { sent: readSent(report), isOver: false });
         });
-        if (result) results.inc({ result });
+        results.inc({ result });
       };
       await Promise.all(due.map((report) => limiter.run(() => sendOne(report))));
     },

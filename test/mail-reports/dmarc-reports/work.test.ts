@@ -191,6 +191,31 @@ test('a report waits while DNS does not answer, and is given up after six attemp
   assert.deepEqual([(await mails()).length, await reports()], [before, []]);
 });
 
+test('a report that cannot be made holds up no report of other domains', async () => {
+  const before = (await mails()).length;
+  const record = 'TXT "v=DMARC1; p=none; rua=mailto:r@';
+  dns.setZone(
+    ['broken', 'whole'].map((name) => `_dmarc.${name}.example ${record}${name}.example"`).join('\n'),
+  );
+  for (const domain of ['broken.example', 'whole.example'])
+    await receive({ ...AUTHOR, dmarc: { ...AUTHOR.dmarc, domain, policyDomain: domain } });
+  await waitUntil(async () => (await observations()).length === 2, 'the mail is counted');
+  const database = new Sqlite(join(world.test.dataDir, 'postrider.db'));
+  database.exec("UPDATE dmarcObservations SET observation = '{' WHERE domain = 'broken.example'");
+  database.exec("UPDATE dmarcReports SET dueAt = 0 WHERE domain = 'broken.example'");
+  database.close();
+  for (let attempt = 1; attempt < 6; attempt++) {
+    await runNextDay();
+    assert.equal((await mails()).length, before + 1);
+    assert.deepEqual(
+      (await reports()).map(({ domain, attempts }) => [domain, attempts]),
+      [['broken.example', attempt]],
+    );
+  }
+  await runNextDay();
+  assert.deepEqual([await observations(), await reports()], [[], []], 'it is given up');
+});
+
 /** Counts a message of this day. Returns false when nothing has room for it. */
 function observe(
   day: number,

@@ -201,7 +201,10 @@ test('a server that hangs, or a report that cannot be made, holds up no report o
     (await counted()).map(({ domain }) => domain),
     ['broken.test'],
   );
-  side.exec('DELETE FROM tlsReports; DELETE FROM tlsSessions; DELETE FROM tlsReportPolicies');
+  const reports = () => app.db.read.selectFrom('tlsReports').select(['domain', 'attempts']).execute();
+  assert.deepEqual(await reports(), [{ domain: 'broken.test', attempts: 1 }]);
+  for (let attempt = 2; attempt <= 6; attempt++) await runNextDay();
+  assert.deepEqual([await reports(), await counted()], [[], []], 'it is given up');
   side.close();
 });
 
