@@ -47,10 +47,13 @@ const MAX_COMPLAINT_RATE = 0.003;
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
-/** Maximum number of copies that one write makes: about 10 ms of the writer. */
-const COPIES_PER_WRITE = 50;
-
-type Step = { broadcastId: BroadcastId; now: number; maxAgeMs: number };
+type Step = {
+  broadcastId: BroadcastId;
+  now: number;
+  maxAgeMs: number;
+  /** Maximum number of copies that the step makes. */
+  maxCopies: number;
+};
 
 /** The result of a step. */
 type Stepped = {
@@ -82,11 +85,12 @@ export const makeCopies = defineWrite(
   },
 );
 
-async function takeStep(tx: Tx, { broadcastId, now, maxAgeMs }: Step): Promise<Stepped> {
+async function takeStep(tx: Tx, { broadcastId, ...step }: Step): Promise<Stepped> {
   if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return { queues: [], dueAt: null };
   const run = await getRun(tx, broadcastId);
+  const { now } = step;
   const broadcast = { id: broadcastId, tenantId: run.tenantId, status: 'sending' } as const;
-  const copied = await copyNext(tx, run, { now, maxAgeMs });
+  const copied = await copyNext(tx, run, step);
   if (typeof copied === 'string') {
     await changeStatus(tx, broadcast, { cause: 'paused', reason: copied, now });
     return { queues: [], end: { status: 'paused', reason: copied }, dueAt: null };
@@ -127,14 +131,14 @@ type Copied = Pick<BroadcastRunRow, 'nextCopyAt'> & Pick<Stepped, 'queues'>;
 async function copyNext(
   tx: Tx,
   run: BroadcastRunRow,
-  { now, maxAgeMs }: Omit<Step, 'broadcastId'>,
+  { now, maxAgeMs, maxCopies }: Omit<Step, 'broadcastId'>,
 ): Promise<Copied | 'bounces' | 'complaints' | 'quota' | 'domain'> {
   const { broadcastId } = run;
   const counts = await getCounts(tx, broadcastId);
   const reason = evaluateHealth(counts, baselineOf(run));
   if (reason) return reason;
   const nothing = { nextCopyAt: run.nextCopyAt, queues: [] };
-  const capacity = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - counts.untried);
+  const capacity = Math.min(maxCopies, MAX_UNTRIED - counts.untried);
   if (counts.waiting === 0 || capacity <= 0) return nothing;
   const frozen = frozenOf(run);
   const allowed = await findAllowance(tx, run, { frozen, now });
@@ -155,7 +159,7 @@ function baselineOf({ judgedFrom }: BroadcastRunRow): HealthCounts | undefined {
   return judgedFrom === null ? undefined : (JSON.parse(judgedFrom) as HealthCounts);
 }
 
-/** Returns how many copies may be made, or why the broadcast must pause. Test mail is free and needs no domain. */
+/** Returns how many copies the quota allows, or why the broadcast must pause. Test mail is free and needs no domain. */
 async function findAllowance(
   tx: Tx,
   { tenantId, mode }: BroadcastRunRow,
@@ -165,7 +169,7 @@ async function findAllowance(
     const domain = await findSendingDomain(tx, domainId);
     if (!domain || !maySend(domain, now)) return 'domain';
   }
-  if (mode === 'test') return COPIES_PER_WRITE;
+  if (mode === 'test') return Number.POSITIVE_INFINITY;
   const remaining = await remainingQuota(tx, tenantId, now);
   return remaining === 0 ? 'quota' : remaining;
 }
