@@ -55,16 +55,15 @@ export class Learned {
   /** Returns the number of connections that the site may have now, of at most `maximum`. */
   connections(maximum: number, now: number): number {
     if (this.#isProbed) return 1;
-    const ceiling = this.#ceiling && now < this.#ceiling.until ? this.#ceiling.connections : maximum;
+    const ceiling = this.#ceilingAt(now)?.connections ?? maximum;
     return Math.max(1, Math.min(this.#connections, ceiling, maximum));
   }
 
   /** Returns all that is known of the site, for the operator. */
   stateAt(now: number): LearnedState {
-    const ceiling = this.#ceiling && now < this.#ceiling.until ? this.#ceiling : undefined;
     return {
       connections: this.connections(Number.POSITIVE_INFINITY, now),
-      ceilingUntil: ceiling?.until ?? null,
+      ceilingUntil: this.#ceilingAt(now)?.until ?? null,
       failures: this.#failures,
       rest: this.restAt(now) ?? null,
       isProbed: this.#isProbed,
@@ -95,7 +94,9 @@ export class Learned {
     this.#isProbed = false;
     if (++this.#acceptedInRound < this.#connections) return;
     this.#acceptedInRound = 0;
-    this.#connections = Math.min(this.#connections + 1, maximum);
+    // After the ceiling, the site is asked for one connection more, not for as many as there were rounds.
+    const ceiling = this.#ceilingAt(now)?.connections ?? maximum;
+    this.#connections = Math.min(this.#connections + 1, ceiling, maximum);
   }
 
   /** Records that a peer broke off in the middle of a message. Five failures in a row let the site rest. */
@@ -128,6 +129,10 @@ export class Learned {
   /** Ends the rest, so that one message tries the site now. */
   endRest(): void {
     this.#rest = undefined;
+  }
+
+  #ceilingAt(now: number): { connections: number; until: number } | undefined {
+    return this.#ceiling && now < this.#ceiling.until ? this.#ceiling : undefined;
   }
 
   #failed(kind: Refusal['kind'], text: string, now: number): void {

@@ -39,7 +39,8 @@ test('sessions beyond a limit that has become lower end after their message', ()
   assert.ok(world.sessionsOf('a') > 5);
   world.shape('a', { limits: { connections: 8, group: { name: 'g', connections: 3 } } });
   world.run(40_200);
-  assert.ok(world.sessionsOf('a') <= 8);
+  // Two of the sessions may have been opened before there was a group, in which they do not count.
+  assert.ok(world.sessionsOf('a') <= 5, `${world.sessionsOf('a')} sessions`);
 });
 
 test('sessions beyond the limit of a group end, and others of the group stay', () => {

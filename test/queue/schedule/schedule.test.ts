@@ -93,6 +93,14 @@ test('a site that takes five connections and says 421 beyond is asked for a sixt
   world.run(5 * MINUTE_MS);
   assert.equal(world.waiting, 0);
   assert.ok(world.refusals.length <= 3, `${world.refusals.length} refusals for 20,000 messages`);
+  const refused = world.refusals.length;
+  world.setPeer('a', { takes: 5, messageMs: 200 });
+  world.add(mail('a', 60_000));
+  world.run(29 * MINUTE_MS);
+  assert.ok(world.waiting > 0);
+  const later = world.refusals.slice(refused).map(({ at }) => Math.floor(at / MINUTE_MS));
+  assert.ok(later.length <= 4, `${later.length} refusals in minutes ${later}`);
+  assert.deepEqual([...new Set(later)], [10, 20]);
 });
 
 test('a dead site is tried by one message after each rest, its other mail is not claimed, and it drains within a minute of its return', () => {
