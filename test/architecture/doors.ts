@@ -2,7 +2,7 @@
 import type { Source } from './source.ts';
 
 /** Foundations are libraries: each of their files is for everyone. */
-const FOUNDATIONS = ['system', 'db', 'blobs', 'http', 'mail', 'config', 'tasks'];
+const FOUNDATIONS = ['system', 'db', 'blobs', 'http', 'mail', 'objects', 'config', 'tasks'];
 /** Matches the files that put the rooms together. */
 const ROOT = /^(?:cli\/|[\w-]+\.ts$)/;
 

@@ -18,6 +18,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   blobs: ['system', 'db'],
   http: ['system'],
   mail: ['system'],
+  objects: ['system', 'mail'],
   'version.ts': [],
   'data-files.ts': [],
   'crash-points.ts': [],

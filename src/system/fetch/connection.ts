@@ -5,10 +5,12 @@
 
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { RefusedTargetError, type TargetGuard } from '../blocklist.ts';
 import type { Dns, DnsAnswer } from '../dns.ts';
 import { UnreasonableAnswerError } from './answer.ts';
+import { pinOf, WrongPinError } from './pin.ts';
 
 type Connections = {
   connect: buildConnector.connector;
@@ -20,6 +22,8 @@ type ConnectionOptions = {
   guard: TargetGuard;
   dns: Pick<Dns, 'a' | 'aaaa'>;
   certificateAuthorities: string | undefined;
+  /** Pin of the only public key that a server may have (`pin.ts`). Its certificate is not checked in any other way. */
+  pin?: string | undefined;
 };
 
 /**
@@ -34,14 +38,21 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 const MAX_BYTES_PER_REQUEST = 64 * 1024 * 1024;
 
-/** Returns a connector for undici that refuses private addresses and counts open connections. */
-export function createConnections({ guard, dns, certificateAuthorities }: ConnectionOptions): Connections {
+/** Returns a connector for undici that refuses the addresses that the guard does not allow, and counts open connections. */
+export function createConnections({
+  guard,
+  dns,
+  certificateAuthorities,
+  pin,
+}: ConnectionOptions): Connections {
   let open = 0;
   const connect = buildConnector({
     lookup: guardedLookup(guard, dns),
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
     ...(certificateAuthorities !== undefined && { ca: certificateAuthorities }),
+    // A resumed session does not show the certificate again, so a pinned connection never resumes one.
+    ...(pin !== undefined && { rejectUnauthorized: false, maxCachedSessions: 0 }),
   });
   return {
     get open() {
@@ -64,6 +75,13 @@ export function createConnections({ guard, dns, certificateAuthorities }: Connec
         socket.once('close', () => {
           open -= 1;
         });
+        const seen = pin !== undefined && socket instanceof TLSSocket ? pinOf(socket) : pin;
+        if (pin !== undefined && seen !== pin) {
+          const wrong = new WrongPinError(host, seen);
+          socket.destroy(wrong);
+          callback(wrong, null);
+          return;
+        }
         limitBytes(socket);
         callback(null, socket);
       });
