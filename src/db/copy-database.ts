@@ -69,13 +69,29 @@ export class CopyPace {
  * @throws errors of SQLite about either file; Error when the copy was canceled
  */
 export async function copyDatabase(connection: Database, file: string, pace: CopyPace): Promise<void> {
-  for (let beginning = 0; beginning < MAX_BEGINNINGS; beginning++) {
-    const { totalPages } = await connection.backup(file, {
-      progress: ({ totalPages: total, remainingPages }) => pace.next(total - remainingPages),
-    });
-    if (totalPages > 0) return;
-  }
+  for (let beginning = 0; beginning < MAX_BEGINNINGS; beginning++)
+    if (await copyOnce(connection, file, pace)) return;
   throw new Error('the database was never free to be copied');
+}
+
+/** Is thrown to end a complete copy, which better-sqlite3 does not recognise. */
+const COMPLETE = Symbol('complete');
+
+/** Returns false when a transaction was open. */
+async function copyOnce(connection: Database, file: string, pace: CopyPace): Promise<boolean> {
+  try {
+    const { totalPages } = await connection.backup(file, {
+      progress({ totalPages: total, remainingPages }) {
+        // A database that became smaller ends before the next page, so that fewer than none remain. SQLite has ended the copy then.
+        if (remainingPages < 0) throw COMPLETE;
+        return pace.next(total - remainingPages);
+      },
+    });
+    return totalPages > 0;
+  } catch (error) {
+    if (error === COMPLETE) return true;
+    throw error;
+  }
 }
 
 /** Flushes a copy while it is made, and once more when it is complete. Rejects with the error of the copy. */

@@ -3,8 +3,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { CHECKPOINT_PAGES } from '../../src/db/connection.ts';
-import { markWithoutWal } from '../../src/db/copy-database.ts';
+import { CHECKPOINT_PAGES, openWriting } from '../../src/db/connection.ts';
+import { CopyPace, copyDatabase, markWithoutWal } from '../../src/db/copy-database.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
 import { newId } from '../../src/system/ids.ts';
 import { keepBlob } from '../blobs/operations.ts';
@@ -54,6 +54,27 @@ test('a copy that is made while rows are written has a state of that time, and t
   assert.equal(copy.pragma('integrity_check', { simple: true }), 'ok');
   const rows = copy.prepare<[], number>('SELECT count(*) FROM blobs').pluck().get() ?? 0;
   assert.ok(rows >= before && rows <= written, `${rows} rows, of ${before} before and ${written} after`);
+});
+
+test('a database that becomes smaller while it is copied ends before the copy does', async () => {
+  const database = openWriting(join(temporaryDirectory(), 'original.db'), 'NORMAL');
+  database.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
+  const insert = database.prepare('INSERT INTO rows VALUES (?, ?)');
+  for (let id = 0; id < 200; id++) insert.run(id, 'x'.repeat(PAGE_BYTES));
+  const file = join(temporaryDirectory(), 'copy.db');
+  const pace = new CopyPace();
+  pace.next = (writtenPages) => {
+    if (writtenPages >= 100) database.exec('DELETE FROM rows WHERE id > 9; PRAGMA incremental_vacuum(1000)');
+    return 10;
+  };
+  await copyDatabase(database, file, pace);
+  database.close();
+  markWithoutWal(file);
+  const copy = new Sqlite(file, { readonly: true });
+  assert.equal(copy.pragma('integrity_check', { simple: true }), 'ok');
+  assert.equal(copy.prepare('SELECT count(*) FROM rows').pluck().get(), 10);
+  assert.ok(statSync(file).size < 50 * PAGE_BYTES);
+  copy.close();
 });
 
 test('a copy that cannot be written fails, and the database goes on', async (t) => {
