@@ -1,5 +1,5 @@
 /** Sends the answers of a database thread. */
-import type { MessagePort } from 'node:worker_threads';
+import type { MessagePort, Transferable } from 'node:worker_threads';
 import { encodeError } from '../system/encoded-error.ts';
 import type { Answer, ThreadReply } from './thread-messages.ts';
 
@@ -25,6 +25,15 @@ function sendAlone(port: Port, database: number, answer: Answer): void {
     const failed: Answer = { id: answer.id, error: encodeError(error) };
     port.postMessage({ kind: 'answers', database, answers: [failed] } satisfies ThreadReply);
   }
+}
+
+/** Sends one answer with memory that moves to the other thread. */
+export function sendMoving(
+  port: Pick<MessagePort, 'postMessage'>,
+  { database, answer }: { database: number; answer: Answer },
+  moved: Transferable[],
+): void {
+  port.postMessage({ kind: 'answers', database, answers: [answer] } satisfies ThreadReply, moved);
 }
 
 /** Returns the answers to a group of requests by the port that each request came from. Both lists have one order. */

@@ -6,6 +6,7 @@
 import type { System } from '../system/system.ts';
 import type { Wakeups } from '../system/wakeups.ts';
 import { type Access, writesTo } from './access.ts';
+import type { CollectedPages } from './changed-pages.ts';
 import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import type { StartedInstallation } from './installation/session.ts';
@@ -44,6 +45,15 @@ export type Database<Schema> = Access<Schema> & {
    * @throws errors of SQLite and of the file system, which leave the database as it is
    */
   copyTo(file: string): Promise<void>;
+  /**
+   * Begins to gather the pages that change, or ends that. Each beginning forgets what was gathered before: the caller copies the
+   * database after it.
+   */
+  followPages(isFollowed?: boolean): Promise<void>;
+  /**
+   * Returns the pages that commits have changed since the last call, at least by those that were answered before this call.
+   */
+  collectPages(): Promise<CollectedPages>;
   close(): Promise<void>;
 };
 
@@ -104,6 +114,8 @@ export async function openDatabase<Schema>(
     query: <Input, Result>(read: Read<Input, Result, Schema>, input: Input) =>
       readers.run(read.name, input) as Promise<Result>,
     copyTo: (file) => writer.copyTo(file),
+    followPages: (isFollowed = true) => writer.followPages(isFollowed),
+    collectPages: () => writer.collectPages(),
     async close() {
       await readers.close();
       connection.close();

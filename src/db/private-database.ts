@@ -16,9 +16,11 @@ import { migrate, type Schema } from './migrate.ts';
 import { crashPointOf, priorityOf, type Tx, type Write } from './operation.ts';
 import { endOnBrokenStorage, isDamagedDatabase, recogniseQuota } from './storage-failure.ts';
 import type { Request } from './thread-messages.ts';
+import type { WaitingPages } from './waiting-pages.ts';
 import { WaitingWrites } from './waiting-writes.ts';
 import { WalFlush } from './wal-flush.ts';
 import { WalSpace } from './wal-space.ts';
+import { WalTap } from './wal-tap.ts';
 import { createGroupCommit } from './write-group.ts';
 
 /**
@@ -62,8 +64,20 @@ export type PrivateDatabase<Schema> = {
    * @throws errors of SQLite and of the file system, which leave the database as it is
    */
   copyTo(file: string): Promise<void>;
+  /** Begins to gather the pages of the commits in the WAL and of later ones; ends that with undefined. */
+  followPages(follower: PageFollower | undefined): void;
+  /** Hands the pages of all commits so far to the follower. When the database is closed, it has them. */
+  gatherPages(): Promise<void>;
   /** Waits for the writes that were asked for, copies the WAL back and closes the database. */
   close(): Promise<void>;
+};
+
+/** Follows the changes of a database. */
+type PageFollower = {
+  /** Receives the pages, at the latest when the WAL is copied back. */
+  pages: WaitingPages;
+  /** Is called after each commit, whose pages have not been handed over yet. */
+  onCommit(): void;
 };
 
 type PrivateOptions = {
@@ -150,6 +164,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly #commitGroup: ReturnType<typeof createGroupCommit>;
   readonly #reportDamage: (error: DamagedDatabaseError) => void;
   #damage: DamagedDatabaseError | undefined;
+  #follower: (PageFollower & { tap: WalTap }) | undefined;
   /** The group that runs. No query runs meanwhile. */
   #group: Promise<void> | undefined;
   /** The loop that runs groups while writes wait. */
@@ -210,12 +225,27 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
     await flushCopy(file, pace, copyDatabase(this.#connection, file, pace));
   }
 
+  followPages(follower: PageFollower | undefined): void {
+    this.#follower = follower && { ...follower, tap: new WalTap(this.#connection, follower.pages) };
+  }
+
+  async gatherPages(): Promise<void> {
+    while (this.#group !== undefined) await this.#group;
+    if (this.#isClosed) return;
+    try {
+      this.#follower?.tap.read();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
   async close(): Promise<void> {
     while (this.#loop !== undefined) await this.#loop;
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#idle?.cancel();
     try {
+      this.#follower?.tap.read();
       if (!this.#damage) this.#connection.pragma('wal_checkpoint(TRUNCATE)');
     } catch (error) {
       // Pages that could not be copied back stay in the WAL.
@@ -265,6 +295,7 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
     try {
       if (this.#damage) throw this.#damage;
       const answers = await this.#commitGroup(group);
+      this.#follower?.onCommit();
       this.#waiting.remove(group.slice(0, answers.length));
       for (const [index, answer] of answers.entries()) {
         const { onCommitted, resolve, reject } = group[index] as WaitingWrite;
@@ -292,7 +323,10 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
         this.#walFlush?.forget();
         this.#crashPoint('private-checkpoint-before');
       },
-      after: () => this.#crashPoint('private-checkpoint-after'),
+      after: () => {
+        this.#crashPoint('private-checkpoint-after');
+        this.#follower?.tap.read();
+      },
       wal: this.#walFlush?.state,
     });
   }

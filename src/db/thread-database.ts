@@ -8,6 +8,7 @@ import type { Clock } from '../system/clock.ts';
 import { decodeError } from '../system/encoded-error.ts';
 import { AppError } from '../system/errors.ts';
 import type { Wakeups } from '../system/wakeups.ts';
+import type { CollectedPages } from './changed-pages.ts';
 import { CopyPace, flushCopy } from './copy-database.ts';
 import { inputBytes } from './input-bytes.ts';
 import { SharedLoad } from './shared-load.ts';
@@ -179,6 +180,19 @@ export class ThreadDatabase {
     });
     this.#link.post({ kind: 'copy', database: this.#number, file, pace: pace.memory, port: port2 }, [port2]);
     await flushCopy(file, pace, copying);
+  }
+
+  /** Begins to gather the pages that change, or ends that. @throws Error when the database is closed */
+  async followPages(isFollowed: boolean): Promise<void> {
+    if (this.#ended) throw this.#ended;
+    await this.#ask((id) => this.#link.post({ kind: 'follow', database: this.#number, id, isFollowed }));
+  }
+
+  /** Returns the pages that have changed since the last call. @throws Error when the database is closed */
+  async collectPages(): Promise<CollectedPages> {
+    if (this.#ended) throw this.#ended;
+    const collected = this.#ask((id) => this.#link.post({ kind: 'collect', database: this.#number, id }));
+    return (await collected) as CollectedPages;
   }
 
   /** Reads a message of the thread. */

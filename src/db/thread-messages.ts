@@ -61,6 +61,13 @@ export type ThreadMessage<Options> =
    * reported on the port, so that a copy of minutes does not count as a write that waits.
    */
   | { kind: 'copy'; database: number; file: string; pace: SharedArrayBuffer; port: MessagePort }
+  /**
+   * Begins to gather the pages of a database of a writer thread that change (wal-tap.ts), without those that were gathered before, or
+   * ends that. It is answered like a request.
+   */
+  | { kind: 'follow'; database: number; id: number; isFollowed: boolean }
+  /** Is answered with the pages that were gathered since the last time (changed-pages.ts). */
+  | { kind: 'collect'; database: number; id: number }
   /** Ends the thread, whose databases are closed. */
   | { kind: 'end' };
 

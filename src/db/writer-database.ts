@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { realClock } from '../system/clock.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { groupByPort } from './answers.ts';
+import type { CollectedPages } from './changed-pages.ts';
 import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
 import { type CopyPace, copyDatabase } from './copy-database.ts';
 import { kyselyOn } from './dialect.ts';
@@ -20,7 +21,9 @@ import { crashPointOf, priorityOf } from './operation.ts';
 import { endOnBrokenStorage } from './storage-failure.ts';
 import { TableChanges } from './table-changes.ts';
 import type { Answer, Request, WritingOptions } from './thread-messages.ts';
+import { createPageBudget, WaitingPages } from './waiting-pages.ts';
 import { WaitingWrites } from './waiting-writes.ts';
+import { WalTap } from './wal-tap.ts';
 import { createGroupCommit, type Reach } from './write-group.ts';
 
 /** A request, and the port that its answer goes to. */
@@ -44,6 +47,8 @@ export class WriterDatabase {
   readonly #waiting = new WaitingWrites<WaitingRequest>(priorityOf);
   /** Memory that has moved here with the writes of the last group. */
   #given: ArrayBuffer[] = [];
+  /** Gathers the pages that change while somebody follows the database. */
+  #followed: { pages: WaitingPages; tap: WalTap } | undefined;
   /** The groups since the length of the WAL was asked for. */
   #unchecked = { groups: 0, bytes: 0 };
 
@@ -109,16 +114,20 @@ export class WriterDatabase {
 
   /**
    * Copies the WAL back when it is long. It is done here, because SQLite does not report an automatic checkpoint that
-   * failed.
+   * failed. A tap reads along with the WAL, so that neither a collection nor a checkpoint has much to read.
    */
   checkpoint(): void {
     const { groups, bytes } = this.#unchecked;
     if (groups < GROUPS_PER_CHECK && bytes < BYTES_PER_CHECK) return;
     this.#unchecked = { groups: 0, bytes: 0 };
     try {
+      this.#followed?.tap.read();
       checkpointWhenLong(this.#connection, CHECKPOINT_PAGES, {
         before: () => this.#installation?.beforeCheckpoint(this.#connection),
-        after: () => this.#installation?.afterCheckpoint(),
+        after: () => {
+          this.#installation?.afterCheckpoint();
+          this.#followed?.tap.read();
+        },
       });
     } catch (error) {
       endOnBrokenStorage(error, this.#file);
@@ -129,6 +138,21 @@ export class WriterDatabase {
   /** Copies the database to a file, in steps between which writes go on. */
   copyTo(file: string, pace: CopyPace): Promise<void> {
     return copyDatabase(this.#connection, file, pace);
+  }
+
+  /** Begins to gather the pages that change, without those that were gathered before, or ends that. */
+  followPages(isFollowed: boolean): void {
+    this.#followed = undefined;
+    if (!isFollowed) return;
+    const pages = new WaitingPages(createPageBudget());
+    this.#followed = { pages, tap: new WalTap(this.#connection, pages) };
+  }
+
+  /** Returns the pages that have changed since the last call, by the commits so far. It runs between two groups. */
+  collectPages(): CollectedPages {
+    if (!this.#followed) return 'lost';
+    this.#followed.tap.read();
+    return this.#followed.pages.take();
   }
 
   /**

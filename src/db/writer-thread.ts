@@ -7,7 +7,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import './free-pages.ts';
 import { createCrashPoint } from '../system/crash-point.ts';
 import { encodeError } from '../system/encoded-error.ts';
-import { answerWith, sendAnswers } from './answers.ts';
+import { answerWith, sendAnswers, sendMoving } from './answers.ts';
 import { takeRequestedWakeups } from './commit-wakeups.ts';
 import { CopyPace } from './copy-database.ts';
 import { SharedLoad } from './shared-load.ts';
@@ -32,6 +32,8 @@ await import(operationsModule);
 const databases = new Map<number, WriterDatabase>();
 /** Ids of the requests to close a database, by its number. It is closed when no write of it waits any more. */
 const closing = new Map<number, number>();
+/** Work about the pages of databases. It runs between two transactions. */
+const betweenGroups: (() => void)[] = [];
 /** Ports of other threads, with the number of the database that each writes to. */
 const connected = new Map<MessagePort, number>();
 let busy = false;
@@ -60,6 +62,14 @@ function obey(message: Message): void {
     case 'copy':
       void copy(message);
       break;
+    case 'follow':
+      betweenGroups.push(() =>
+        answerWith(port, message, () => find(message.database).followPages(message.isFollowed)),
+      );
+      break;
+    case 'collect':
+      betweenGroups.push(() => collect(message));
+      break;
     case 'end':
       ending = true;
   }
@@ -87,14 +97,30 @@ async function copy({
 }: Extract<Message, { kind: 'copy' }>): Promise<void> {
   const end: CopyEnd = {};
   try {
-    const copied = databases.get(database);
-    if (!copied) throw new Error('the database is closed');
-    await copied.copyTo(file, new CopyPace(pace));
+    await find(database).copyTo(file, new CopyPace(pace));
   } catch (error) {
     end.error = encodeError(error);
   }
   asker.postMessage(end);
   asker.close();
+}
+
+/** @throws Error when the database is not open */
+function find(number: number): WriterDatabase {
+  const database = databases.get(number);
+  if (!database) throw new Error('the database is closed');
+  return database;
+}
+
+/** Answers with pages, whose memory moves to the asking thread. */
+function collect({ database, id }: Extract<Message, { kind: 'collect' }>): void {
+  try {
+    const value = find(database).collectPages();
+    const moved = typeof value === 'object' ? [value.contents.buffer, value.numbers.buffer] : [];
+    sendMoving(port, { database, answer: { id, value } }, moved);
+  } catch (error) {
+    sendAnswers(port, database, [{ id, error: encodeError(error) }]);
+  }
 }
 
 /** Returns the ports on which writes to a database arrive. */
@@ -112,7 +138,8 @@ function open(number: number, options: WritingOptions): unknown {
 async function drain(): Promise<void> {
   if (busy) return;
   busy = true;
-  while (closing.size > 0 || [...databases.values()].some(({ hasWaiting }) => hasWaiting)) {
+  while (hasWork()) {
+    for (const work of betweenGroups.splice(0)) work();
     for (const [number, database] of databases) {
       if (database.hasWaiting) await runGroup(number, database);
       else close(number, database);
@@ -122,6 +149,11 @@ async function drain(): Promise<void> {
   }
   if (ending) port.close();
   busy = false;
+}
+
+function hasWork(): boolean {
+  const hasWaiting = [...databases.values()].some((database) => database.hasWaiting);
+  return hasWaiting || closing.size > 0 || betweenGroups.length > 0;
 }
 
 /** Runs a group of one database. An error ends that database: the others go on, and the client decides what follows. */

@@ -61,6 +61,8 @@ function openThem(t: TestContext) {
           commit: (...write) => account.db.commit(...write),
           maintain: (work) => account.db.maintain(work),
           copyTo: (copy) => account.db.copyTo(copy),
+          followPages: (follower) => account.db.followPages(follower),
+          gatherPages: () => account.db.gatherPages(),
           close: () => account.db.close(),
         },
       };
