@@ -59,6 +59,7 @@ type ControlParts = {
   mailboxContents?: MailboxContents;
   mailboxRepairs?: MailboxRepairs;
   backups?: Backups;
+  standby?: Standby;
   nameServer?: NameServer;
   dnsUpdates?: DnsUpdates;
 };
@@ -76,6 +77,7 @@ export async function createControlServer(
     mailboxContents,
     mailboxRepairs,
     backups,
+    standby = NO_STANDBY,
     nameServer,
     dnsUpdates,
   }: ControlParts = {
@@ -105,6 +107,7 @@ export async function createControlServer(
     mailboxContents,
     mailboxRepairs,
     backups: backups ?? createBackups({ ...app, copyAccount: copyClosed(app.config.dataDir) }),
+    standby,
     nameServer,
     dnsUpdates: dnsUpdates ?? createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
   };

@@ -39,6 +39,7 @@ import { receiving } from './receiving/feature.ts';
 import { requestLog } from './request-log/feature.ts';
 import { routes } from './routes/feature.ts';
 import { simulator } from './simulator/feature.ts';
+import { standby } from './standby/feature.ts';
 import { statistics } from './statistics/feature.ts';
 import { submission } from './submission/feature.ts';
 import { suppressions } from './suppressions/feature.ts';
@@ -99,6 +100,7 @@ const features = [
   compatibility,
   { name: 'https-ports' },
   backups,
+  standby,
   doctor,
   mcp,
   dashboard,

@@ -45,6 +45,8 @@ import { openToReload, reload } from './reload.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { POST_PART, type RouteCalls } from './routes/post/part.ts';
 import { startPostsIfNeeded } from './routes/post/start.ts';
+import { requireNotReplaced } from './standby/replaced.ts';
+import { createStandby, type Standby } from './standby/standby.ts';
 import { openSubmission } from './submission/listeners.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
@@ -113,9 +115,11 @@ export async function startDaemon(
   await using opened = new AsyncDisposableStack();
   const app = opened.use(await openApp(openToReload(config), overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
+  await requireNotReplaced(app);
   await followClock(app, (setBack) => moveDueTimes(app, setBack));
   const certificates = opened.use(await openCertificates(app));
-  const threads = createThreads(app, certificates, Object.keys(overrides).length === 0);
+  const inThreads = Object.keys(overrides).length === 0;
+  const threads = createThreads(app, certificates, inThreads);
   for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   await forgetZoneTexts(app);
   const watched = {
@@ -124,12 +128,16 @@ export async function startDaemon(
     sites: threads.delivery.sites,
     replies: new RepliesFile(app),
   };
+  const { accounts } = threads.mailboxes;
+  const backups = createBackups({ ...app, copyAccount: accounts.copy });
+  const standby = createStandby(app, { accounts, backups, inThreads });
   const shared = {
     ...threads,
     ...watched,
+    backups,
+    standby,
     certificates,
     dnsUpdates: createDnsUpdates(app, [certificates.records, mtaStsRecords(app.config)]),
-    backups: createBackups({ ...app, copyAccount: threads.mailboxes.accounts.copy }),
   };
   // Threads load their code while the servers are made.
   const [{ control, api }] = await Promise.all([
@@ -147,7 +155,7 @@ export async function startDaemon(
   const workers = opened.adopt(startWorkers(app, parts), async (started) => {
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
-  endOnFailure(app, Promise.race(Object.values(threads).map(({ failed }) => failed)));
+  endOnFailure(app, Promise.race([...Object.values(threads).map(({ failed }) => failed), standby.replaced]));
   const [http = NOWHERE, smtp = NOWHERE, submission = NOWHERE] = listeners;
   const { address } = http;
   const { address: smtpAddress } = smtp;
@@ -157,6 +165,7 @@ export async function startDaemon(
   opened.move();
   const stoppable = [
     ...Object.values(threads),
+    standby,
     { stop: () => certificates[Symbol.asyncDispose]() },
     ...workers,
   ];
@@ -282,6 +291,7 @@ type Parts = Threads & {
   api: FastifyInstance;
   inbound: InboundApp;
   backups: Backups;
+  standby: Standby;
   dnsUpdates: DnsUpdates;
   censuses: Censuses;
   trace: Traces;
@@ -318,6 +328,7 @@ function startWorkers(
   app: App,
   {
     backups,
+    standby,
     inbound,
     webhooks,
     routes,
@@ -335,6 +346,7 @@ function startWorkers(
   const parts = {
     ...inbound,
     backups,
+    standby,
     replies,
     explainWaiting: watched.delivery.explainWaiting,
     censuses,

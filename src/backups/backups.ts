@@ -22,6 +22,11 @@ export type Backups = {
    */
   create(folder?: string): Promise<CopiedBackup>;
   /**
+   * Makes a backup in a folder of the data directory, as the base of a standby. It is not copied off this host.
+   * @throws the errors of `createBackup`; AppError invalid_state while another backup is made
+   */
+  makeBase(folder: string): Promise<MadeBackup>;
+  /**
    * Begins a backup in the configured folder, and returns at once. `lastMade` shows how far it is.
    * @throws AppError invalid_state, as `create` does
    */
@@ -93,6 +98,19 @@ export function createBackups(app: BackupApp & Pick<App, 'egress' | 'metrics'>):
     async create(folder = backupFolder(config)) {
       requirePossible(folder);
       return make(folder);
+    },
+    async makeBase(folder) {
+      requirePossible(folder);
+      const run = beginRun(clock);
+      lastMade = run;
+      try {
+        const made = await createBackup(app, folder);
+        lastMade = { ...run, backup: made.name, endedAt: clock.now() };
+        return made;
+      } catch (error) {
+        lastMade = { ...run, endedAt: clock.now(), problems: [errorMessage(error)] };
+        throw error;
+      }
     },
     begin() {
       const folder = backupFolder(config);

@@ -55,7 +55,12 @@ export type MadeBackup = { name: string; path: string; facts: BackupFacts };
 
 /** Names in the data directory that are no part of a backup, or that are copied in a way of their own. */
 const NOT_COPIED =
-  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|restore|restore\.json|restored\.json|lost\+found|replaced-.*|scratch-.*|backup-copy\.json|.*\.new)$/;
+  /^(?:postrider\.db(?:-.*)?|lock\.db(?:-.*)?|control\.sock|installation\.json|blobs|mailboxes|backups|standby|restore|restore\.json|restored\.json|lost\+found|replaced-.*|scratch-.*|backup-copy\.json|.*\.new)$/;
+
+/** Returns true for a file or folder of the data directory that is copied as it is: keys, certificates, and the like. */
+export function isCopiedWhole(name: string): boolean {
+  return !NOT_COPIED.test(name);
+}
 
 /** A backup that is being made. */
 type Making = { app: BackupApp; folder: string; staging: string; sums: SumsWriter; bytes: number };
@@ -236,7 +241,7 @@ async function copyOthers(making: Making): Promise<void> {
   const inMailboxes = (await namesIn(join(dataDir, 'mailboxes')))
     .filter((name) => !isMailboxId(name))
     .map((name) => join('mailboxes', name));
-  const names = (await namesIn(dataDir)).filter((name) => !NOT_COPIED.test(name));
+  const names = (await namesIn(dataDir)).filter(isCopiedWhole);
   for (const name of [...names, ...inMailboxes]) {
     await copyTree(making, join(dataDir, name), join(staging, name));
   }

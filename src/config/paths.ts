@@ -10,7 +10,7 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
   const absolute = (setting: string, path: string) => resolve(folderOf(setting), path);
   /** An empty path is no path. */
   const optional = (setting: string, path: string) => (path === '' ? '' : absolute(setting, path));
-  const { tls, delivery, backup, outbound, dns, acme, openid } = config;
+  const { tls, delivery, backup, standby, outbound, dns, acme, openid } = config;
   const { externalAccount } = acme;
   return {
     ...config,
@@ -28,6 +28,7 @@ export function withAbsolutePaths(config: ConfigFields, folderOf: (setting: stri
       backOffFile: optional('delivery.backOffFile', delivery.backOffFile),
     },
     backup: { ...backup, folder: optional('backup.folder', backup.folder) },
+    standby: { ...standby, secretFile: optional('standby.secretFile', standby.secretFile) },
     outbound: {
       ...outbound,
       routes: outbound.routes.map(({ passwordFile, caFile, ...route }) => ({

@@ -33,6 +33,7 @@ export function* findFaults(config: ConfigFields): Faults {
   yield* findNameServerFaults(config);
   yield* findUpdateFaults(config);
   yield* findOpenIdFaults(config);
+  yield* findStandbyFaults(config);
   yield* findAddressFaults('http.trustedProxies', http.trustedProxies);
   yield* findAddressFaults('smtp.trustedProxies', smtp.trustedProxies);
   yield* findInboundFaults(inbound);
@@ -121,6 +122,12 @@ function* findNameServerFaults({ nameserver, domains }: ConfigFields): Faults {
   if (wrong !== undefined) yield partFault('nameserver.names', `"${wrong}" is not a host name`);
   if (nameserver.enabled && domains.addresses.length === 0)
     yield fault('nameserver.enabled', 'needs "domains.addresses", the public addresses of this machine');
+}
+
+/** What leaves this host is encrypted. */
+function* findStandbyFaults({ standby, backup }: ConfigFields): Faults {
+  if (standby.store !== '' && backup.recipients.length === 0)
+    yield fault('standby.store', 'needs "backup.recipients": what is sent is encrypted for them');
 }
 
 /** A provider needs a client and its secret, and HTTPS unless it is on this machine. */

@@ -11,6 +11,7 @@ import { inboundSection } from './inbound.ts';
 import { dnsSection, nameserverSection } from './nameserver.ts';
 import { openIdSection } from './openid.ts';
 import { outboundSection } from './outbound.ts';
+import { standbySection } from './standby.ts';
 
 /** Maximum time for which it is known with what address and program readers open mail. */
 const MAX_ENGAGEMENT_DAYS = 30;
@@ -228,6 +229,7 @@ export const configSchema = section('Postrider configuration', {
     },
   ),
   backup: backupSection,
+  standby: standbySection,
   keys: section('API keys.', {
     livePrefix: Type.String({
       pattern: '^[a-z0-9_]{1,32}$',

@@ -5,6 +5,7 @@
 import type { App } from '../app.ts';
 import type { CertificateAdmin } from '../certificates/certificates.ts';
 import type { MoreRecords } from '../domains/operator-records.ts';
+import type { Standby } from '../standby/standby.ts';
 
 export type Level = 'ok' | 'warn' | 'fail';
 
@@ -38,6 +39,7 @@ export type CheckApp = Pick<
 > & {
   certificates: Pick<CertificateAdmin, 'list'>;
   moreRecords: readonly MoreRecords[];
+  standby: Pick<Standby, 'progress'>;
   /** Returns the resolvers that are asked, as `address` or `address:port`. */
   resolvers(): readonly string[];
 };

@@ -19,6 +19,7 @@ import { queueAge } from './checks/queue-age.ts';
 import { receivers } from './checks/receivers.ts';
 import { reverseDns } from './checks/reverse-dns.ts';
 import { sources } from './checks/sources.ts';
+import { standby } from './checks/standby.ts';
 import { tlsa } from './checks/tlsa.ts';
 
 /** The checks by what they are about. */
@@ -27,7 +28,7 @@ export const CHECK_AREAS = {
   network: [address, reverseDns, sources, outboundPort, blocklists, dane],
   names: [dnsRecords, certificates, tlsa, pages],
   mail: [domains, complaints, receivers, queueAge],
-  upkeep: [backup, backgroundWork],
+  upkeep: [backup, standby, backgroundWork],
 } as const satisfies Record<string, readonly Check[]>;
 export type CheckArea = keyof typeof CHECK_AREAS;
 

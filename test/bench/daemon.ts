@@ -32,6 +32,8 @@ export type Settings = {
   /** Port for HTTPS on 127.0.0.1. The configuration file names its certificate. */
   https?: { port: number };
   configFile?: string;
+  /** Further variables of its environment. */
+  more?: Record<string, string>;
   /** Zone text of other domains. */
   zone?: string;
 };
@@ -57,6 +59,7 @@ export function environment(
     submissionPort,
     https,
     configFile,
+    more,
   }: Settings,
 ): Record<string, string> {
   return {
@@ -74,6 +77,7 @@ export function environment(
     ...(submissionPort === undefined ? {} : submissionEnvironment(submissionPort)),
     ...(https === undefined ? {} : httpsEnvironment(https)),
     ...(configFile === undefined ? {} : { POSTRIDER_CONFIG: configFile }),
+    ...more,
   };
 }
 

@@ -45,6 +45,7 @@ import { setup } from './setup.ts';
 import { sieve } from './sieve.ts';
 import { sinkName } from './sink.ts';
 import { sites } from './sites.ts';
+import { standby } from './standby.ts';
 import { starttls } from './starttls.ts';
 import { submission } from './submission.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
@@ -87,6 +88,7 @@ const GROUPS: readonly Group[] = [
   queueControl,
   retention,
   backup,
+  standby,
   replies,
   csv,
   disk,

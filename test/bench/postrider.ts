@@ -5,7 +5,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { listenOnLoopback } from '../support/loopback.ts';
-import { startPostrider } from './daemon.ts';
+import { type Settings, startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { observeAccepting, observeSending, runHttpLoad, withThreads } from './observe.ts';
 import type { Group, Measure } from './row.ts';
@@ -47,18 +47,18 @@ export const postrider: Group = {
   },
 };
 
-type Logging = { mailLog: boolean };
+type Setup = Pick<Settings, 'mailLog' | 'more'>;
 
 /** Live mail for a real route, so nothing of accepting is spared; the one delivery it may make never comes to an end,
  * because the server at the far end never greets. */
-async function measureAccepting(workspace: Workspace, logging: Logging): Promise<Measure> {
+export async function measureAccepting(workspace: Workspace, setup: Setup): Promise<Measure> {
   using silent = await startSilentServer();
   const dataDir = workspace.newFolder('postrider');
   await using postrider = await startPostrider({
     dataDir,
     smtpPort: silent.port,
     connectionsPerSite: 1,
-    ...logging,
+    ...setup,
   });
   const load = (requests: number) => postrider.load({ connections: ACCEPTING_CONNECTIONS, requests });
   await runHttpLoad(load(WARM_UP_MESSAGES));
@@ -69,13 +69,13 @@ async function measureAccepting(workspace: Workspace, logging: Logging): Promise
 }
 
 /** A place begins with few connections and gets one more after each round of deliveries: the warm-up is long enough. */
-async function measureSending(workspace: Workspace, logging: Logging): Promise<Measure> {
+export async function measureSending(workspace: Workspace, setup: Setup): Promise<Measure> {
   await using sink = await startSink(workspace);
   await using postrider = await startPostrider({
     dataDir: workspace.newFolder('postrider'),
     smtpPort: sink.port,
     connectionsPerSite: SENDING_CONNECTIONS,
-    ...logging,
+    ...setup,
   });
   const send = (requests: number) =>
     observeSending([postrider.daemon.pid], requests, sink, () =>

@@ -39,7 +39,8 @@ export type Job =
   | `SMTP to mailbox, ${string}`
   | `IMAP, ${string}`
   | `POP3, ${string}`
-  | `${'webhook' | 'route'} posts, ${string}`;
+  | `${'webhook' | 'route'} posts, ${string}`
+  | `${string} beside a standby`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {

@@ -2,6 +2,7 @@
 import type { ShownBackups } from '../../backups/admin-api.ts';
 import type { BackupRun } from '../../backups/run.ts';
 import { path } from '../../http/json/calls.ts';
+import type { ShownStandby } from '../../standby/admin-api.ts';
 import { Facts, Foreign, Heading, Status, Time } from '../frame/elements.tsx';
 import { ActionButton } from '../frame/forms.tsx';
 import { NextPager, Table } from '../frame/lists.tsx';
@@ -19,7 +20,10 @@ export const backupsPage = definePage({
     const { operator, query, texts } = context;
     const { backups } = texts;
     const asked = { after: query.get('after') ?? '' };
-    const shown = await operator.get<ShownBackups>('/backups', asked);
+    const [shown, standby] = await Promise.all([
+      operator.get<ShownBackups>('/backups', asked),
+      operator.get<ShownStandby>('/standby'),
+    ]);
     const running = [shown.made, shown.verified].find((run) => run?.endedAt === null);
     return {
       title: backups.title,
@@ -38,6 +42,7 @@ export const backupsPage = definePage({
             since={running?.startedAt ?? null}
           >
             <State context={context} shown={shown} />
+            <StandbyState context={context} standby={standby} />
             <BackupTable context={context} backups={shown.backups} />
           </Refreshed>
           <NextPager context={context} next={shown.next} />
@@ -99,6 +104,46 @@ function State({ context, shown }: { context: Context; shown: ShownBackups }) {
         ],
       ]}
     />
+  );
+}
+
+/** How far changes have been sent to the standby store; nothing without a store. */
+function StandbyState({
+  context,
+  standby: { store, progress },
+}: {
+  context: Context;
+  standby: ShownStandby;
+}) {
+  const { texts, formats } = context;
+  const { backups, frame } = texts;
+  if (!progress) return null;
+  const { storedCutAt, oldestUnstoredAt, failure, gap, waitingBytes } = progress;
+  const none = <span class="muted">{frame.none}</span>;
+  const time = (at: number | null) => (at === null ? none : <Time key="" context={context} at={at} />);
+  return (
+    <>
+      <h2>{backups.standby}</h2>
+      <Facts
+        facts={[
+          [backups.standbyStore, <Foreign key="" text={store} />],
+          [
+            backups.state,
+            failure === undefined ? (
+              <Status key="" tone="good">
+                {backups.succeeded}
+              </Status>
+            ) : (
+              <Foreign key="" text={failure} />
+            ),
+          ],
+          [backups.newestCut, time(storedCutAt)],
+          [backups.oldestUnstored, time(oldestUnstoredAt)],
+          [backups.waitingBytes, formats.bytes(waitingBytes)],
+          [backups.gap, gap === null ? none : <Foreign key="" text={gap} />],
+        ]}
+      />
+    </>
   );
 }
 

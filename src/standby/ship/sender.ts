@@ -1,0 +1,173 @@
+/** Sends what waits in the spool to the store, in order. A store that fails is tried again, and nothing is left out meanwhile. */
+import { createHash } from 'node:crypto';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ObjectStore } from '../../objects/object-store.ts';
+import { sleep } from '../../system/clock.ts';
+import { errorMessage } from '../../system/errors.ts';
+import type { System } from '../../system/system.ts';
+import { baseCompleteObject, baseObject, type Piece, pieceSuffix, segmentObject } from '../names.ts';
+import { pruneGenerations } from './prune.ts';
+import type { Spool, SpooledBase, SpooledSegment } from './spool.ts';
+
+/** Size of the pieces in which files are stored, in bytes. One piece of a base is in memory at a time. */
+const PIECE_BYTES = 32 * 1024 * 1024;
+/** Time until a store that has failed is tried again: it doubles from the first to the last, in milliseconds. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+
+/** The newest segment that the store has. */
+export type StoredSegment = { generation: string; sequence: number };
+
+type SenderOptions = { store: ObjectStore; spool: Spool; installation: string; keepDays: () => number };
+
+export class Sender {
+  readonly #system: Pick<System, 'clock' | 'log'>;
+  readonly #store: ObjectStore;
+  readonly #spool: Spool;
+  readonly #installation: string;
+  readonly #keepDays: () => number;
+  readonly #stopping = new AbortController();
+  #added = Promise.withResolvers<void>();
+  #ended: Promise<void> = Promise.resolve();
+  /** The reason why the store did not take the last object; undefined when it did. */
+  failure: string | undefined;
+  stored: StoredSegment | undefined;
+  objects = 0;
+  bytes = 0;
+
+  constructor(
+    system: Pick<System, 'clock' | 'log'>,
+    { store, spool, installation, keepDays }: SenderOptions,
+  ) {
+    this.#system = system;
+    this.#store = store;
+    this.#spool = spool;
+    this.#installation = installation;
+    this.#keepDays = keepDays;
+  }
+
+  start(): void {
+    this.#ended = this.#run();
+  }
+
+  /** Tells that something was added to the spool. */
+  wake(): void {
+    this.#added.resolve();
+    this.#added = Promise.withResolvers();
+  }
+
+  /** Ends after the object that is sent now. What waits stays in the spool. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.wake();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; ) {
+      const added = this.#added.promise;
+      try {
+        if (!(await this.#sendNext())) {
+          await added;
+          continue;
+        }
+        this.failure = undefined;
+        retryMs = FIRST_RETRY_MS;
+      } catch (error) {
+        this.#reportFailure(error);
+        await sleep(this.#system.clock, retryMs, signal);
+        retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  #reportFailure(error: unknown): void {
+    const reason = errorMessage(error);
+    if (reason !== this.failure)
+      this.#system.log.error({ err: error }, 'the standby store did not take an object; it is tried again');
+    this.failure = reason;
+  }
+
+  /** Sends one segment, or a base when no segment waits. Returns false when nothing waits. */
+  async #sendNext(): Promise<boolean> {
+    const segment = this.#spool.nextSegment();
+    if (segment) {
+      await this.#sendSegment(segment);
+      return true;
+    }
+    const base = this.#spool.nextBase();
+    if (base) await this.#sendBase(base);
+    return base !== undefined;
+  }
+
+  async #sendSegment(segment: SpooledSegment): Promise<void> {
+    const { generation, sequence, path, bytes } = segment;
+    const name = segmentObject(this.#installation, generation, sequence);
+    // The first piece is stored last: a segment whose own name is there is complete.
+    for (let piece = Math.max(1, Math.ceil(bytes / PIECE_BYTES)) - 1; piece >= 0; piece--) {
+      const start = piece * PIECE_BYTES;
+      const body = { file: path, start, end: Math.min(bytes, start + PIECE_BYTES) };
+      await this.#store.put(piece === 0 ? name : name + pieceSuffix(piece), body);
+      this.#count(body.end - start);
+    }
+    this.stored = { generation, sequence };
+    await this.#spool.removeSegment(segment);
+  }
+
+  /**
+   * Sends the files of a base in pieces, and the list of them last. Between two pieces it sends the segments of the generation before, so
+   * that a new base delays nothing. After a failure it begins anew: the same pieces replace themselves.
+   */
+  async #sendBase(base: SpooledBase): Promise<void> {
+    const { generation, path: folder } = base;
+    const pieces: Piece[] = [];
+    for (const file of (await readdir(folder)).sort())
+      for await (const { bytes, ...piece } of piecesOf(folder, file)) {
+        await this.#store.put(baseObject(this.#installation, generation, piece.name), { bytes });
+        this.#count(bytes.length);
+        pieces.push({ ...piece, bytes: bytes.length });
+        for (let next = this.#spool.nextSegment(); next; next = this.#spool.nextSegment())
+          await this.#sendSegment(next);
+        if (this.#stopping.signal.aborted) throw new Error('the daemon stops');
+      }
+    const list = Buffer.from(`${JSON.stringify({ pieces })}\n`);
+    await this.#store.put(baseCompleteObject(this.#installation, generation), { bytes: list });
+    await this.#spool.removeBase(base);
+    const { clock, log } = this.#system;
+    const keepDays = this.#keepDays();
+    const removed = await pruneGenerations(this.#store, {
+      installation: this.#installation,
+      keepDays,
+      now: clock.now(),
+    });
+    log.info({ generation, pieces: pieces.length, removed }, 'the standby store has a new base');
+  }
+
+  #count(bytes: number): void {
+    this.objects++;
+    this.bytes += bytes;
+  }
+}
+
+/** Yields the pieces of a file. The name of the only piece of a small file is that of the file. */
+async function* piecesOf(
+  folder: string,
+  file: string,
+): AsyncGenerator<{ name: string; bytes: Buffer; sha256: string }> {
+  const handle = await open(join(folder, file), 'r');
+  try {
+    const { size } = await handle.stat();
+    const count = Math.max(1, Math.ceil(size / PIECE_BYTES));
+    for (let piece = 0; piece < count; piece++) {
+      const bytes = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size - piece * PIECE_BYTES));
+      const { bytesRead } = await handle.read(bytes, 0, bytes.length, piece * PIECE_BYTES);
+      if (bytesRead !== bytes.length) throw new Error(`${file} became shorter while it was sent`);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      yield { name: count === 1 ? file : file + pieceSuffix(piece), bytes, sha256 };
+    }
+  } finally {
+    await handle.close();
+  }
+}

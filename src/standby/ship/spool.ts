@@ -1,0 +1,151 @@
+/**
+ * What waits for the store, on disk: a folder for each generation, with its base and its segments. A file has its final name only when it
+ * is complete and flushed, so a crash leaves nothing half. What an earlier run of the daemon has left is sent as well.
+ */
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { flushDirectory } from '../../db/flush-files.ts';
+import { isGeneration, numbered, sequenceOf } from '../names.ts';
+
+export type SpooledBase = { generation: string; path: string };
+export type SpooledSegment = { generation: string; path: string; sequence: number; bytes: number };
+
+/** `making` while the base is made; its path while it waits; undefined once the store has it. */
+type Entry = {
+  base: 'making' | { path: string } | undefined;
+  segments: SpooledSegment[];
+  /** True when no further segment comes: the generation is removed with its last item. */
+  hasEnded: boolean;
+};
+
+const BASE = 'base';
+/** Folder in which a base is made, beside the segments that are collected meanwhile. */
+const MAKING = 'making';
+const PARTIAL = 'segment.partial';
+
+export class Spool {
+  readonly #root: string;
+  /** Generations in the order of their beginnings. */
+  readonly #entries = new Map<string, Entry>();
+  #bytes = 0;
+
+  /** Opens the spool in a folder, with what an earlier run has left. A generation whose base was never made is of no use. */
+  constructor(root: string) {
+    this.#root = root;
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    for (const generation of readdirSync(root).filter(isGeneration).sort()) this.#read(generation);
+  }
+
+  /** Size of the segments that wait, in bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Returns the oldest segment whose base the store has. */
+  nextSegment(): SpooledSegment | undefined {
+    for (const { base, segments } of this.#entries.values())
+      if (base === undefined && segments[0]) return segments[0];
+    return undefined;
+  }
+
+  /** Returns the oldest base that waits. */
+  nextBase(): SpooledBase | undefined {
+    for (const [generation, { base }] of this.#entries)
+      if (typeof base === 'object') return { generation, path: base.path };
+    return undefined;
+  }
+
+  /** Begins a generation. Returns the path of the folder in which its base is made. */
+  async begin(generation: string): Promise<string> {
+    const making = join(this.#root, generation, MAKING);
+    await mkdir(making, { recursive: true, mode: 0o700 });
+    await flushDirectory(this.#root);
+    this.#entries.set(generation, { base: 'making', segments: [], hasEnded: false });
+    return making;
+  }
+
+  /** Adds the base of a generation: the folder of a complete backup. */
+  async addBase({ generation, path: from }: SpooledBase): Promise<void> {
+    const folder = join(this.#root, generation);
+    const path = join(folder, BASE);
+    await rename(from, path);
+    await rm(join(folder, MAKING), { recursive: true, force: true });
+    await flushDirectory(folder);
+    this.#entry(generation).base = { path };
+  }
+
+  /** Returns the path at which a segment is written. `addSegment` gives it its name. */
+  partialPath(generation: string): string {
+    return join(this.#root, generation, PARTIAL);
+  }
+
+  /** Adds a segment that is complete and flushed. */
+  async addSegment({ generation, sequence, bytes }: Omit<SpooledSegment, 'path'>): Promise<void> {
+    const path = join(this.#root, generation, numbered(sequence));
+    await rename(this.partialPath(generation), path);
+    await flushDirectory(join(this.#root, generation));
+    this.#entry(generation).segments.push({ generation, path, sequence, bytes });
+    this.#bytes += bytes;
+  }
+
+  /** Removes the first segment of a generation, which the store has. */
+  async removeSegment({ generation, path, bytes }: SpooledSegment): Promise<void> {
+    this.#entry(generation).segments.shift();
+    this.#bytes -= bytes;
+    await rm(path, { force: true });
+    await this.#removeIfOver(generation);
+  }
+
+  /** Removes a base that the store has. */
+  async removeBase({ generation, path }: SpooledBase): Promise<void> {
+    this.#entry(generation).base = undefined;
+    await rm(path, { recursive: true, force: true });
+    await this.#removeIfOver(generation);
+  }
+
+  /** Ends a generation, which gets no further segments. It is removed at once when its base was never made. */
+  async end(generation: string): Promise<void> {
+    const entry = this.#entries.get(generation);
+    if (!entry) return;
+    entry.hasEnded = true;
+    if (entry.base === 'making') await this.#remove(generation, entry);
+    else await this.#removeIfOver(generation);
+  }
+
+  async #removeIfOver(generation: string): Promise<void> {
+    const entry = this.#entry(generation);
+    if (entry.hasEnded && entry.base === undefined && entry.segments.length === 0)
+      await this.#remove(generation, entry);
+  }
+
+  async #remove(generation: string, { segments }: Entry): Promise<void> {
+    for (const { bytes } of segments) this.#bytes -= bytes;
+    this.#entries.delete(generation);
+    await rm(join(this.#root, generation), { recursive: true, force: true });
+  }
+
+  #entry(generation: string): Entry {
+    const entry = this.#entries.get(generation);
+    if (!entry) throw new Error(`the generation ${generation} has ended`);
+    return entry;
+  }
+
+  #read(generation: string): void {
+    const folder = join(this.#root, generation);
+    const names = readdirSync(folder).sort();
+    const segments = names.flatMap((name) => {
+      const sequence = sequenceOf(name);
+      const path = join(folder, name);
+      return sequence === undefined ? [] : [{ generation, path, sequence, bytes: statSync(path).size }];
+    });
+    const isEmpty = segments.length === 0 && !names.includes(BASE);
+    if (isEmpty || names.includes(MAKING)) {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    }
+    for (const { bytes } of segments) this.#bytes += bytes;
+    const base = names.includes(BASE) ? { path: join(folder, BASE) } : undefined;
+    this.#entries.set(generation, { base, segments, hasEnded: true });
+  }
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { ChangedPages } from '../../../src/db/changed-pages.ts';
+import type { ChangedAccount } from '../../../src/standby/ship/collect.ts';
+import type { ShippedSegment, ShipState } from '../../../src/standby/ship/part.ts';
+import { Shipper, type ShippingApp } from '../../../src/standby/ship/shipper.ts';
+import { DAY_MS } from '../../../src/system/clock.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { recordLog } from '../../support/record-log.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+const NOW = Date.parse('2027-01-15T08:00:00Z');
+const HASH = 'ab'.repeat(32);
+
+function pagesOf(...numbers: number[]): ChangedPages {
+  return {
+    pageBytes: 4_096,
+    databasePages: 10,
+    numbers: Uint32Array.from(numbers),
+    contents: new Uint8Array(4_096 * numbers.length),
+  };
+}
+
+/** An app whose databases change as a test says, and whose thread only notes what it is asked. */
+function openWorld() {
+  const clock = createFakeClock(NOW);
+  const dataDir = temporaryDirectory('shipper');
+  const { log, lines } = recordLog();
+  const notes: string[] = [];
+  const segments: ShippedSegment[] = [];
+  const world = {
+    pages: undefined as ChangedPages | 'lost' | undefined,
+    accounts: [] as ChangedAccount[] | 'lost',
+    files: [] as string[],
+    state: { waitingBytes: 0, objects: 0, bytes: 0 } as Partial<ShipState>,
+    isHeld: false,
+    baseError: undefined as Error | undefined,
+  };
+  const config = { dataDir, standby: { keepDays: 7, spoolMegabytes: 16 } };
+  const app = {
+    ...{ clock, log, config, installation: 'inst' },
+    egress: {
+      get isHeld() {
+        return world.isHeld;
+      },
+    },
+    disk: { requireReserve() {} },
+    db: {
+      followPages: async (isFollowed: boolean) => void notes.push(`follow ${isFollowed}`),
+      collectPages: async () => world.pages,
+    },
+    blobs: { followFiles() {}, takeNewFiles: () => world.files },
+    accounts: { followPages: async () => {}, collectPages: async () => world.accounts },
+    async makeBase(folder: string) {
+      if (world.baseError) throw world.baseError;
+      notes.push('base');
+      return { path: join(folder, 'backup') };
+    },
+    shipCalls: {
+      async begin() {
+        notes.push('begin');
+        return join(dataDir, 'standby');
+      },
+      addBase: async () => {},
+      end: async () => void notes.push('end'),
+      addSegment: async (segment: ShippedSegment) => void segments.push(segment),
+      state: async () => world.state as ShipState,
+    },
+  };
+  const shipper = new Shipper(app as unknown as ShippingApp);
+  return { clock, dataDir, lines, notes, segments, shipper, world };
+}
+
+test('changes are collected from before the base on, main database first, and one cut has them all', async () => {
+  const { clock, notes, segments, shipper, world } = openWorld();
+  world.pages = pagesOf(1, 2);
+  world.accounts = [{ id: 'mbx_1', pages: pagesOf(3), files: [HASH] }];
+  await shipper.tick();
+  await clock.advance(0);
+  assert.deepEqual(notes, ['begin', 'follow true', 'base']);
+  const [segment] = segments;
+  assert.deepEqual(
+    segment?.databases.map(({ path }) => path),
+    ['postrider.db', 'mailboxes/mbx_1/index.db'],
+  );
+  assert.deepEqual(segment?.files, [`mailboxes/mbx_1/blobs/ab/${HASH}`]);
+  const [cut] = segment?.cuts ?? [];
+  assert.deepEqual([cut?.sequence, cut?.takenAt, cut?.installation], [1, NOW, 'inst']);
+});
+
+test('without changes only a sign of life is shipped, once a minute', async () => {
+  const { clock, segments, shipper } = openWorld();
+  for (let second = 0; second < 125; second++) {
+    await shipper.tick();
+    await clock.advance(1_000);
+  }
+  assert.deepEqual(
+    segments.map(({ cuts }) => cuts[0]?.sequence),
+    [1, 2],
+  );
+});
+
+test('small files that have changed are shipped, but not those that the base has', async () => {
+  const { clock, dataDir, segments, shipper, world } = openWorld();
+  writeFileSync(join(dataDir, 'master.key'), 'key');
+  world.pages = pagesOf(1);
+  await shipper.tick();
+  writeFileSync(join(dataDir, 'certificate.pem'), 'new');
+  await clock.advance(31_000);
+  await shipper.tick();
+  assert.deepEqual(
+    segments.map(({ files }) => files),
+    [[], ['certificate.pem']],
+  );
+});
+
+test('the cuts that the store has are known, and the age of the oldest that it does not have', async () => {
+  const { clock, shipper, world } = openWorld();
+  world.pages = pagesOf(1);
+  for (let second = 0; second < 3; second++) {
+    await shipper.tick();
+    await clock.advance(1_000);
+  }
+  const generation = shipper.progress.generation as string;
+  assert.deepEqual([shipper.progress.storedCutAt, shipper.progress.oldestUnstoredAt], [null, NOW]);
+  world.state = { ...world.state, stored: { generation, sequence: 2 } };
+  await shipper.tick();
+  assert.deepEqual(
+    [shipper.progress.storedCutAt, shipper.progress.oldestUnstoredAt],
+    [NOW + 1_000, NOW + 2_000],
+  );
+});
+
+test('a gap ends the generation, and a new base follows', async () => {
+  const { clock, lines, notes, shipper, world } = openWorld();
+  await shipper.tick();
+  for (const loss of [
+    () => (world.pages = 'lost'),
+    () => (world.accounts = 'lost'),
+    () => (world.state = { ...world.state, waitingBytes: 17 * 1024 * 1024 }),
+  ]) {
+    loss();
+    await shipper.tick();
+    assert.equal(shipper.progress.generation, null);
+    world.pages = undefined;
+    world.accounts = [];
+    world.state = { ...world.state, waitingBytes: 0 };
+    await shipper.tick();
+    assert.equal(shipper.progress.generation, null, 'it waits for a while');
+    await clock.advance(60_000);
+    await shipper.tick();
+    assert.notEqual(shipper.progress.generation, null);
+  }
+  assert.equal(shipper.progress.gaps, 3);
+  assert.equal(lines.length, 3);
+  assert.deepEqual(notes.filter((note) => note === 'follow false').length, 3);
+});
+
+test('nothing is collected while the store does not answer, and in a restored installation', async () => {
+  const { notes, shipper, world } = openWorld();
+  world.state = { ...world.state, failure: 'connection refused' };
+  await shipper.tick();
+  world.state = { ...world.state, failure: undefined };
+  world.isHeld = true;
+  await shipper.tick();
+  assert.deepEqual(notes, []);
+  world.isHeld = false;
+  await shipper.tick();
+  assert.deepEqual(notes.slice(0, 2), ['begin', 'follow true']);
+});
+
+test('a base that cannot be made is tried again', async () => {
+  const { clock, notes, shipper, world } = openWorld();
+  world.baseError = new Error('Another backup is being made');
+  await shipper.tick();
+  await clock.advance(0);
+  assert.deepEqual(notes, ['begin', 'follow true', 'follow false', 'end']);
+  world.baseError = undefined;
+  await shipper.tick();
+  assert.equal(shipper.progress.generation, null);
+  await clock.advance(60_000);
+  await shipper.tick();
+  assert.notEqual(shipper.progress.generation, null);
+});
+
+test('an old generation goes on until the store has the new one', async () => {
+  const { clock, notes, segments, shipper, world } = openWorld();
+  world.pages = pagesOf(1);
+  await shipper.tick();
+  const old = shipper.progress.generation;
+  await clock.advance(7 * DAY_MS + 1_000);
+  await shipper.tick();
+  assert.equal(shipper.progress.generation, old);
+  const names = segments.at(-1)?.cuts.map(({ generation }) => generation) ?? [];
+  assert.equal(names.length, 2);
+  assert.deepEqual(
+    segments.at(-1)?.cuts.map(({ sequence }) => sequence),
+    [2, 1],
+  );
+  world.state = { ...world.state, stored: { generation: names[1] as string, sequence: 1 } };
+  await shipper.tick();
+  assert.equal(shipper.progress.generation, names[1]);
+  assert.equal(segments.at(-1)?.cuts.length, 1);
+  assert.equal(notes.at(-1), 'end');
+});
