@@ -151,6 +151,14 @@ export async function newestBackup(dataDir: string, folder: string): Promise<str
   return newest.path;
 }
 
+/** Matches the path of a file whose name is its hash. */
+const CONTENT_ADDRESSED = /(?:^|\/)blobs\/[0-9a-f]{2}\/([0-9a-f]{64})$/;
+
+/** Returns the SHA-256 in the path of a file whose name is its hash, so that nobody changes it; undefined for any other. */
+export function contentHashOf(path: string): string | undefined {
+  return CONTENT_ADDRESSED.exec(path)?.[1];
+}
+
 /** Returns true for the name of a folder in `mailboxes/` that is the account of a mailbox. */
 export function isMailboxId(name: string): name is MailboxRow['id'] {
   return name.startsWith('mbx_');

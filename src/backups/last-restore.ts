@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { rememberedFile } from './remembered-file.ts';
 
 const lastRestoreSchema = Type.Object({
-  /** Path of the backup. */
+  /** Path of the backup, or the cut of a standby. */
   backup: Type.String(),
   /** Time of the restoration, and of the state that the data has since, in Unix milliseconds. */
   restoredAt: Type.Integer(),
@@ -18,7 +18,15 @@ const lastRestoreSchema = Type.Object({
 
 export type LastRestore = Static<typeof lastRestoreSchema>;
 
-export const { read: readLastRestore, write: writeLastRestore } = rememberedFile(
-  'restored.json',
-  lastRestoreSchema,
-);
+const file = rememberedFile('restored.json', lastRestoreSchema);
+
+export const readLastRestore = file.read;
+
+/** Notes what was done, for those who look at the restored installation later. Nothing depends on it. */
+export function rememberRestore(dataDir: string, done: LastRestore): void {
+  try {
+    file.write(dataDir, done);
+  } catch {
+    // The restoration is complete, also when the disk has no space for this note.
+  }
+}

@@ -3,7 +3,6 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ParsedTarEntry } from 'modern-tar';
 import { openScratchFolder } from '../db/scratch-folder.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import { decryptAge } from './age.ts';
@@ -62,8 +61,7 @@ export async function unpackEncrypted(
   identities: readonly string[],
 ): Promise<void> {
   try {
-    const archive = decryptAge(createReadStream(file), identities);
-    for await (const entry of readTar(archive)) await unpackEntry(entry, to);
+    await unpackArchive(createReadStream(file), { to, identities, isFlushed: false });
   } catch (error) {
     // The packages report damage by errors without a code. Those of the file system have one.
     if (errorCode(error) !== undefined || error instanceof BackupError) throw error;
@@ -71,12 +69,28 @@ export async function unpackEncrypted(
   }
 }
 
-async function unpackEntry({ header, body }: ParsedTarEntry, to: string): Promise<void> {
-  const path = header.name.slice(header.name.indexOf('/') + 1);
-  // Whoever knows the public key can make an archive, with links and paths that lead elsewhere.
-  if (header.type !== 'file' || !isInside(path))
-    throw new BackupError(`${ARCHIVE_FILE} has an entry that is no file of a backup`);
-  const target = join(to, path);
-  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-  await pipeline(body, createWriteStream(target, { flags: 'wx', mode: 0o600 }));
+type UnpackOptions = {
+  to: string;
+  identities: readonly string[];
+  /** True when the files have to be on disk. */
+  isFlushed: boolean;
+};
+
+/**
+ * Unpacks an archive while it arrives.
+ * @throws BackupError, or Error without a code, when it is damaged or no identity opens it; errors of the file system and of the stream
+ */
+export async function unpackArchive(
+  archive: AsyncIterable<Uint8Array>,
+  { to, identities, isFlushed }: UnpackOptions,
+): Promise<void> {
+  for await (const { header, body } of readTar(decryptAge(archive, identities))) {
+    const path = header.name.slice(header.name.indexOf('/') + 1);
+    // Whoever knows the public key can make an archive, with links and paths that lead elsewhere.
+    if (header.type !== 'file' || !isInside(path))
+      throw new BackupError(`${ARCHIVE_FILE} has an entry that is no file of a backup`);
+    const target = join(to, path);
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    await pipeline(body, createWriteStream(target, { flags: 'wx', mode: 0o600, flush: isFlushed }));
+  }
 }

@@ -9,7 +9,7 @@ import type { ChangedPages, NumberedPage } from './changed-pages.ts';
 import { markWithoutWal } from './copy-database.ts';
 
 /** The sizes of the database, and its pages as they arrive. */
-type PagesToApply = Pick<ChangedPages, 'pageBytes' | 'databasePages'> & {
+export type PagesToApply = Pick<ChangedPages, 'pageBytes' | 'databasePages'> & {
   pages: AsyncIterable<NumberedPage> | Iterable<NumberedPage>;
 };
 
