@@ -39,6 +39,7 @@ import { addSendCommand } from './send.ts';
 import { addServeCommands } from './serve.ts';
 import { addSetupCommand } from './setup.ts';
 import { addSourceCommands } from './source.ts';
+import { addStandbyCommands } from './standby.ts';
 import { addStatusCommand } from './status.ts';
 import { addSuppressionCommands } from './suppression.ts';
 import { printable } from './table.ts';
@@ -77,6 +78,7 @@ const COMMANDS: readonly AddCommands[] = [
   addTaskCommands,
   addBackupCommands,
   addRestoreCommands,
+  addStandbyCommands,
   addUpgradeCommand,
   addBlobCommands,
   addDbCommands,
@@ -148,6 +150,7 @@ function pathOf(command: Command): string {
  */
 const ACTIONABLE = [
   'BackupError',
+  'CertificateError',
   'CommandError',
   'CompactionError',
   'ConfigError',
@@ -158,6 +161,9 @@ const ACTIONABLE = [
   'MissingKeyError',
   'RehearsalError',
   'SchemaVersionError',
+  'ServerFileError',
+  'StoreError',
+  'StoreSettingsError',
   'WrongKeyError',
 ];
 

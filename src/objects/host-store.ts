@@ -13,10 +13,12 @@ import {
 type HostOptions = ServerOptions & {
   /** URL of the server, without a path. */
   url: string;
-  /** The bearer token (RFC 6750). */
+  /** The bearer token, in the characters of `TOKEN`. */
   token: string;
 };
 
+/** Matches what HTTP can carry as a bearer token (RFC 6750 section 2.1). */
+export const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 /** Maximum size of a list: 1,000 names in JSON. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
@@ -74,7 +76,7 @@ export class HostStore implements ObjectStore {
     const request = this.#request('PUT', url, {
       ...headers,
       'content-length': String(size),
-      // RFC 9530 section 2. The server stores nothing else than these bytes.
+      // The server stores nothing else than the bytes with this hash (RFC 9530 section 2).
       'content-digest': `sha-256=:${sha256?.toString('base64')}:`,
     });
     return { ...request, body: partsOfBody(body) };

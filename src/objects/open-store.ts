@@ -8,22 +8,24 @@ import { fileURLToPath } from 'node:url';
 import { PIN } from '../system/fetch/pin.ts';
 import type { System } from '../system/system.ts';
 import { FolderStore } from './folder-store.ts';
-import { HostStore } from './host-store.ts';
+import { HostStore, TOKEN } from './host-store.ts';
 import { isObjectName, type ObjectStore } from './object-store.ts';
 import { S3Store } from './s3-store.ts';
 
 export type StoreSettings = {
   url: string;
-  /** Of another host: its token, and the pin of its key unless its certificate is trusted. */
+  /** The bearer token of another host. */
   token?: string | undefined;
+  /** The pin of the key of a server with TLS, whose certificate then need not be trusted. */
   pin?: string | undefined;
-  /** Of a bucket. */
+  /** The access key of a bucket, and its secret key. */
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
+  /** The session token of temporary credentials for a bucket. */
   sessionToken?: string | undefined;
-  /** `us-east-1` unless it is given; most servers of your own accept it. */
+  /** The region of a bucket: `us-east-1` unless it is given; most servers of your own accept it. */
   region?: string | undefined;
-  /** `path` unless it is given. */
+  /** The place of the bucket in a request: `path` unless it is given. */
   addressing?: 'path' | 'host' | undefined;
 };
 
@@ -53,8 +55,6 @@ export class StoreSettingsError extends Error {
 const DEFAULT_REGION = 'us-east-1';
 /** Matches the name of a bucket, also as older and other servers allow it. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/;
-/** Matches what HTTP can carry as a bearer token (RFC 6750 section 2.1). */
-const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 /**
  * Reads the settings of a store, and connects to nothing.

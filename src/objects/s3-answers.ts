@@ -51,6 +51,7 @@ export function readS3Error({ text }: Pick<SmallAnswer, 'text'>): { code: string
   return found;
 }
 
+/** Maximum lengths of the code and of the message that are shown. */
 const MAX_CODE_CHARACTERS = 64;
 const MAX_MESSAGE_CHARACTERS = 300;
 

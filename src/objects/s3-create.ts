@@ -21,7 +21,7 @@ type Stored = 'stored' | 'exists' | 'unsupported';
 export class S3Creation {
   readonly #clock: Clock;
   readonly #requests: S3Requests;
-  /** Undefined before it is known. */
+  /** True for a server that knows the condition, false for another; undefined before the first object is created. */
   #knowsCondition: boolean | undefined;
 
   constructor(clock: Clock, requests: S3Requests) {

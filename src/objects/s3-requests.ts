@@ -23,9 +23,9 @@ export type S3Options = ServerOptions & {
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** The session token of temporary credentials. */
   sessionToken?: string | undefined;
-  /** Where the bucket stands: in the path (`https://host/bucket/key`), or before the host (`https://bucket.host/key`). */
+  /** The place of the bucket: in the path (`https://host/bucket/key`), or before the host (`https://bucket.host/key`). */
   addressing: 'path' | 'host';
 };
 

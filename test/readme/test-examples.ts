@@ -38,6 +38,7 @@ const NOT_RUN = [
   'docs/mailboxes.md: Move in from another server',
   'docs/relays.md: Find out whether port 25 is open',
   'docs/relays.md: Send all mail through a relay',
+  'docs/standby.md: Another host',
   'docs/systemd.md: Run Postrider with systemd',
   'docs/systemd.md: Write elsewhere',
   'docs/unsubscribing.md: Your name, colours and logo',
