@@ -1,5 +1,5 @@
 /**
- * A store in a folder, such as a mounted disk. The path of a file is the name of its object. A file is written under another name in
+ * A store in a folder, such as a mounted disk. An object is a file, at the path of its name (`folder-layout.ts`). A file is written under another name in
  * `.partial`, flushed and renamed, so that it is there whole or not at all, also after a power cut. Names never lead out of the folder
  * (`object-store.ts`); links that the operator has placed in it are followed.
  */
@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import { partsOfBody, sizeOfBody } from './body.ts';
-import { listFolder } from './folder-list.ts';
+import { listFolder, pathOfObject } from './folder-layout.ts';
 import { type ObjectBody, type ObjectStore, requireName, requirePrefix, StoreError } from './object-store.ts';
 
 /** Folder of the files that are being written. No name begins with a dot. */
@@ -157,7 +157,7 @@ export class FolderStore implements ObjectStore {
 
   #pathOf(name: string): string {
     requireName(name);
-    return join(this.#root, name);
+    return join(this.#root, pathOfObject(name));
   }
 
   /** A missing root is a disk that is not mounted, and must not be made: the objects would fill the disk below it. */

@@ -36,7 +36,26 @@ const NAMES = {
     `a1/${'x'.repeat(201)}`,
   ],
   /** In the order of their bytes, which differs from the order of paths part by part. */
-  ordered: ['a1/b-c', 'a1/b.c', 'a1/b/0', 'a1/b/1', 'a1/b0', 'a1/c/d/e', 'a2/b'],
+  ordered: [
+    'a1/b-c',
+    'a1/b.c',
+    'a1/b/0',
+    'a1/b/1',
+    'a1/b0',
+    'a1/c/d/e',
+    'a2/0000012',
+    'a2/0000012-a',
+    'a2/000001203',
+    'a2/0000012034',
+    'a2/0000012034.00001',
+    'a2/0000012034/y',
+    'a2/00000121',
+    'a2/0000012999',
+    'a2/0000012x',
+    'a2/0000012y/z',
+    'a2/0000013000',
+    'a2/b',
+  ],
 };
 
 /** Returns the bytes of an object; undefined when there is none. */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { pathOfObject } from '../../src/objects/folder-layout.ts';
 import { FolderStore } from '../../src/objects/folder-store.ts';
 import { StoreError } from '../../src/objects/object-store.ts';
 import { realClock } from '../../src/system/clock.ts';
@@ -27,8 +28,9 @@ testContract('folder', async () => {
   return {
     store,
     seed(name, bytes) {
-      mkdirSync(dirname(join(root, name)), { recursive: true });
-      writeFileSync(join(root, name), bytes);
+      const file = join(root, pathOfObject(name));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes);
     },
   };
 });

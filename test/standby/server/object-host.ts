@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { pathOfObject } from '../../../src/objects/folder-layout.ts';
 import { HostStore } from '../../../src/objects/host-store.ts';
 import { type ObjectHost, type ServeOptions, serveObjects } from '../../../src/standby/server/serve.ts';
 import { realClock } from '../../../src/system/clock.ts';
@@ -48,5 +49,5 @@ export function clientOf(context: TestContext, host: TestObjectHost, change: Cli
 
 /** Returns where an object lies. */
 export function fileOf({ objects }: ObjectHost, name: string): string {
-  return join(objects, name);
+  return join(objects, pathOfObject(name));
 }
