@@ -90,5 +90,12 @@ export const CRASH_POINTS = [
   'retention-between-slices',
   'retention-before-files',
   'compact-before-rename',
+  'standby-segment-stored',
+  'standby-pages-applied',
+  'standby-segment-applied',
+  'standby-position-written',
+  'standby-generation-ready',
+  'standby-owner-claimed',
+  'standby-placed',
 ] as const;
 export type CrashPointName = (typeof CRASH_POINTS)[number];

@@ -4,7 +4,7 @@
  * otherwise.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Type } from 'typebox';
@@ -72,13 +72,35 @@ export async function becomeOwner(
 ): Promise<Owner> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const epoch = ((await findOwner(store, installation))?.epoch ?? 0) + 1;
-    const owner = { epoch, node: randomUUID(), host: hostname(), since: now };
-    // It is remembered first: after a crash between the two this directory owns what it has created, and otherwise nothing.
-    rememberOwner(dataDir, owner);
-    const bytes = Buffer.from(`${JSON.stringify(owner)}\n`);
-    if (await store.create(ownerObject(installation, epoch), bytes)) return owner;
+    const owner = await claimEpoch(store, { dataDir, installation, now, epoch });
+    if (owner) return owner;
   }
   throw new Error('other hosts became the owner of this installation at the same time');
+}
+
+/**
+ * Makes this data directory the owner of an epoch, and remembers that. Returns undefined when another host has taken it.
+ * @throws StoreError
+ */
+export async function claimEpoch(
+  store: ObjectStore,
+  {
+    dataDir,
+    installation,
+    now,
+    epoch,
+  }: { dataDir: string; installation: string; now: number; epoch: number },
+): Promise<Owner | undefined> {
+  const owner = { epoch, node: randomUUID(), host: hostname(), since: now };
+  // It is remembered first: after a crash between the two this directory owns what it has created, and otherwise nothing.
+  rememberOwner(dataDir, owner);
+  const bytes = Buffer.from(`${JSON.stringify(owner)}\n`);
+  return (await store.create(ownerObject(installation, epoch), bytes)) ? owner : undefined;
+}
+
+/** Forgets that a data directory was to be the owner. */
+export function forgetOwner(dataDir: string): void {
+  rmSync(ownerFile(dataDir), { force: true });
 }
 
 /** Returns true when an owner by the store has taken the place of this data directory. */

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Follower, type FollowOptions } from '../../src/standby/follow/follower.ts';
+import { findInstallation, Remote } from '../../src/standby/follow/remote.ts';
+import { baseObject, segmentObject } from '../../src/standby/names.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
+import { openStandbyPrimary } from '../support/standby-primary.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const primary = await openStandbyPrimary();
+after(() => primary[Symbol.asyncDispose]());
+
+const FIRST = '20261130T100000Z-00000001';
+const SECOND = '20261130T110000Z-00000002';
+
+/** Counts the addresses, of which each email has another. */
+let emails = 0;
+const sendEmail = () => primary.send(`delivered+${emails++}@simulator.mx.postrider.example`);
+
+/** Returns a store with a base and as many segments, of the times 1,000, 2,000 and so on. */
+async function storeWith(segments: number): Promise<MemoryStore> {
+  const store = createMemoryStore();
+  await primary.sendBase(store, FIRST);
+  await sendSegments(store, segments);
+  return store;
+}
+
+async function sendSegments(store: MemoryStore, segments: number): Promise<void> {
+  for (let index = 0; index < segments; index++) {
+    await sendEmail();
+    await primary.sendSegment(store, (primary.cut.sequence + 1) * 1_000);
+  }
+}
+
+function follow(store: MemoryStore, options: Partial<FollowOptions> = {}) {
+  const followed = {
+    remote: new Remote(store, primary.installation),
+    folder: temporaryDirectory('follows'),
+    identities: [primary.identity],
+    clock: createFakeClock(0),
+    crashPoint: () => {},
+    signal: new AbortController().signal,
+    ...options,
+  };
+  return { follower: new Follower(followed), folder: followed.folder };
+}
+
+const stepToEnd = async (follower: Follower) => {
+  while (await follower.step());
+};
+
+/** Compares the database of a copy with that of the primary at its last cut. The copy is marked as one without a WAL. */
+function assertCurrent(folder: string, generation = FIRST): void {
+  const copy = readFileSync(join(folder, generation, 'copy', 'postrider.db'));
+  const expected = Buffer.from(primary.databaseAtCut());
+  expected.set([1, 1], 18);
+  assert.ok(copy.equals(expected));
+}
+
+test('a host fetches the base and applies the segments, and the copy has all of the primary', async () => {
+  const store = await storeWith(3);
+  assert.equal(await findInstallation(store), primary.installation);
+  const { follower, folder } = follow(store);
+  await follower.open();
+  assert.deepEqual(follower.state.generation, null);
+  await stepToEnd(follower);
+  const { generation, sequence, takenAt, currentAt, problem } = follower.state;
+  assert.deepEqual([generation, sequence, takenAt, currentAt, problem], [FIRST, 3, 3_000, 0, null]);
+  assertCurrent(folder);
+  const copy = join(folder, FIRST, 'copy');
+  assert.ok(existsSync(join(copy, 'master.key')));
+  assert.ok(!existsSync(join(copy, 'SHA256SUMS')) && !existsSync(join(copy, 'backup.json')));
+  const contents = (dataDir: string) =>
+    readdirSync(join(dataDir, 'blobs'), { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.length > 64,
+    );
+  assert.deepEqual(contents(copy).sort(), contents(primary.opened.dataDir).sort());
+  await sendSegments(store, 1);
+  await stepToEnd(follower);
+  assert.equal(follower.state.sequence, 4);
+  assertCurrent(folder);
+  assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
+});
+
+test('a host that runs asks once a second, and says when the store cannot be reached', async () => {
+  const store = await storeWith(1);
+  const clock = createFakeClock(0);
+  const stopping = new AbortController();
+  const { follower } = follow(store, { clock, signal: stopping.signal });
+  await follower.open();
+  let asked = 0;
+  const running = follower.run(() => asked++);
+  await waitUntil(() => follower.state.currentAt !== null);
+  await sendSegments(store, 1);
+  await clock.advance(1_000);
+  await waitUntil(() => follower.state.sequence === 2 && follower.state.currentAt !== null);
+  const before = asked;
+  await clock.advance(900);
+  assert.equal(asked, before);
+  store.failure = 'the store is away';
+  await clock.advance(100);
+  await waitUntil(() => follower.state.problem === 'the store is away');
+  store.failure = undefined;
+  await clock.advance(5_000);
+  await waitUntil(() => follower.state.problem === null);
+  stopping.abort();
+  await running;
+});
+
+test('a segment that is damaged, repeated or missing stops the copy before it, which stays whole', async () => {
+  const store = await storeWith(2);
+  const [first, second] = [1, 2].map((sequence) => segmentObject(primary.installation, FIRST, sequence));
+  const whole = store.objects.get(second ?? '') ?? Buffer.alloc(0);
+  const damaged = Buffer.from(whole);
+  damaged[damaged.length - 20] = 1 ^ (damaged.at(-20) ?? 0);
+  const clock = createFakeClock(0);
+  const { follower, folder } = follow(store, { clock });
+  const stopsAtFirst = async (bytes: Buffer, message: RegExp) => {
+    store.objects.set(second ?? '', bytes);
+    await assert.rejects(stepToEnd(follower), { name: 'StandbyError', message });
+    assert.equal(follower.state.sequence, 1);
+    assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
+  };
+  await stopsAtFirst(damaged, /segment 2 of .* cannot be applied/);
+  await stopsAtFirst(whole.subarray(0, -1_000), /segment 2 of .* cannot be applied/);
+  await stopsAtFirst(store.objects.get(first ?? '') ?? whole, /its sequence is 1, and 2 has to follow/);
+  store.objects.delete(second ?? '');
+  await sendSegments(store, 1);
+  await clock.advance(10_000);
+  await assert.rejects(stepToEnd(follower), /segment 2 of .* is missing in the store, which has later ones/);
+  store.objects.set(second ?? '', whole);
+  await stepToEnd(follower);
+  assertCurrent(folder);
+});
+
+test('a host that ends at any point goes on from there', async () => {
+  const store = await storeWith(2);
+  const points = [
+    'standby-segment-stored',
+    'standby-pages-applied',
+    'standby-segment-applied',
+    'standby-position-written',
+  ];
+  const { folder } = follow(store);
+  for (const point of points) {
+    const crashPoint = (name: string) => {
+      if (name === point) throw Object.assign(new Error(name), { code: 'ENDED' });
+    };
+    await sendSegments(store, 1);
+    const { follower } = follow(store, { folder, crashPoint });
+    await follower.open();
+    await assert.rejects(stepToEnd(follower), { message: point });
+    const { follower: next } = follow(store, { folder });
+    await next.open();
+    await stepToEnd(next);
+    assert.equal(next.state.sequence, primary.cut.sequence);
+    assertCurrent(folder);
+    assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
+  }
+});
+
+test('a host goes over to a newer generation once its base is complete, and never before', async () => {
+  const store = await storeWith(1);
+  const clock = createFakeClock(0);
+  const { follower, folder } = follow(store, { clock });
+  await stepToEnd(follower);
+  const complete = createMemoryStore();
+  await primary.sendBase(store, SECOND, { isComplete: false });
+  await clock.advance(10_000);
+  await stepToEnd(follower);
+  assert.equal(follower.state.generation, FIRST);
+  await primary.sendBase(complete, SECOND);
+  for (const [name, bytes] of complete.objects) store.objects.set(name, bytes);
+  await sendSegments(store, 1);
+  await clock.advance(10_000);
+  await stepToEnd(follower);
+  await waitUntil(async () => {
+    await stepToEnd(follower);
+    return follower.state.generation === SECOND;
+  });
+  assert.deepEqual([follower.state.sequence, follower.state.fetching], [1, null]);
+  assertCurrent(folder, SECOND);
+  assert.deepEqual(readdirSync(folder), [SECOND]);
+});
+
+test('a base that is damaged, cut off or encrypted for others is refused, and is fetched anew', async () => {
+  const store = await storeWith(0);
+  const piece = baseObject(primary.installation, FIRST, 'backup.tar.age.00001');
+  const whole = store.objects.get(piece) ?? Buffer.alloc(0);
+  const { follower, folder } = follow(store);
+  for (const bytes of [Buffer.alloc(whole.length), whole.subarray(1)]) {
+    store.objects.set(piece, bytes);
+    await assert.rejects(stepToEnd(follower), { name: 'StandbyError', message: /piece .* is damaged/ });
+  }
+  store.objects.delete(piece);
+  await assert.rejects(stepToEnd(follower), /piece .* is missing/);
+  store.objects.set(piece, whole);
+  const { follower: other } = follow(store, { identities: [] });
+  await assert.rejects(stepToEnd(other), /the base of .* cannot be opened: no identity matched/);
+  await stepToEnd(follower);
+  assertCurrent(folder);
+});
+
+test('a store without an installation, or with several, says so', async () => {
+  await assert.rejects(findInstallation(createMemoryStore()), /the store is empty/);
+  const store = createMemoryStore();
+  for (const name of ['a/owner/1', 'a/x', 'b/owner/1']) await store.create(name, Buffer.from('x'));
+  await assert.rejects(findInstallation(store), /choose one with --installation \(a, b\)/);
+  await assert.rejects(stepToEnd(follow(createMemoryStore()).follower), /no complete base yet/);
+});
