@@ -26,9 +26,24 @@ type Assignment = {
   whenFree: (() => void) | undefined;
 };
 
+type Options = {
+  threads: number;
+  maxAssigned: number;
+  closed?: ClosedAccounts;
+};
+
+/** Accounts that were closed, of which some have to be opened in the same thread again. */
+type ClosedAccounts = {
+  /** Returns the thread in which an account has to be opened, if there is one. */
+  threadOf(id: MailboxId): number | undefined;
+  /** Is called when an account was closed. */
+  noteClosed(id: MailboxId, thread: number): void;
+};
+
+const ANY_THREAD: ClosedAccounts = { threadOf: () => undefined, noteClosed: () => {} };
+
 export class AccountAssignment {
-  readonly #threads: number;
-  readonly #maxAssigned: number;
+  readonly #options: Required<Options>;
   readonly #closeIdle: AskToClose;
   /** Open accounts, the least recently used first. */
   readonly #assigned = new Map<MailboxId, Assignment>();
@@ -37,9 +52,8 @@ export class AccountAssignment {
    * Assigns accounts to this number of threads. At most `maxAssigned` are open, in use or not.
    * @param closeIdle asks a thread to close an account that nobody uses
    */
-  constructor({ threads, maxAssigned }: { threads: number; maxAssigned: number }, closeIdle: AskToClose) {
-    this.#threads = threads;
-    this.#maxAssigned = maxAssigned;
+  constructor(options: Options, closeIdle: AskToClose) {
+    this.#options = { closed: ANY_THREAD, ...options };
     this.#closeIdle = closeIdle;
   }
 
@@ -77,10 +91,10 @@ export class AccountAssignment {
         await assignment.closing;
         continue;
       }
-      if (!assignment && this.#assigned.size >= this.#maxAssigned)
+      if (!assignment && this.#assigned.size >= this.#options.maxAssigned)
         throw new AppError('unavailable', 'Too many mailboxes are open', { retryAfterSeconds: 60 });
       const taken = assignment ?? {
-        thread: this.#leastBusy(),
+        thread: this.#options.closed.threadOf(id) ?? this.#leastBusy(),
         users: 0,
         closing: undefined,
         whenFree: undefined,
@@ -93,13 +107,13 @@ export class AccountAssignment {
   }
 
   #leastBusy(): number {
-    const numbers = Array.from({ length: this.#threads }, () => 0);
+    const numbers = Array.from({ length: this.#options.threads }, () => 0);
     for (const { thread } of this.#assigned.values()) numbers[thread] = (numbers[thread] ?? 0) + 1;
     return numbers.indexOf(Math.min(...numbers));
   }
 
   #closeOldest(): void {
-    if (this.#assigned.size <= Math.min(MAX_OPEN_ACCOUNTS, this.#maxAssigned / 2)) return;
+    if (this.#assigned.size <= Math.min(MAX_OPEN_ACCOUNTS, this.#options.maxAssigned / 2)) return;
     for (const [id, assignment] of [...this.#assigned].slice(0, CLOSED_AT_ONCE)) {
       if (assignment.users > 0 || assignment.closing !== undefined) continue;
       void this.#close(id, assignment, this.#closeIdle);
@@ -126,6 +140,7 @@ export class AccountAssignment {
     } while (wasInUse);
     this.#assigned.delete(id);
     assignment.closing = undefined;
-    if (!isClosed) this.#assigned.set(id, assignment);
+    if (isClosed) this.#options.closed.noteClosed(id, assignment.thread);
+    else this.#assigned.set(id, assignment);
   }
 }

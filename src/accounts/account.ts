@@ -7,6 +7,7 @@ import type { ByteBudget } from '../system/guards/byte-budget.ts';
 import type { System } from '../system/system.ts';
 import type { AccountChanges } from './changes.ts';
 import type { UseCounts } from './counts.ts';
+import type { FollowedAccounts } from './followed-accounts.ts';
 import type { AccountTables } from './rows.ts';
 import type { SearchDatabase } from './search-database.ts';
 import type { FlagSettler } from './settle-flags.ts';
@@ -16,6 +17,8 @@ export type AccountApp = Pick<System, 'clock' | 'log' | 'metrics' | 'crashPoint'
   parser: Pick<MailboxMessageReader, 'read'>;
   /** Counts what the sessions of all accounts of the thread keep for their clients (imap/session-memory.ts). */
   sessionMemory: ByteBudget;
+  /** Gathers what changes in the accounts of the thread. */
+  followed: FollowedAccounts;
 };
 
 export type OpenAccount = {

@@ -136,6 +136,7 @@ async function collect(
       account.preparedFiles.delete(sha256);
       throw error;
     });
+    account.app.followed.addFile(account.id, sha256);
     return { octets: undefined, blobSha256: sha256 };
   } finally {
     await file?.close();
@@ -159,6 +160,7 @@ async function linkContent(account: OpenAccount, { path, sha256 }: SourceFile): 
     account.preparedFiles.delete(sha256);
     throw error;
   });
+  account.app.followed.addFile(account.id, sha256);
   return { octets: undefined, blobSha256: sha256 };
 }
 

@@ -80,6 +80,11 @@ export async function openAccount(
   const wasInterrupted = hasWal(file);
   const options = { file, schema: ACCOUNT_SCHEMA, nowMs: now, keepsWalSpace: true };
   const db = openPrivateDatabase<AccountTables>(app, options);
+  app.followed.begin(id, db);
+  const close = async () => {
+    await db.close();
+    app.followed.end(id, db);
+  };
   let row: AccountRow | undefined;
   try {
     if (wasInterrupted) await checkQuickly(db);
@@ -96,7 +101,7 @@ export async function openAccount(
     if (!row) throw new DamagedDatabaseError(file, `${file} has no account`);
     await releaseMemory(db);
   } catch (error) {
-    await db.close();
+    await close();
     throw error;
   }
   const search = new SearchDatabase(app, { file: searchFile(folder), identity: row.identity });
@@ -115,7 +120,7 @@ export async function openAccount(
       await account.settler.stop();
       await upkeep.stop();
       await search.close();
-      await db.close();
+      await close();
     },
   };
   const upkeep = startUpkeep(account);

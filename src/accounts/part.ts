@@ -19,6 +19,7 @@ import { type CopiedAccount, copyAccount } from './copy.ts';
 import { deliver, findTarget, listTargets, readAnnotations } from './deliver.ts';
 import type { DeliveryRequest, DeliveryResult } from './delivery.ts';
 import { readFlags } from './flags.ts';
+import { type CollectedAccounts, FollowedAccounts } from './followed-accounts.ts';
 import { SESSION_MEMORY } from './imap/session-memory.ts';
 import { type JunkSenders, listJunkSenders } from './junk-senders.ts';
 import type { MailSession } from './mail-session.ts';
@@ -73,6 +74,10 @@ export type AccountCalls = {
   listSessions(input: { id: string }): Promise<MailSession[]>;
   /** Ends one session of an open account, or all when none is named. Returns their number. */
   disconnect(input: { id: string; sessionId?: string | undefined }): Promise<number>;
+  /** Begins to gather what changes in all accounts of the thread, without what was gathered before, or ends that. */
+  followPages(input: { isFollowed: boolean }): Promise<void>;
+  /** Returns what has changed in the accounts of the thread since the last call. */
+  collectPages(): Promise<CollectedAccounts>;
   /** Gives an open account new settings. */
   configure(input: { account: AccountSettings }): Promise<void>;
   /** Closes an account that nobody uses. Returns whether it is closed. */
@@ -89,7 +94,8 @@ const USAGE_PERIOD_MS = 3_000;
 /** Starts to serve accounts. */
 async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<AccountCalls>> {
   const parser = createMailboxMessageReader(app);
-  const accountApp = { ...app, parser, sessionMemory: createByteBudget(SESSION_MEMORY) };
+  const followed = new FollowedAccounts();
+  const accountApp = { ...app, parser, sessionMemory: createByteBudget(SESSION_MEMORY), followed };
   const accounts = new OpenAccounts(accountApp, { reports: toHost(host) });
   const usage = startWork(
     app,
@@ -130,6 +136,8 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
       copy: ({ account: settings, to }) => accounts.use(settings, (account) => copyAccount(account, to)),
       repair: ({ account: settings }) =>
         accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
+      followPages: ({ isFollowed }) => followed.follow(isFollowed),
+      collectPages: () => followed.collect(),
       endSessions: async ({ id, credential }) => accounts.endSessions(id, credential),
       listSessions: async ({ id }) => accounts.listSessions(id),
       disconnect: async ({ id, sessionId }) => accounts.disconnect(id, sessionId),

@@ -92,7 +92,7 @@ export async function repairAccount(
   { id, folder }: { id: string; folder: string },
 ): Promise<RepairReport> {
   const now = app.clock.now();
-  if (existsSync(readyFile(folder))) replaceDatabase(folder);
+  if (existsSync(readyFile(folder))) replaceDatabase(app, id, folder);
   const evidence = keepEvidence(folder, now);
   const file = `${indexFile(folder)}.repaired`;
   removeDatabase(file);
@@ -109,7 +109,7 @@ export async function repairAccount(
     await db.close();
   }
   renameSync(file, readyFile(folder));
-  replaceDatabase(folder);
+  replaceDatabase(app, id, folder);
   return { ...report, unreadable: gaps.count };
 }
 
@@ -136,7 +136,9 @@ function readyFile(folder: string): string {
 }
 
 /** A crash in between leaves no other database than the new one. The next repair then begins here. */
-function replaceDatabase(folder: string): void {
+function replaceDatabase({ followed }: Pick<AccountApp, 'followed'>, id: string, folder: string): void {
+  // The replacement may fail after its first steps, and the account is copied as a whole then too.
+  followed.replace(id);
   flushPath(folder);
   // A WAL of the damaged database must not be copied into the new one.
   removeDatabase(indexFile(folder));

@@ -14,6 +14,7 @@ import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
 import { FileHolds } from './file-holds.ts';
 import { FileWriter, fileHead, pathOf, removeFile } from './files.ts';
+import { type CollectedFiles, NewFiles } from './new-files.ts';
 import type { BlobOwner } from './owner.ts';
 import { type ScratchFile, writeScratch } from './scratch.ts';
 import type { StoredBytes } from './store.ts';
@@ -66,6 +67,10 @@ export type Blobs = {
    * later.
    */
   discard(bytes: StoredBytes): Promise<void>;
+  /** Begins to note the files that are new, without those that were noted before, or ends that. */
+  followFiles(isFollowed?: boolean): void;
+  /** Returns the files that are new since the last call, among them those of all rows that were committed before. */
+  takeNewFiles(): CollectedFiles;
   /** Keeps files from being removed. `discard` leaves them to a later sweep then. */
   readonly holds: FileHolds;
   /**
@@ -91,13 +96,17 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
   const report = createFailureReport(system);
   const prepared = new PreparedBlobs();
   const holds = new FileHolds();
+  const newFiles = new NewFiles();
   return {
     holds,
+    followFiles: (isFollowed = true) => newFiles.follow(isFollowed),
+    takeNewFiles: () => newFiles.take(),
     async prepare(pieces, mayHold = () => true) {
       const now = system.clock.now();
       const id = newId('blob', now);
       const onHash = (sha256: string) => prepared.add({ id, sha256 }, system.clock.elapsed());
       const stored = await store(root, pieces, { mayHold, onHash }).catch(report);
+      if (stored.data === null) newFiles.add(stored.sha256);
       return { id, createdAt: now, ...stored };
     },
     ...readable(owner, report),

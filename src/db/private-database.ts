@@ -64,8 +64,8 @@ export type PrivateDatabase<Schema> = {
    * @throws errors of SQLite and of the file system, which leave the database as it is
    */
   copyTo(file: string): Promise<void>;
-  /** Begins to gather the pages of the commits in the WAL and of later ones; ends that with undefined. */
-  followPages(follower: PageFollower | undefined): void;
+  /** Begins to gather the pages of later commits, for one follower, or ends that with undefined. */
+  followPages(follower: PageFollower | undefined): Promise<void>;
   /** Hands the pages of all commits so far to the follower. When the database is closed, it has them. */
   gatherPages(): Promise<void>;
   /** Waits for the writes that were asked for, copies the WAL back and closes the database. */
@@ -78,6 +78,8 @@ type PageFollower = {
   pages: WaitingPages;
   /** Is called after each commit, whose pages have not been handed over yet. */
   onCommit(): void;
+  /** True when the pages of the commits that the WAL has already are gathered too. */
+  withWal: boolean;
 };
 
 type PrivateOptions = {
@@ -164,6 +166,8 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
   readonly #commitGroup: ReturnType<typeof createGroupCommit>;
   readonly #reportDamage: (error: DamagedDatabaseError) => void;
   #damage: DamagedDatabaseError | undefined;
+  /** The follower that was asked for last, and the one that follows. */
+  #wantedFollower: PageFollower | undefined;
   #follower: (PageFollower & { tap: WalTap }) | undefined;
   /** The group that runs. No query runs meanwhile. */
   #group: Promise<void> | undefined;
@@ -225,8 +229,20 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
     await flushCopy(file, pace, copyDatabase(this.#connection, file, pace));
   }
 
-  followPages(follower: PageFollower | undefined): void {
-    this.#follower = follower && { ...follower, tap: new WalTap(this.#connection, follower.pages) };
+  async followPages(follower: PageFollower | undefined): Promise<void> {
+    this.#wantedFollower = follower;
+    if (!follower) {
+      this.#follower = undefined;
+      return;
+    }
+    const tap = new WalTap(this.#connection, follower.pages);
+    if (!follower.withWal) {
+      // The end of the WAL is known when no transaction is open.
+      while (this.#group !== undefined) await this.#group;
+      if (this.#isClosed || this.#wantedFollower !== follower) return;
+      tap.skip();
+    }
+    this.#follower = { ...follower, tap };
   }
 
   async gatherPages(): Promise<void> {

@@ -31,6 +31,9 @@ const FRAME_SALTS_AT = 8;
 const CHUNK_BYTES = 1024 * 1024;
 let chunk: Buffer | undefined;
 
+/** Size of the pages of a WAL in bytes, and the number of its frames up to the last commit. */
+type Wal = { pageBytes: number; frames: number };
+
 /** Two numbers that all frames of a WAL have. Each new beginning adds 1 to the first and draws the second. */
 type Salts = { first: number; second: number };
 
@@ -44,7 +47,7 @@ export class WalTap {
   /** True when the WAL was copied back completely when it was read last, so that it may begin anew. */
   #isCopiedBack = true;
 
-  /** @param pages receives the pages of all commits that the WAL has now, and of later ones */
+  /** @param pages receives the pages of the commits that the WAL has now, unless `skip` leaves them out, and of later ones */
   constructor(connection: Database, pages: WaitingPages) {
     this.#connection = connection;
     this.#pages = pages;
@@ -55,12 +58,24 @@ export class WalTap {
    * @throws errors of SQLite, after which the changes are lost
    */
   read(): void {
+    this.#advance((file, wal) => this.#readFrames(file, wal));
+  }
+
+  /**
+   * Leaves out what was committed since the last call. No transaction is open.
+   * @throws errors of SQLite, after which the changes are lost
+   */
+  skip(): void {
+    this.#advance(() => {});
+  }
+
+  #advance(readFrames: (file: number, wal: Wal) => void): void {
     if (this.#pages.isLost) return;
     const state = this.#askState();
     const frames = Math.max(state?.log ?? 0, 0);
     // A WAL that begins anew has no frame until the first commit, and its file may still be the old one.
     if (frames === 0) return;
-    this.#readWal(frames);
+    this.#readWal(frames, readFrames);
     this.#isCopiedBack = frames === Math.max(state?.checkpointed ?? 0, 0);
   }
 
@@ -73,7 +88,7 @@ export class WalTap {
     }
   }
 
-  #readWal(frames: number): void {
+  #readWal(frames: number, readFrames: (file: number, wal: Wal) => void): void {
     const path = `${this.#connection.name}-wal`;
     try {
       // SQLite locks no part of a WAL, so that closing it drops no lock.
@@ -83,7 +98,8 @@ export class WalTap {
         readFully(file, header, 0);
         this.#recognise(readSalts(header, SALTS_AT));
         if (frames < this.#position) throw new Error('the WAL has fewer frames than were read');
-        this.#readFrames(file, header.readUInt32BE(PAGE_SIZE_AT), frames);
+        readFrames(file, { pageBytes: header.readUInt32BE(PAGE_SIZE_AT), frames });
+        this.#position = frames;
       } finally {
         closeSync(file);
       }
@@ -103,17 +119,16 @@ export class WalTap {
     if (!isNext || !this.#isCopiedBack) this.#pages.lose();
   }
 
-  #readFrames(file: number, pageBytes: number, frames: number): void {
+  #readFrames(file: number, { pageBytes, frames }: Wal): void {
     const frameBytes = FRAME_HEADER_BYTES + pageBytes;
     chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
     const perChunk = Math.floor(chunk.length / frameBytes);
-    while (this.#position < frames && !this.#pages.isLost) {
-      const count = Math.min(perChunk, frames - this.#position);
+    for (let position = this.#position; position < frames && !this.#pages.isLost; position += perChunk) {
+      const count = Math.min(perChunk, frames - position);
       const octets = chunk.subarray(0, count * frameBytes);
-      readFully(file, octets, WAL_HEADER_BYTES + this.#position * frameBytes);
+      readFully(file, octets, WAL_HEADER_BYTES + position * frameBytes);
       this.#keepNewest(octets, frameBytes);
-      this.#position += count;
-      if (this.#position === frames) this.#pages.setSize(sizeAfter(octets, frameBytes));
+      if (position + count === frames) this.#pages.setSize(sizeAfter(octets, frameBytes));
     }
   }
 

@@ -140,12 +140,14 @@ export class WriterDatabase {
     return copyDatabase(this.#connection, file, pace);
   }
 
-  /** Begins to gather the pages that change, without those that were gathered before, or ends that. */
+  /** Begins to gather the pages that change, without those that were gathered before, or ends that. It runs between two groups. */
   followPages(isFollowed: boolean): void {
     this.#followed = undefined;
     if (!isFollowed) return;
     const pages = new WaitingPages(createPageBudget());
-    this.#followed = { pages, tap: new WalTap(this.#connection, pages) };
+    const tap = new WalTap(this.#connection, pages);
+    tap.skip();
+    this.#followed = { pages, tap };
   }
 
   /** Returns the pages that have changed since the last call, by the commits so far. It runs between two groups. */

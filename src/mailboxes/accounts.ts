@@ -10,6 +10,7 @@ import type {
   MailboxTargets,
 } from '../accounts/delivery.ts';
 import { accountFolder } from '../accounts/folder.ts';
+import type { CollectedAccounts } from '../accounts/followed-accounts.ts';
 import { listedSessions, type SessionSource } from '../accounts/mail-session.ts';
 import type {
   MailboxMessages,
@@ -25,6 +26,7 @@ import type { MailboxRow } from '../db/mailbox-tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { maxFilesOf, readMaxOpenFiles } from '../system/open-files.ts';
 import type { PartThread } from '../system/thread.ts';
+import { FollowedThreads } from './followed-threads.ts';
 import type { MailboxRepairs } from './repairs.ts';
 import { findMailboxById, recordDamage, recordRepair } from './store.ts';
 
@@ -50,6 +52,13 @@ export type Accounts = MailboxDelivery &
     copy(mailbox: MailboxRow, to: string): Promise<CopiedAccount>;
     /** Checks and repairs for the operator. */
     repairs: MailboxRepairs;
+    /**
+     * Begins to gather what changes in all accounts, or ends that. Each beginning forgets what was gathered before: the caller copies
+     * the accounts after it.
+     */
+    followPages(isFollowed?: boolean): Promise<void>;
+    /** Returns what has changed in all accounts since the last call. */
+    collectPages(): Promise<CollectedAccounts>;
   };
 
 /** Files of an open account: two databases, each with its WAL. */
@@ -69,8 +78,10 @@ export function createAccounts(
   }: { maxOpenFiles?: number; others?: readonly SessionSource[] } = {},
 ): Accounts {
   const maxAssigned = maxFilesOf('mailboxes', maxOpenFiles) / FILES_PER_ACCOUNT;
-  const assignment = new AccountAssignment({ threads: threads.length, maxAssigned }, (thread, id) =>
-    isClosed(callsOf(thread).closeIdle({ id })),
+  const followed = new FollowedThreads(app, callsOf);
+  const assignment = new AccountAssignment(
+    { threads: threads.length, maxAssigned, closed: followed },
+    (thread, id) => isClosed(app, callsOf(thread).closeIdle({ id })),
   );
 
   function callsOf(thread: number): AccountCalls {
@@ -79,21 +90,12 @@ export function createAccounts(
     return found.calls;
   }
 
-  /** A thread that has died has closed its accounts. */
-  async function isClosed(answer: Promise<boolean>): Promise<boolean> {
-    try {
-      return await answer;
-    } catch (error) {
-      if (!(error instanceof AppError)) app.log.error({ err: error }, 'a mailbox could not be closed');
-      return true;
-    }
-  }
-
   async function run<Result>(mailbox: MailboxRow, call: AccountCall<Result>): Promise<Result> {
     try {
-      return await assignment.use(mailbox.id, (thread) =>
-        call(settingsOf(app, mailbox), callsOf(thread), thread),
-      );
+      return await assignment.use(mailbox.id, (thread) => {
+        followed.use(thread);
+        return call(settingsOf(app, mailbox), callsOf(thread), thread);
+      });
     } catch (error) {
       throw isDamage(error) ? damaged(error) : error;
     }
@@ -138,6 +140,7 @@ export function createAccounts(
       tellOthers(id);
       return assignment.close(id, (thread) =>
         isClosed(
+          app,
           callsOf(thread)
             .close({ id })
             .then(() => true),
@@ -153,6 +156,8 @@ export function createAccounts(
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     copy: (mailbox, to) => run(mailbox, (account, calls) => calls.copy({ account, to })),
+    followPages: (isFollowed = true) => followed.follow(isFollowed),
+    collectPages: () => followed.collect(),
     messages: messagesOf(run),
     contents: contentsOf(async (id, call) => run(await find(id), call)),
     repairs: {
@@ -168,6 +173,16 @@ export function createAccounts(
       },
     },
   };
+}
+
+/** A thread that has died has closed its accounts. */
+async function isClosed({ log }: Pick<App, 'log'>, answer: Promise<boolean>): Promise<boolean> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof AppError)) log.error({ err: error }, 'a mailbox could not be closed');
+    return true;
+  }
 }
 
 /** Calls what serves sessions. A thread that has died has none, and then the answer is `none`. */

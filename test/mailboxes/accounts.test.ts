@@ -37,6 +37,8 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       check: async () => ({ contents: 0, findings: [], next: null }),
       repair: async () => REPORT,
       copy: async () => ({ linked: [] }),
+      followPages: async () => {},
+      collectPages: async () => [],
       async configure({ account: { id, quotaBytes } }: { account: { id: string; quotaBytes: number } }) {
         asked.push(`configure ${id} ${quotaBytes}`);
       },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AccountApp, OpenAccount } from '../../src/accounts/account.ts';
 import { addMessages, type NewMessage } from '../../src/accounts/add.ts';
 import { prepareContent } from '../../src/accounts/content.ts';
+import { FollowedAccounts } from '../../src/accounts/followed-accounts.ts';
 import { SESSION_MEMORY } from '../../src/accounts/imap/session-memory.ts';
 import { openAccount } from '../../src/accounts/open.ts';
 import { readMailboxMessage } from '../../src/mail/mailbox-message/read.ts';
@@ -25,6 +26,7 @@ export function createAccountApp(overrides: Partial<AccountApp> = {}): AccountAp
     crashPoint: () => {},
     parser: { read: (octets, _owner, options) => readMailboxMessage(octets, options) },
     sessionMemory: createByteBudget(SESSION_MEMORY),
+    followed: new FollowedAccounts(),
     ...overrides,
     clock,
   };

@@ -230,7 +230,7 @@ test('a MOVE that fails after its first part tells what was moved, and leaves th
   const { file, read, damaged } = account.db;
   const maintain: OpenAccount['db']['maintain'] = (work) => account.db.maintain(work);
   const copyTo: OpenAccount['db']['copyTo'] = (copy) => account.db.copyTo(copy);
-  const unused = { followPages: () => {}, gatherPages: async () => {}, close: async () => {} };
+  const unused = { followPages: async () => {}, gatherPages: async () => {}, close: async () => {} };
   const own = { ...account, db: { file, read, damaged, commit, maintain, copyTo, ...unused } };
   await addTestMessages(
     account,
