@@ -24,6 +24,7 @@ import { Censuses } from './queue/control/census.ts';
 import type { Traces } from './queue/conversation/trace.ts';
 import { type Replies, RepliesFile } from './queue/outcome/replies/replies.ts';
 import type { Sites } from './queue/shaping/site-calls.ts';
+import { NO_STANDBY, type Standby } from './standby/standby.ts';
 import { resolversInUse } from './system/dns/servers.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';

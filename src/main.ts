@@ -100,8 +100,6 @@ const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { api: server, certificates }) => openHttps(app, { server, certificates }),
 ];
 
-const NOWHERE = { address: '' };
-
 /**
  * Starts the daemon. It resolves when every listener listens and the workers run. When it fails, everything that was
  * opened is closed again.
@@ -131,6 +129,7 @@ export async function startDaemon(
   const { accounts } = threads.mailboxes;
   const backups = createBackups({ ...app, copyAccount: accounts.copy });
   const standby = createStandby(app, { accounts, backups, inThreads });
+  opened.defer(() => standby.stop(0));
   const shared = {
     ...threads,
     ...watched,
@@ -156,10 +155,9 @@ export async function startDaemon(
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
   endOnFailure(app, Promise.race([...Object.values(threads).map(({ failed }) => failed), standby.replaced]));
-  const [http = NOWHERE, smtp = NOWHERE, submission = NOWHERE] = listeners;
-  const { address } = http;
-  const { address: smtpAddress } = smtp;
-  const { address: submissionAddress } = submission;
+  const [address = '', smtpAddress = '', submissionAddress = ''] = listeners.map(
+    (listener) => listener.address,
+  );
   const { hostname, dataDir } = config;
   app.log.info({ address, smtpAddress, submissionAddress, hostname, dataDir, version: VERSION }, 'serving');
   opened.move();

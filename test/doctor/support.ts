@@ -1,5 +1,6 @@
 /** The world that checks look at in tests: a zone as text, without connections. */
 import type { CheckContext, Finding } from '../../src/doctor/check.ts';
+import { NO_STANDBY } from '../../src/standby/standby.ts';
 import { openTestApp, type TestApp, type TestAppOptions } from '../support/test-app.ts';
 import { type ZoneDns, zoneDns } from '../support/zone-dns.ts';
 
@@ -14,6 +15,7 @@ export async function openDoctorWorld(options: TestAppOptions = {}): Promise<Doc
     addresses: async () => ['192.0.2.1'],
     certificates: { list: async () => [] },
     moreRecords: [],
+    standby: NO_STANDBY,
     resolvers: () => ['127.0.0.1'],
     machine: { askClockSync: async () => 'unknown', listListeningPorts: async () => undefined },
   };

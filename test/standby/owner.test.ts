@@ -4,7 +4,6 @@ import { becomeOwner, findOwner, isReplaced, readOwnOwner } from '../../src/stan
 import { Ownership } from '../../src/standby/ship/ownership.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
-import { recordLog } from '../support/record-log.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const NOW = Date.parse('2027-01-15T08:00:00Z');
@@ -46,7 +45,7 @@ type Watched = { ownership: Ownership; events: string[]; clock: ReturnType<typeo
 function watch(store: MemoryStore, dataDir: string): Watched {
   const clock = createFakeClock(NOW);
   const events: string[] = [];
-  const app = { clock, log: recordLog().log, config: { dataDir } };
+  const app = { clock, config: { dataDir } };
   const ownership = new Ownership(app, {
     ...{ store, installation: INSTALLATION },
     onOwner: () => events.push('owner'),

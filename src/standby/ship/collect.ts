@@ -7,29 +7,16 @@ import { accountFolder, contentFolder, indexFile } from '../../accounts/folder.t
 import type { App } from '../../app.ts';
 import { pathOf } from '../../blobs/files.ts';
 import { blobFolder } from '../../blobs/owner.ts';
-import type { ChangedPages } from '../../db/changed-pages.ts';
-import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { Accounts } from '../../mailboxes/accounts.ts';
 import type { ShippedSegment } from './part.ts';
 
-/** What an account has changed. `files` are the hashes of its new files. */
-export type ChangedAccount = {
-  id: MailboxRow['id'];
-  pages: ChangedPages | undefined;
-  files: readonly string[];
-};
-
 /** The accounts of mailboxes, whose threads collect what has changed. */
-export type FollowedAccounts = {
-  /** Begins to follow changes, or ends it. */
-  followPages(isFollowed: boolean): Promise<void>;
-  /** Returns what has changed since the last time; `lost` when that is not known completely. */
-  collectPages(): Promise<ChangedAccount[] | 'lost'>;
-};
+export type FollowedAccounts = Pick<Accounts, 'followPages' | 'collectPages'>;
 
 export type CollectingApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db'> & { accounts: FollowedAccounts };
 
 /** What has changed, and the time of the state of the main database. */
-export type Collected = Pick<ShippedSegment, 'databases' | 'files'> & { takenAt: number };
+type Collected = Pick<ShippedSegment, 'databases' | 'files'> & { takenAt: number };
 
 /** Begins to follow all changes, or ends it. */
 export async function followChanges(
@@ -40,24 +27,33 @@ export async function followChanges(
   await Promise.all([db.followPages(isFollowed), accounts.followPages(isFollowed)]);
 }
 
-/** Returns what has changed since the last time; `lost` when that is not known completely. */
+/**
+ * Returns what has changed since the last time; `lost` when that is not known completely. A repair puts another file in the place of a
+ * database: it is rare, and a new base has the file.
+ */
 export async function collectChanges(app: CollectingApp): Promise<Collected | 'lost'> {
   const { accounts, blobs, clock, config, db } = app;
   const pages = await db.collectPages();
   const takenAt = clock.now();
   if (pages === 'lost') return 'lost';
   const changed = await accounts.collectPages();
-  if (changed === 'lost') return 'lost';
-  const inDataDir = (path: string) => relative(config.dataDir, path);
+  const newFiles = blobs.takeNewFiles();
+  if (changed === 'lost' || newFiles === 'lost' || changed.some(({ isReplaced }) => isReplaced))
+    return 'lost';
+  const { dataDir } = config;
   const main = pages ? [{ path: 'postrider.db', pages }] : [];
   const ofAccounts = changed.flatMap(({ id, pages: own }) =>
-    own ? [{ path: inDataDir(indexFile(accountFolder(config.dataDir, id))), pages: own }] : [],
+    own ? [{ path: relative(dataDir, indexFile(accountFolder(dataDir, id))), pages: own }] : [],
   );
   const files = [
-    ...blobs.takeNewFiles().map((sha256) => pathOf(blobFolder(config.dataDir), sha256)),
+    ...newFiles.map((sha256) => pathOf(blobFolder(dataDir), sha256)),
     ...changed.flatMap(({ id, files: hashes }) =>
-      hashes.map((sha256) => pathOf(contentFolder(accountFolder(config.dataDir, id)), sha256)),
+      hashes.map((sha256) => pathOf(contentFolder(accountFolder(dataDir, id)), sha256)),
     ),
   ];
-  return { takenAt, databases: [...main, ...ofAccounts], files: files.map(inDataDir) };
+  return {
+    takenAt,
+    databases: [...main, ...ofAccounts],
+    files: files.map((file) => relative(dataDir, file)),
+  };
 }

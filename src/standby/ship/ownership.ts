@@ -4,7 +4,7 @@
 import type { ObjectStore } from '../../objects/object-store.ts';
 import type { Timer } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
-import type { SystemApp } from '../../thread-app.ts';
+import type { System } from '../../system/system.ts';
 import { becomeOwner, findOwner, isReplaced, type Owner, readOwnOwner } from '../owner.ts';
 
 /** Time between two questions to the store who owns the installation, in milliseconds. */
@@ -19,8 +19,10 @@ type OwnershipOptions = {
   onReplaced: (owner: Owner) => Promise<void>;
 };
 
+type OwningApp = Pick<System, 'clock'> & { config: { dataDir: string } };
+
 export class Ownership {
-  readonly #app: Pick<SystemApp, 'clock' | 'config' | 'log'>;
+  readonly #app: OwningApp;
   readonly #options: OwnershipOptions;
   #own: Owner | undefined;
   #timer: Timer | undefined;
@@ -30,7 +32,7 @@ export class Ownership {
   /** The host that has taken the place of this one. */
   replacedBy: Owner | undefined;
 
-  constructor(app: Pick<SystemApp, 'clock' | 'config' | 'log'>, options: OwnershipOptions) {
+  constructor(app: OwningApp, options: OwnershipOptions) {
     this.#app = app;
     this.#options = options;
   }

@@ -49,13 +49,13 @@ export type ShipCalls = {
 };
 
 /** Data of the start of the thread. */
-export type ShipData = { installation: string; settings: StoreSettings };
+type ShipData = { installation: string; settings: StoreSettings };
 
 /** Maximum heap of the thread. Pages and pieces are outside of it. */
 const HEAP_MEGABYTES = 192;
 
 /** Starts the part. */
-export async function startShipping(
+async function startShipping(
   app: SystemApp,
   _host: Record<string, never>,
   { installation, settings }: ShipData,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { CollectedAccounts } from '../../../src/accounts/followed-accounts.ts';
 import type { ChangedPages } from '../../../src/db/changed-pages.ts';
-import type { ChangedAccount } from '../../../src/standby/ship/collect.ts';
 import type { ShippedSegment, ShipState } from '../../../src/standby/ship/part.ts';
 import { Shipper, type ShippingApp } from '../../../src/standby/ship/shipper.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -23,6 +23,10 @@ function pagesOf(...numbers: number[]): ChangedPages {
   };
 }
 
+function accountOf(changed: Partial<Exclude<CollectedAccounts, 'lost'>[number]>) {
+  return { id: 'mbx_1' as const, pages: undefined, isReplaced: false, files: [], ...changed };
+}
+
 /** An app whose databases change as a test says, and whose thread only notes what it is asked. */
 function openWorld() {
   const clock = createFakeClock(NOW);
@@ -32,8 +36,8 @@ function openWorld() {
   const segments: ShippedSegment[] = [];
   const world = {
     pages: undefined as ChangedPages | 'lost' | undefined,
-    accounts: [] as ChangedAccount[] | 'lost',
-    files: [] as string[],
+    accounts: [] as CollectedAccounts,
+    files: [] as string[] | 'lost',
     state: { waitingBytes: 0, objects: 0, bytes: 0 } as Partial<ShipState>,
     isHeld: false,
     baseError: undefined as Error | undefined,
@@ -76,7 +80,7 @@ function openWorld() {
 test('changes are collected from before the base on, main database first, and one cut has them all', async () => {
   const { clock, notes, segments, shipper, world } = openWorld();
   world.pages = pagesOf(1, 2);
-  world.accounts = [{ id: 'mbx_1', pages: pagesOf(3), files: [HASH] }];
+  world.accounts = [accountOf({ pages: pagesOf(3), files: [HASH] })];
   await shipper.tick();
   await clock.advance(0);
   assert.deepEqual(notes, ['begin', 'follow true', 'base']);
@@ -139,6 +143,8 @@ test('a gap ends the generation, and a new base follows', async () => {
   for (const loss of [
     () => (world.pages = 'lost'),
     () => (world.accounts = 'lost'),
+    () => (world.accounts = [accountOf({ isReplaced: true })]),
+    () => (world.files = 'lost'),
     () => (world.state = { ...world.state, waitingBytes: 17 * 1024 * 1024 }),
   ]) {
     loss();
@@ -146,6 +152,7 @@ test('a gap ends the generation, and a new base follows', async () => {
     assert.equal(shipper.progress.generation, null);
     world.pages = undefined;
     world.accounts = [];
+    world.files = [];
     world.state = { ...world.state, waitingBytes: 0 };
     await shipper.tick();
     assert.equal(shipper.progress.generation, null, 'it waits for a while');
@@ -153,9 +160,9 @@ test('a gap ends the generation, and a new base follows', async () => {
     await shipper.tick();
     assert.notEqual(shipper.progress.generation, null);
   }
-  assert.equal(shipper.progress.gaps, 3);
-  assert.equal(lines.length, 3);
-  assert.deepEqual(notes.filter((note) => note === 'follow false').length, 3);
+  assert.equal(shipper.progress.gaps, 5);
+  assert.equal(lines.length, 5);
+  assert.deepEqual(notes.filter((note) => note === 'follow false').length, 5);
 });
 
 test('nothing is collected while the store does not answer, and in a restored installation', async () => {
