@@ -164,6 +164,7 @@ const ACTIONABLE = [
   'ServerFileError',
   'StoreError',
   'StoreSettingsError',
+  'StandbyError',
   'WrongKeyError',
 ];
 

@@ -9,6 +9,7 @@ import { isListenError } from '../system/listen.ts';
 import { createLog, type Log, textDestination } from '../system/log.ts';
 import { createPrinter, globalOptions } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
+import { addStandbyFollow } from './standby-follow.ts';
 import { addStandbyStatus } from './standby-status.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -29,6 +30,7 @@ const BYTES_PER_MEGABYTE = 1024 * 1024;
 export function addStandbyCommands(program: Command, terminal: Terminal): void {
   const standby = program.command('standby').description('Keep a copy of an installation on a second host.');
   addStandbyStatus(standby, terminal);
+  addStandbyFollow(standby, terminal);
   standby
     .command('serve')
     .description(

@@ -19,7 +19,7 @@ import type { Remote } from './remote.ts';
 const MAX_ATTEMPTS = 8;
 const RETRY_MS = 1_000;
 
-export type FetchOptions = {
+type FetchOptions = {
   remote: Remote;
   clock: Clock;
   identities: readonly string[];
@@ -79,16 +79,16 @@ async function* readPieces(
   generation: string,
   pieces: readonly Piece[],
 ): AsyncGenerator<Uint8Array> {
-  const fetch = (piece: Piece | undefined) => {
+  const begin = (piece: Piece | undefined) => {
     const fetching = piece && readPiece(options, generation, piece);
     // An error is thrown by the loop below.
     fetching?.catch(() => {});
     return fetching;
   };
-  let next = fetch(pieces[0]);
+  let next = begin(pieces[0]);
   for (let index = 0; index < pieces.length; index++) {
     const bytes = await next;
-    next = fetch(pieces[index + 1]);
+    next = begin(pieces[index + 1]);
     if (bytes) yield bytes;
   }
 }

@@ -161,7 +161,7 @@ export class Follower {
 
   /** Fetches the base of a generation, whose copy takes the place of the one before. */
   async use(base: Base): Promise<void> {
-    this.#replace(await this.#fetch(base));
+    this.#replace(await this.#make(base));
   }
 
   async #fetchFirst(): Promise<boolean> {
@@ -197,7 +197,7 @@ export class Follower {
     if (newer) {
       const making: Making = { generation: newer.generation, made: undefined, failure: undefined };
       this.#making = making;
-      this.#fetch(newer).then(
+      this.#make(newer).then(
         (copy) => {
           making.made = copy;
         },
@@ -211,7 +211,7 @@ export class Follower {
       );
   }
 
-  async #fetch(base: Base): Promise<StandbyCopy> {
+  async #make(base: Base): Promise<StandbyCopy> {
     const { folder, identities, crashPoint } = this.#options;
     const path = join(folder, base.generation);
     await fetchBase(this.#options, base, path);

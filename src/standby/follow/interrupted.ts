@@ -13,7 +13,7 @@ export function earlierFolder(folder: string): string {
   return join(folder, EARLIER);
 }
 
-export type Interrupted = {
+type Interrupted = {
   /** Folder of the generation. */
   folder: string;
   position: Position;

@@ -45,7 +45,10 @@ type Outcome = Placed & Pick<Promoted, 'removedAccounts' | 'problem'> & { mail: 
 
 /** The outcome of a promotion that was interrupted after it had put the copy into the data directory. */
 const PLACED_BEFORE: Outcome = {
-  ...{ mailboxes: 0, replaced: null, removedAccounts: 0, problem: null },
+  mailboxes: 0,
+  replaced: null,
+  removedAccounts: 0,
+  problem: null,
   mail: undefined,
 };
 

@@ -56,13 +56,13 @@ export class SegmentFetcher {
 
   #begin(sequence: number): void {
     if (this.#fetching.has(sequence)) return;
-    const fetching = this.#fetch(sequence);
+    const fetching = this.#download(sequence);
     // Whoever takes the segment gets its error.
     fetching.catch(() => {});
     this.#fetching.set(sequence, fetching);
   }
 
-  async #fetch(sequence: number): Promise<FetchedSegment | undefined> {
+  async #download(sequence: number): Promise<FetchedSegment | undefined> {
     const name = segmentObject(this.#remote.installation, this.#generation, sequence);
     const bytes = await this.#remote.store.get(name);
     if (!bytes) return undefined;

@@ -7,7 +7,6 @@ import { isInside } from '../../backups/sums.ts';
 export const PAGES = 'pages/';
 export const FILES = 'files/';
 export const CUT_FILE = 'cut.json';
-export const SEGMENT_FORMAT = 1;
 
 /** Maximum size of the archive in a segment, in bytes. Whoever knows the public key can make a small file of an endless archive. */
 export const MAX_ARCHIVE_BYTES = 2 ** 32;
