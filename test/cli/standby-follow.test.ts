@@ -35,7 +35,10 @@ async function run(...args: string[]) {
 
 test('a host follows until it is stopped, and is promoted by a command that says what may have left', async () => {
   const empty = await run('promote', ...options);
-  assert.deepEqual([empty.code, empty.errors], [1, 'error: the store is empty: no primary has sent anything to it\n']);
+  assert.deepEqual(
+    [empty.code, empty.errors],
+    [1, 'error: the store is empty: no primary has sent anything to it\n'],
+  );
   await primary.sendBase(store, GENERATION);
   await primary.send('delivered@simulator.mx.postrider.example');
   const takenAt = Date.now() + 60_000;
