@@ -56,7 +56,7 @@ async function collect(path: string, page: Page, names: string[]): Promise<void>
  */
 async function readEntries(folder: string, page: Page, path = folder): Promise<string[]> {
   return (await readFolder(`${page.root}/${folder}`))
-    .filter((entry) => entry.isFile() || entry.isDirectory())
+    .filter((entry) => (entry.isFile() ? !entry.name.endsWith('+') : entry.isDirectory()))
     .map((entry) =>
       // A folder is compared with its slash, because the names in it have one there.
       entry.isFile() || THOUSAND.test(entry.name) ? `${path}${entry.name}` : `${path}${entry.name}/`,

@@ -60,6 +60,14 @@ test('what a crash left behind is removed once it is old', async () => {
   assert.deepEqual(await store.list(''), ['a1/b']);
 });
 
+test('files that others have placed in the folder are not listed', async () => {
+  const { root, store } = openFolder();
+  await store.put('a1/0000000001', BODY);
+  for (const name of ['.hidden', 'lost file', 'a1/b c', 'a1/.b', 'a1/c+', 'a1/0000000+/d e', 'a1/é'])
+    writeFileSync(join(root, name), 'x');
+  assert.deepEqual(await store.list(''), ['a1/0000000001']);
+});
+
 test('a disk that is not mounted is unreachable, and its folder is not made', async () => {
   const { root, store } = openFolder();
   await store.put('a1/b', BODY);

@@ -113,7 +113,6 @@ test('nothing is stored but a whole body with its length and its hash', async (c
       {
         line,
         headers: { 'content-length': String(MAX_OBJECT_BYTES + 1), 'content-digest': digest },
-        ends: true,
       },
       413,
     ],
