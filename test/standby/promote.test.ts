@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openApp } from '../../src/app.ts';
@@ -137,6 +137,7 @@ test('of two hosts that are promoted at once one wins, and the other is as it wa
   assert.ok(!existsSync(join(second.config.dataDir, 'postrider.db')));
   const other = new Follower(second.follow);
   await other.open();
+  assert.equal(readOwnOwner(other.copy?.dataDir ?? ''), undefined);
   assert.equal(await other.step(), false);
 });
 
@@ -156,6 +157,9 @@ test('a promotion that ends at any point is completed by the next one', async ()
       message: point,
     });
     const owner = await findOwner(store, installation);
+    // A process that is killed moves nothing back.
+    const copy = join(promotion.follow.folder, GENERATION, 'copy');
+    if (point === 'restore-marked') renameSync(copy, join(promotion.config.dataDir, 'restore'));
     const { position, mail } = await promote(promotion);
     assert.equal(position.sequence, 3);
     assert.equal(mail.ready, 3);

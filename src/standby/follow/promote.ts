@@ -67,7 +67,8 @@ export async function promote(promotion: Promotion): Promise<Promoted> {
   try {
     return await withDataDirectory(dataDir, async () => {
       const interrupted = findInterrupted(follow.folder, stagingFolder(dataDir));
-      if (interrupted?.isPlaced) return conclude(promotion, interrupted.position, PLACED_BEFORE);
+      if (interrupted?.isPlaced && readOwnOwner(dataDir))
+        return conclude(promotion, interrupted.position, PLACED_BEFORE);
       requireEmpty(promotion);
       const owner = await findOwner(follow.remote.store, follow.remote.installation);
       const prepared = interrupted
