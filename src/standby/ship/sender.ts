@@ -134,6 +134,7 @@ export class Sender {
       }
     const list = Buffer.from(`${JSON.stringify({ pieces })}\n`);
     await this.#store.put(baseCompleteObject(this.#installation, generation), { bytes: list });
+    this.#count(list.length);
     await this.#spool.removeBase(base);
     const { clock, log } = this.#system;
     const keepDays = this.#keepDays();

@@ -70,7 +70,7 @@ export class Shipper {
   #state = NOTHING;
   #storedCutAt: number | null = null;
   /** Times of the monotonic clock, in milliseconds. */
-  #shippedAt = 0;
+  #shippedAt = Number.NEGATIVE_INFINITY;
   #smallFilesAt = 0;
   #retryAt = 0;
   #gap: string | null = null;
@@ -143,6 +143,8 @@ export class Shipper {
       await this.#smallFiles.takeChanged();
     }
     this.#generations.push({ name, startedAt: clock.elapsed(), sequence: 0, unstored: new Map() });
+    // The first cut of a generation is shipped whether anything has changed or not.
+    this.#shippedAt = Number.NEGATIVE_INFINITY;
     void this.#makeBase(name, folder);
   }
 
