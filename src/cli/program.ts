@@ -160,6 +160,7 @@ const ACTIONABLE = [
   'LockedError',
   'MissingKeyError',
   'RehearsalError',
+  'ReplacedError',
   'SchemaVersionError',
   'ServerFileError',
   'StoreError',
