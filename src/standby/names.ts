@@ -43,8 +43,20 @@ export function baseCompleteObject(installation: string, generation: string): st
   return baseObject(installation, generation, 'complete');
 }
 
-/** A piece of a file of a base, as the object `base/complete` lists it: `{ "pieces": [Piece, …] }`. */
+/** Size of the pieces in which files are stored, in bytes. A file whose last piece is as large may have another one. */
+export const PIECE_BYTES = 32 * 1024 * 1024;
+
+/** A piece of a file of a base. */
 export type Piece = { name: string; bytes: number; sha256: string };
+
+/**
+ * The first cut after a base was made. Segments before it were collected while the base was made, so that the base has some of their
+ * changes and not others: together with all of them, this cut is a state again. Its time is in Unix milliseconds.
+ */
+export type FirstCut = { sequence: number; takenAt: number };
+
+/** The content of the object `base/complete`. */
+export type BaseList = { pieces: Piece[]; firstCut: FirstCut };
 
 /** Returns the number of a piece of a file as it stands at the end of its name. */
 export function pieceSuffix(piece: number): string {

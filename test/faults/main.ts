@@ -55,6 +55,7 @@ import {
 } from './requirements.ts';
 import { killRetention } from './retention.ts';
 import { killScripts } from './scripts/kill.ts';
+import { killPrimary } from './standby.ts';
 import { fillDiskOfSubmission } from './submission/full-disk.ts';
 import { killSubmission } from './submission/kill.ts';
 import { cutSubmission } from './submission/power-cut.ts';
@@ -87,6 +88,7 @@ const PARTS: Record<string, Part> = {
   terminate: [lackingForKills, terminateAgainAndAgain],
   'delivery-thread': [lackingForKills, killDeliveryThread],
   backups: [lackingForKills, killBackups],
+  standby: [lackingForKills, killPrimary],
   'certificate-orders': [lackingForKills, killOrders],
   'key-rotations': [lackingForKills, killRotations],
   'clock-jump': [lackingForClockJumps, jumpClock],

@@ -11,6 +11,7 @@ export const SHORT = {
   inbound: { kills: { named: 1, random: 2 }, cuts: 1 },
   submission: { kills: { named: 1, random: 2 }, cuts: 1 },
   scripts: { kills: { named: 1, random: 2 } },
+  standby: { kills: 2 },
   mailboxes: { kills: { named: 1, random: 2 }, cuts: 1, inputs: 10_000 },
   limitMinutes: 11,
 };
@@ -25,6 +26,7 @@ export const FULL: typeof SHORT = {
   inbound: { kills: { named: 16, random: 616 }, cuts: 6 },
   submission: { kills: { named: 16, random: 104 }, cuts: 6 },
   scripts: { kills: { named: 16, random: 104 } },
+  standby: { kills: 100 },
   mailboxes: { kills: { named: 18, random: 248 }, cuts: 50, inputs: 500_000 },
   limitMinutes: 150,
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Follower, type FollowOptions } from '../../src/standby/follow/follower.ts';
 import { findInstallation, Remote } from '../../src/standby/follow/remote.ts';
-import { baseObject, segmentObject } from '../../src/standby/names.ts';
+import { baseObject, pieceSuffix, segmentObject } from '../../src/standby/names.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createMemoryStore, type MemoryStore } from '../support/memory-store.ts';
 import { openStandbyPrimary } from '../support/standby-primary.ts';
@@ -161,6 +161,38 @@ test('a host that ends at any point goes on from there', async () => {
     assertCurrent(folder);
     assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
   }
+});
+
+test('segments that were collected while the base was made are applied once the first cut after it is there', async () => {
+  const store = createMemoryStore();
+  await primary.sendBase(store, FIRST, { firstCut: { sequence: 3, takenAt: 3_000 } });
+  await sendSegments(store, 2);
+  const { follower, folder } = follow(store);
+  await follower.open();
+  await stepToEnd(follower);
+  assert.equal(follower.state.sequence, 0);
+  await sendSegments(store, 1);
+  while (await follower.advance(2_999));
+  assert.equal(follower.state.sequence, 0, 'the state before the first cut is that of the base');
+  const { copy } = follower;
+  await follower.advance(3_000);
+  assert.throws(() => copy?.close(folder), /between its base and its first cut/);
+  await stepToEnd(follower);
+  assert.equal(follower.state.sequence, 3);
+  assertCurrent(folder);
+});
+
+test('a segment of several pieces is joined', async () => {
+  const store = await storeWith(1);
+  const name = segmentObject(primary.installation, FIRST, 1);
+  const bytes = store.objects.get(name) as Buffer;
+  const { follower, folder } = follow(store, { pieceBytes: 100 });
+  for (let at = 0; at < bytes.length; at += 100)
+    store.objects.set(at === 0 ? name : name + pieceSuffix(at / 100), bytes.subarray(at, at + 100));
+  await follower.open();
+  await stepToEnd(follower);
+  assert.equal(follower.state.sequence, 1);
+  assertCurrent(folder);
 });
 
 test('a host goes over to a newer generation once its base is complete, and never before', async () => {

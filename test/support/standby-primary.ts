@@ -11,7 +11,14 @@ import { createBackup } from '../../src/backups/create.ts';
 import type { ChangedPages } from '../../src/db/changed-pages.ts';
 import type { ObjectStore } from '../../src/objects/object-store.ts';
 import type { Cut } from '../../src/standby/cut.ts';
-import { baseCompleteObject, baseObject, pieceSuffix, segmentObject } from '../../src/standby/names.ts';
+import {
+  type BaseList,
+  baseCompleteObject,
+  baseObject,
+  type FirstCut,
+  pieceSuffix,
+  segmentObject,
+} from '../../src/standby/names.ts';
 import { type Segment, writeSegment } from '../../src/standby/segment/write.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
@@ -29,7 +36,11 @@ export type StandbyPrimary = AsyncDisposable & {
   /** Accepts an email to an address, whose attachment is a file of its own. Returns its id. */
   send(to: string): Promise<string>;
   /** Sends a base, and lists it as complete unless told otherwise. */
-  sendBase(store: ObjectStore, generation: string, options?: { isComplete: boolean }): Promise<void>;
+  sendBase(
+    store: ObjectStore,
+    generation: string,
+    options?: { isComplete?: boolean; firstCut?: FirstCut },
+  ): Promise<void>;
   /** Sends the changes since the last cut as the next segment, of the time `takenAt`. `more` has further databases. */
   sendSegment(store: ObjectStore, takenAt: number, more?: Segment['databases']): Promise<Cut>;
   /** Returns the bytes of the main database at the last cut. */
@@ -78,7 +89,7 @@ export async function openStandbyPrimary(): Promise<StandbyPrimary> {
       if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
       return body.id;
     },
-    async sendBase(store, generation, { isComplete } = { isComplete: true }) {
+    async sendBase(store, generation, { isComplete = true, firstCut = { sequence: 1, takenAt: 0 } } = {}) {
       const config = { ...app.config, backup: { ...app.config.backup, recipients } };
       const backups = join(folder, 'backups');
       database = await copyDatabase();
@@ -98,7 +109,7 @@ export async function openStandbyPrimary(): Promise<StandbyPrimary> {
       rmSync(backups, { recursive: true });
       cut = { ...cut, generation, sequence: 0, previous: null };
       lastSha256 = null;
-      const list = { bytes: Buffer.from(JSON.stringify({ pieces })) };
+      const list = { bytes: Buffer.from(JSON.stringify({ pieces, firstCut } satisfies BaseList)) };
       if (isComplete) await store.put(baseCompleteObject(installation, generation), list);
     },
     async sendSegment(store, takenAt, more = []) {

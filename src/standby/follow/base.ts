@@ -13,7 +13,7 @@ import { errorCode, errorMessage } from '../../system/errors.ts';
 import { baseObject, type Piece } from '../names.ts';
 import { StandbyError } from '../standby-error.ts';
 import { type Position, writePosition } from './position.ts';
-import type { Remote } from './remote.ts';
+import type { Base, Remote } from './remote.ts';
 
 /** Maximum number of attempts to fetch a piece, and the time after the first, in milliseconds, which doubles each time. */
 const MAX_ATTEMPTS = 8;
@@ -37,7 +37,7 @@ export function copyFolder(folder: string): string {
  */
 export async function fetchBase(
   options: FetchOptions,
-  { generation, pieces }: { generation: string; pieces: readonly Piece[] },
+  { generation, pieces, firstCut }: Base,
   folder: string,
 ): Promise<Position> {
   const { remote, identities } = options;
@@ -51,7 +51,7 @@ export async function fetchBase(
     const { takenAt, version } = await verifyCopy(copy, installation);
     for (const file of [FACTS_FILE, SUMS_FILE]) await rm(join(copy, file));
     await flushTree(folder);
-    const position = { installation, generation, sequence: 0, sha256: null, takenAt, version };
+    const position = { installation, generation, sequence: 0, sha256: null, takenAt, firstCut, version };
     writePosition(folder, position);
     return position;
   } catch (error) {

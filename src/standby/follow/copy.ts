@@ -75,8 +75,16 @@ export class StandbyCopy {
     }
   }
 
-  /** Records that the copy is opened in this folder, after which no segment can be applied. */
+  /**
+   * Records that the copy is opened in this folder, after which no segment can be applied.
+   * @throws StandbyError when the copy is no state: some segments before the first cut were applied, and not all
+   */
   close(staging: string): void {
+    const { sequence, firstCut } = this.#position;
+    if (sequence > 0 && sequence < firstCut.sequence)
+      throw new StandbyError(
+        `the copy is between its base and its first cut, and the store does not have the segments up to ${firstCut.sequence}`,
+      );
     this.#move({ ...this.#position, staging });
   }
 

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { type Clock, sleep } from '../../system/clock.ts';
 import type { CrashPoint } from '../../system/crash-point.ts';
 import { errorMessage } from '../../system/errors.ts';
-import { isGeneration, type Piece } from '../names.ts';
+import { isGeneration, PIECE_BYTES } from '../names.ts';
 import { StandbyError } from '../standby-error.ts';
 import { fetchBase } from './base.ts';
 import { StandbyCopy } from './copy.ts';
-import type { Remote } from './remote.ts';
+import type { Position } from './position.ts';
+import type { Base, Remote } from './remote.ts';
 import { SegmentFetcher } from './segment-fetcher.ts';
 
 /** Time between two questions for the next segment, in milliseconds. */
@@ -29,6 +30,8 @@ export type FollowOptions = {
   clock: Clock;
   crashPoint: CrashPoint;
   signal: AbortSignal;
+  /** Size of the pieces of segments; `PIECE_BYTES` unless it is given. */
+  pieceBytes?: number;
 };
 
 /** The state of a host that follows, for an operator. */
@@ -47,8 +50,6 @@ export type FollowState = {
 };
 
 type Making = { generation: string; made: StandbyCopy | undefined; failure: unknown };
-
-type Base = { generation: string; pieces: Piece[] };
 
 export class Follower {
   readonly #options: FollowOptions;
@@ -130,12 +131,19 @@ export class Follower {
   async advance(until: number): Promise<boolean> {
     if (!this.#copy || !this.#segments) return false;
     const { sequence } = this.#copy.position;
+    if (!(await this.#mayBegin(this.#copy.position, until))) return false;
     const fetched = await this.#segments.take(sequence + 1);
     if (!fetched) return false;
     const applied = await this.#copy.add(fetched, until);
     if (!applied) await this.#segments.clear();
     else this.#currentAt = null;
     return applied !== undefined;
+  }
+
+  /** Returns false while the copy is a base, and the first cut after it is later than a time, or not in the store with all before it. */
+  async #mayBegin({ generation, sequence, firstCut }: Position, until: number): Promise<boolean> {
+    if (sequence > 0) return true;
+    return firstCut.takenAt <= until && this.#options.remote.hasSegment(generation, firstCut.sequence);
   }
 
   /** Applies all that the store has, also of newer generations. Returns why it stopped before the end; null when it did not. */
@@ -232,6 +240,7 @@ export class Follower {
   #use(copy: StandbyCopy): void {
     const { generation } = copy.position;
     this.#copy = copy;
-    this.#segments = new SegmentFetcher(this.#options.remote, { generation, folder: copy.folder });
+    const { remote, pieceBytes = PIECE_BYTES } = this.#options;
+    this.#segments = new SegmentFetcher(remote, { generation, folder: copy.folder, pieceBytes });
   }
 }

@@ -18,6 +18,8 @@ const positionSchema = Type.Object({
   sha256: Type.Union([Type.String(), Type.Null()]),
   /** Time of the state that the copy has, in Unix milliseconds. */
   takenAt: Type.Integer(),
+  /** The first cut after the base (names.ts). */
+  firstCut: Type.Object({ sequence: Type.Integer(), takenAt: Type.Integer() }),
   /** Version of the program that made the base. */
   version: Type.String(),
   /** Folder in which the copy is opened; absent until it is promoted. No segment can be applied from then on. */

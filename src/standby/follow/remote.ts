@@ -4,11 +4,11 @@ import { Value } from 'typebox/value';
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { readObject } from '../../objects/read-object.ts';
 import {
+  type BaseList,
   baseCompleteObject,
   baseObject,
   generationPrefix,
   isGeneration,
-  type Piece,
   segmentObject,
   sequenceOf,
 } from '../names.ts';
@@ -29,7 +29,11 @@ const listSchema = Type.Object({
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     }),
   ),
+  firstCut: Type.Object({ sequence: Type.Integer({ minimum: 1 }), takenAt: Type.Integer() }),
 });
+/** A generation whose base is complete. */
+export type Base = BaseList & { generation: string };
+
 const factsSchema = Type.Object({ takenAt: Type.Integer() });
 
 export class Remote {
@@ -47,33 +51,40 @@ export class Remote {
     return (await foldersIn(this.store, `${this.installation}/`, from)).filter(isGeneration);
   }
 
-  /** Returns the pieces of the base of a generation; undefined while it is not complete. */
-  async findBase(generation: string): Promise<Piece[] | undefined> {
+  /** Returns the base of a generation; undefined while it is not complete. */
+  async findBase(generation: string): Promise<Base | undefined> {
     const name = baseCompleteObject(this.installation, generation);
     const list = await this.#readJson(name, MAX_LIST_BYTES);
     if (list === undefined) return undefined;
     if (!Value.Check(listSchema, list)) throw new StandbyError(`the object ${name} is damaged`);
-    return list.pieces;
+    return { generation, ...list };
   }
 
   /** Returns the newest generation after one, or of all, whose base is complete. */
-  async findNewest(after?: string): Promise<{ generation: string; pieces: Piece[] } | undefined> {
+  async findNewest(after?: string): Promise<Base | undefined> {
     for (const generation of (await this.listGenerations(after)).reverse()) {
-      const pieces = await this.findBase(generation);
-      if (pieces) return { generation, pieces };
+      const base = await this.findBase(generation);
+      if (base) return base;
     }
     return undefined;
   }
 
   /** Returns the newest generation with a complete base that was not taken later than a time in Unix milliseconds. */
-  async findAt(at: number): Promise<{ generation: string; pieces: Piece[] } | undefined> {
+  async findAt(at: number): Promise<Base | undefined> {
     for (const generation of (await this.listGenerations()).reverse()) {
-      const pieces = await this.findBase(generation);
+      const base = await this.findBase(generation);
       const name = baseObject(this.installation, generation, 'backup.json');
-      const facts = pieces && (await this.#readJson(name, MAX_FACTS_BYTES));
-      if (pieces && Value.Check(factsSchema, facts) && facts.takenAt <= at) return { generation, pieces };
+      const facts = base && (await this.#readJson(name, MAX_FACTS_BYTES));
+      if (base && Value.Check(factsSchema, facts) && facts.takenAt <= at) return base;
     }
     return undefined;
+  }
+
+  /** Returns true when the store has a segment, and with it all segments before it. */
+  async hasSegment(generation: string, sequence: number): Promise<boolean> {
+    const name = segmentObject(this.installation, generation, sequence);
+    const [found] = await this.store.list(name);
+    return found === name;
   }
 
   /** Returns true when the store has a segment of a generation after this one, which it does not have. */

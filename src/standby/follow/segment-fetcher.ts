@@ -4,26 +4,32 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { MAX_OBJECT_BYTES } from '../../objects/object-store.ts';
-import { numbered, segmentObject } from '../names.ts';
+import { numbered, pieceSuffix, segmentObject } from '../names.ts';
 import { StandbyError } from '../standby-error.ts';
 import type { FetchedSegment } from './copy.ts';
 import type { Remote } from './remote.ts';
 
-/** Maximum number of segments that are fetched at a time, each of up to 33 MiB on disk. */
+/** Maximum number of segments that are fetched at a time. Most are much smaller than a piece. */
 const MAX_FETCHED = 8;
+/** Maximum number of pieces of a segment: 16 GiB, more than the files that arrive in a second. */
+const MAX_PIECES = 512;
 
 export class SegmentFetcher {
   readonly #remote: Remote;
   readonly #generation: string;
   readonly #folder: string;
+  readonly #pieceBytes: number;
   readonly #fetching = new Map<number, Promise<FetchedSegment | undefined>>();
   #window = 1;
 
-  constructor(remote: Remote, { generation, folder }: { generation: string; folder: string }) {
+  constructor(
+    remote: Remote,
+    { generation, folder, pieceBytes }: { generation: string; folder: string; pieceBytes: number },
+  ) {
     this.#remote = remote;
     this.#generation = generation;
     this.#folder = folder;
+    this.#pieceBytes = pieceBytes;
   }
 
   /**
@@ -64,20 +70,37 @@ export class SegmentFetcher {
 
   async #download(sequence: number): Promise<FetchedSegment | undefined> {
     const name = segmentObject(this.#remote.installation, this.#generation, sequence);
-    const bytes = await this.#remote.store.get(name);
-    if (!bytes) return undefined;
+    const first = await this.#remote.store.get(name);
+    if (!first) return undefined;
     const file = join(this.#folder, `fetched-${numbered(sequence)}`);
     const hash = createHash('sha256');
-    let size = 0;
-    const bounded = async function* () {
-      for await (const piece of bytes) {
-        size += piece.length;
-        if (size > MAX_OBJECT_BYTES) throw new StandbyError(`the object ${name} is too large`);
-        hash.update(piece);
-        yield piece;
+    const hashed = async function* (pieces: AsyncIterable<Uint8Array>) {
+      for await (const bytes of pieces) {
+        hash.update(bytes);
+        yield bytes;
       }
     };
-    await pipeline(bounded(), createWriteStream(file, { mode: 0o600, flush: true }));
+    await pipeline(
+      this.#piecesOf(name, first),
+      hashed,
+      createWriteStream(file, { mode: 0o600, flush: true }),
+    );
     return { file, sha256: hash.digest('hex') };
+  }
+
+  /** Yields the bytes of a segment. After a piece of the full size there may be another one. */
+  async *#piecesOf(name: string, first: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let pieces = 0;
+    for (let piece: AsyncIterable<Uint8Array> | undefined = first; piece; pieces++) {
+      if (pieces === MAX_PIECES) throw new StandbyError(`the segment ${name} is too large`);
+      let size = 0;
+      for await (const bytes of piece) {
+        size += bytes.length;
+        if (size > this.#pieceBytes) throw new StandbyError(`the object ${name} is too large`);
+        yield bytes;
+      }
+      if (size < this.#pieceBytes) return;
+      piece = await this.#remote.store.get(name + pieceSuffix(pieces + 1));
+    }
   }
 }

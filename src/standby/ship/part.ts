@@ -13,7 +13,7 @@ import { type Owner, standbyFolder } from '../owner.ts';
 import { writeSegment } from '../segment/write.ts';
 import { Ownership } from './ownership.ts';
 import { Sender, type StoredSegment } from './sender.ts';
-import { Spool } from './spool.ts';
+import { Spool, type SpooledBase } from './spool.ts';
 
 /** What a cut has changed. Paths are relative to the data directory. */
 export type ShippedSegment = {
@@ -40,7 +40,7 @@ export type ShipCalls = {
   /** Begins a generation. Returns the path of the folder in which its base is made. */
   begin(input: { generation: string }): Promise<string>;
   /** Adds a base that is complete, which is sent from then on. */
-  addBase(input: { generation: string; path: string }): Promise<void>;
+  addBase(input: SpooledBase): Promise<void>;
   /** Ends a generation, which gets no further segments. It is removed when its base was never made. */
   end(input: { generation: string }): Promise<void>;
   /** Stores a segment on disk, from where it is sent. */

@@ -6,12 +6,18 @@ import type { ObjectStore } from '../../objects/object-store.ts';
 import { sleep } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
-import { baseCompleteObject, baseObject, type Piece, pieceSuffix, segmentObject } from '../names.ts';
+import {
+  type BaseList,
+  baseCompleteObject,
+  baseObject,
+  PIECE_BYTES,
+  type Piece,
+  pieceSuffix,
+  segmentObject,
+} from '../names.ts';
 import { pruneGenerations } from './prune.ts';
-import type { Spool, SpooledBase, SpooledSegment } from './spool.ts';
+import { FIRST_CUT_FILE, type Spool, type SpooledBase, type SpooledSegment } from './spool.ts';
 
-/** Size of the pieces in which files are stored, in bytes. One piece of a base is in memory at a time. */
-const PIECE_BYTES = 32 * 1024 * 1024;
 /** Time until a store that has failed is tried again: it doubles from the first to the last, in milliseconds. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
@@ -121,9 +127,10 @@ export class Sender {
    * that a new base delays nothing. After a failure it begins anew: the same pieces replace themselves.
    */
   async #sendBase(base: SpooledBase): Promise<void> {
-    const { generation, path: folder } = base;
+    const { generation, path: folder, firstCut } = base;
     const pieces: Piece[] = [];
-    for (const file of (await readdir(folder)).sort())
+    const files = (await readdir(folder)).filter((name) => name !== FIRST_CUT_FILE).sort();
+    for (const file of files)
       for await (const { bytes, ...piece } of piecesOf(folder, file)) {
         await this.#store.put(baseObject(this.#installation, generation, piece.name), { bytes });
         this.#count(bytes.length);
@@ -132,7 +139,7 @@ export class Sender {
           await this.#sendSegment(next);
         if (this.#stopping.signal.aborted) throw new Error('the daemon stops');
       }
-    const list = Buffer.from(`${JSON.stringify({ pieces })}\n`);
+    const list = Buffer.from(`${JSON.stringify({ pieces, firstCut } satisfies BaseList)}\n`);
     await this.#store.put(baseCompleteObject(this.#installation, generation), { bytes: list });
     this.#count(list.length);
     await this.#spool.removeBase(base);
@@ -152,7 +159,7 @@ export class Sender {
   }
 }
 
-/** Yields the pieces of a file. The name of the only piece of a small file is that of the file. */
+/** Yields the pieces of a file, of which one is in memory at a time. The name of the only piece of a small file is that of the file. */
 async function* piecesOf(
   folder: string,
   file: string,

@@ -32,6 +32,8 @@ type Generation = {
   startedAt: number;
   /** Number of segments that were added. */
   sequence: number;
+  /** Path of the base when it is made, until the first cut after it. */
+  base: string | undefined;
   /** Time of the state of each segment that the store does not have, by its sequence. */
   unstored: Map<number, number>;
 };
@@ -70,7 +72,7 @@ export class Shipper {
   #state = NOTHING;
   #storedCutAt: number | null = null;
   /** Times of the monotonic clock, in milliseconds. */
-  #shippedAt = Number.NEGATIVE_INFINITY;
+  #shippedAt = 0;
   #smallFilesAt = 0;
   #retryAt = 0;
   #gap: string | null = null;
@@ -142,9 +144,14 @@ export class Shipper {
       // The base has the small files as they are now.
       await this.#smallFiles.takeChanged();
     }
-    this.#generations.push({ name, startedAt: clock.elapsed(), sequence: 0, unstored: new Map() });
-    // The first cut of a generation is shipped whether anything has changed or not.
-    this.#shippedAt = Number.NEGATIVE_INFINITY;
+    this.#generations.push({
+      name,
+      startedAt: clock.elapsed(),
+      sequence: 0,
+      base: undefined,
+      unstored: new Map(),
+    });
+    this.#shippedAt = clock.elapsed();
     void this.#makeBase(name, folder);
   }
 
@@ -153,7 +160,8 @@ export class Shipper {
     const { clock, log, makeBase, shipCalls } = this.#app;
     try {
       const { path } = await makeBase(folder);
-      await shipCalls.addBase({ generation: name, path });
+      const generation = this.#generations.find((one) => one.name === name);
+      if (generation) generation.base = path;
     } catch (error) {
       log.error({ err: error, retryInMs: BASE_RETRY_MS }, 'the base for the standby store could not be made');
       this.#retryAt = clock.elapsed() + BASE_RETRY_MS;
@@ -168,12 +176,14 @@ export class Shipper {
     if (this.#state.waitingBytes > config.standby.spoolMegabytes * BYTES_PER_MEGABYTE)
       return this.#giveUp('more changes wait for the store than standby.spoolMegabytes allows');
     disk.requireReserve();
+    // Only what is collected from here on begins after these bases were made.
+    const based = this.#generations.filter(({ base }) => base !== undefined);
     const collected = await collectChanges(this.#app);
     if (collected === 'lost') return this.#giveUp('more has changed than could be collected');
     const { databases, takenAt } = collected;
     const files = [...collected.files, ...(await this.#takeSmallFiles())];
     const isEmpty = databases.length === 0 && files.length === 0;
-    if (isEmpty && clock.elapsed() - this.#shippedAt < HEARTBEAT_MS) return;
+    if (isEmpty && based.length === 0 && clock.elapsed() - this.#shippedAt < HEARTBEAT_MS) return;
     this.#shippedAt = clock.elapsed();
     const cuts = this.#generations.map((generation) => {
       const sequence = ++generation.sequence;
@@ -181,6 +191,16 @@ export class Shipper {
       return { format: 1 as const, installation, generation: generation.name, sequence, takenAt };
     });
     await shipCalls.addSegment({ cuts, databases, files }, databases.flatMap(memoryOf));
+    for (const generation of based) await this.#addBase(generation, takenAt);
+  }
+
+  /** Adds a base, which was made before the newest cut was collected. */
+  async #addBase(generation: Generation, takenAt: number): Promise<void> {
+    const { name, sequence, base: path } = generation;
+    generation.base = undefined;
+    if (path === undefined) return;
+    const firstCut = { sequence, takenAt };
+    await this.#app.shipCalls.addBase({ generation: name, path, firstCut });
   }
 
   async #takeSmallFiles(): Promise<string[]> {

@@ -2,18 +2,19 @@
  * What waits for the store, on disk: a folder for each generation, with its base and its segments. A file has its final name only when it
  * is complete and flushed, so a crash leaves nothing half. What an earlier run of the daemon has left is sent as well.
  */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flushDirectory } from '../../db/flush-files.ts';
-import { isGeneration, numbered, sequenceOf } from '../names.ts';
+import { writeFlushed } from '../../system/write-flushed.ts';
+import { type FirstCut, isGeneration, numbered, sequenceOf } from '../names.ts';
 
-export type SpooledBase = { generation: string; path: string };
+export type SpooledBase = { generation: string; path: string; firstCut: FirstCut };
 export type SpooledSegment = { generation: string; path: string; sequence: number; bytes: number };
 
 /** `making` while the base is made; its path while it waits; undefined once the store has it. */
 type Entry = {
-  base: 'making' | { path: string } | undefined;
+  base: 'making' | Omit<SpooledBase, 'generation'> | undefined;
   segments: SpooledSegment[];
   /** True when no further segment comes: the generation is removed with its last item. */
   hasEnded: boolean;
@@ -23,6 +24,8 @@ const BASE = 'base';
 /** Folder in which a base is made, beside the segments that are collected meanwhile. */
 const MAKING = 'making';
 const PARTIAL = 'segment.partial';
+/** File in the folder of a base that says which cut comes first after it. */
+export const FIRST_CUT_FILE = 'first-cut.json';
 
 export class Spool {
   readonly #root: string;
@@ -52,7 +55,7 @@ export class Spool {
   /** Returns the oldest base that waits. */
   nextBase(): SpooledBase | undefined {
     for (const [generation, { base }] of this.#entries)
-      if (typeof base === 'object') return { generation, path: base.path };
+      if (typeof base === 'object') return { generation, ...base };
     return undefined;
   }
 
@@ -66,13 +69,14 @@ export class Spool {
   }
 
   /** Adds the base of a generation: the folder of a complete backup. */
-  async addBase({ generation, path: from }: SpooledBase): Promise<void> {
+  async addBase({ generation, path: from, firstCut }: SpooledBase): Promise<void> {
     const folder = join(this.#root, generation);
     const path = join(folder, BASE);
+    writeFlushed(join(from, FIRST_CUT_FILE), JSON.stringify(firstCut));
     await rename(from, path);
     await rm(join(folder, MAKING), { recursive: true, force: true });
     await flushDirectory(folder);
-    this.#entry(generation).base = { path };
+    this.#entry(generation).base = { path, firstCut };
   }
 
   /** Returns the path at which a segment is written. `addSegment` gives it its name. */
@@ -145,7 +149,11 @@ export class Spool {
       return;
     }
     for (const { bytes } of segments) this.#bytes += bytes;
-    const base = names.includes(BASE) ? { path: join(folder, BASE) } : undefined;
+    const base = names.includes(BASE) ? readBase(join(folder, BASE)) : undefined;
     this.#entries.set(generation, { base, segments, hasEnded: true });
   }
+}
+
+function readBase(path: string): Omit<SpooledBase, 'generation'> {
+  return { path, firstCut: JSON.parse(readFileSync(join(path, FIRST_CUT_FILE), 'utf8')) };
 }

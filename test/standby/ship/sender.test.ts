@@ -26,7 +26,7 @@ async function openSender(clock = createFakeClock(Date.parse('2027-01-02'))) {
       const path = join(making, 'backup');
       mkdirSync(path);
       for (const [name, bytes] of Object.entries(files)) writeFileSync(join(path, name), bytes);
-      await spool.addBase({ generation: GENERATION, path });
+      await spool.addBase({ generation: GENERATION, path, firstCut: { sequence: 2, takenAt: 1 } });
       sender.wake();
     },
     async addSegment(sequence: number, bytes: Buffer): Promise<void> {
@@ -53,7 +53,8 @@ test('a base is stored in pieces, then the list of them, then its segments', asy
     `${prefix}base/complete`,
     `${prefix}0000000001`,
   ]);
-  const { pieces } = JSON.parse(String(store.objects.get(`${prefix}base/complete`)));
+  const { pieces, firstCut } = JSON.parse(String(store.objects.get(`${prefix}base/complete`)));
+  assert.deepEqual(firstCut, { sequence: 2, takenAt: 1 });
   for (const { name, bytes, sha256 } of pieces) {
     const object = store.objects.get(`${prefix}base/${name}`) as Buffer;
     assert.equal(object.length, bytes);

@@ -34,6 +34,7 @@ function openWorld() {
   const { log, lines } = recordLog();
   const notes: string[] = [];
   const segments: ShippedSegment[] = [];
+  const bases: unknown[] = [];
   const world = {
     pages: undefined as ChangedPages | 'lost' | undefined,
     accounts: [] as CollectedAccounts,
@@ -41,6 +42,8 @@ function openWorld() {
     state: { waitingBytes: 0, objects: 0, bytes: 0 } as Partial<ShipState>,
     isHeld: false,
     baseError: undefined as Error | undefined,
+    making: Promise.resolve(),
+    collecting: Promise.resolve(),
   };
   const config = { dataDir, standby: { keepDays: 7, spoolMegabytes: 16 } };
   const app = {
@@ -53,11 +56,15 @@ function openWorld() {
     disk: { requireReserve() {} },
     db: {
       followPages: async (isFollowed: boolean) => void notes.push(`follow ${isFollowed}`),
-      collectPages: async () => world.pages,
+      async collectPages() {
+        await world.collecting;
+        return world.pages;
+      },
     },
     blobs: { followFiles() {}, takeNewFiles: () => world.files },
     accounts: { followPages: async () => {}, collectPages: async () => world.accounts },
     async makeBase(folder: string) {
+      await world.making;
       if (world.baseError) throw world.baseError;
       notes.push('base');
       return { path: join(folder, 'backup') };
@@ -67,14 +74,14 @@ function openWorld() {
         notes.push('begin');
         return join(dataDir, 'standby');
       },
-      addBase: async () => {},
+      addBase: async ({ firstCut }: { firstCut: unknown }) => void bases.push(firstCut),
       end: async () => void notes.push('end'),
       addSegment: async (segment: ShippedSegment) => void segments.push(segment),
       state: async () => world.state as ShipState,
     },
   };
   const shipper = new Shipper(app as unknown as ShippingApp);
-  return { clock, dataDir, lines, notes, segments, shipper, world };
+  return { bases, clock, dataDir, lines, notes, segments, shipper, world };
 }
 
 test('changes are collected from before the base on, main database first, and one cut has them all', async () => {
@@ -104,6 +111,31 @@ test('without changes only a sign of life is shipped, at once and then each minu
     segments.map(({ cuts }) => cuts[0]?.sequence),
     [1, 2, 3],
   );
+});
+
+test('a base is sent with the first cut that was collected after it was made', async () => {
+  const { bases, clock, segments, shipper, world } = openWorld();
+  const made = Promise.withResolvers<void>();
+  world.making = made.promise;
+  world.pages = pagesOf(1);
+  await shipper.tick();
+  await clock.advance(1_000);
+  await shipper.tick();
+  const collecting = Promise.withResolvers<void>();
+  world.collecting = collecting.promise;
+  // This cut begins to be collected before the base is made, and ends after it.
+  const ticking = shipper.tick();
+  await clock.advance(0);
+  made.resolve();
+  await clock.advance(1_000);
+  collecting.resolve();
+  await ticking;
+  assert.deepEqual(bases, []);
+  world.pages = undefined;
+  await clock.advance(1_000);
+  await shipper.tick();
+  assert.deepEqual(bases, [{ sequence: 4, takenAt: NOW + 3_000 }]);
+  assert.equal(segments.length, 4, 'the first cut is shipped although nothing has changed');
 });
 
 test('small files that have changed are shipped, but not those that the base has', async () => {

@@ -18,7 +18,7 @@ async function addBase(spool: Spool, generation: string, making: string): Promis
   const path = join(making, 'backup');
   mkdirSync(path);
   writeFileSync(join(path, 'backup.json'), '{}');
-  await spool.addBase({ generation, path });
+  await spool.addBase({ generation, path, firstCut: { sequence: 2, takenAt: 1 } });
 }
 
 test('segments wait for their base, and are sent in order after it', async () => {
@@ -61,7 +61,8 @@ test('what an earlier run has left is sent, but for a generation without a base 
   await earlier.begin(NEW);
   await addSegment(earlier, NEW, 1);
   const spool = new Spool(root);
-  assert.equal(spool.nextBase()?.generation, OLD);
+  const base = spool.nextBase();
+  assert.deepEqual([base?.generation, base?.firstCut], [OLD, { sequence: 2, takenAt: 1 }]);
   assert.equal(spool.bytes, 30);
   assert.deepEqual(readdirSync(root), [OLD]);
 });
