@@ -10,9 +10,10 @@ const DIGITS = 10;
 const GENERATION = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
 const SEQUENCE = /^\d{10}$/;
 
-/** Returns the name of a generation that begins now. Names are in the order of time. */
-export function newGeneration(now: number): string {
-  const time = isoTime(now).replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
+/** Returns the name of a generation that begins now. It comes after the last one, also when the clock was set back. */
+export function newGeneration(now: number, last?: string): string {
+  const at = last === undefined ? now : Math.max(now, startOfGeneration(last) + 1_000);
+  const time = isoTime(at).replace(/\.\d+/, '').replaceAll(/[-:]/g, '');
   return `${time}-${randomBytes(4).toString('hex')}`;
 }
 

@@ -198,22 +198,31 @@ export class Follower {
   /** Looks for a newer generation, and for segments after a missing one, from time to time. */
   async #check(): Promise<void> {
     const { clock, remote } = this.#options;
-    const { generation, sequence } = this.#copy?.position ?? {};
-    if (generation === undefined || sequence === undefined || clock.elapsed() < this.#checkAt) return;
+    const position = this.#copy?.position;
+    if (!position || clock.elapsed() < this.#checkAt) return;
     this.#checkAt = clock.elapsed() + CHECK_MS;
-    const newer = await remote.findNewest(generation);
-    if (newer) {
-      const making: Making = { generation: newer.generation, made: undefined, failure: undefined };
-      this.#making = making;
-      this.#make(newer).then(
-        (copy) => {
-          making.made = copy;
-        },
-        (error: unknown) => {
-          making.failure = error;
-        },
-      );
-    } else if (await remote.hasSegmentAfter(generation, sequence + 1))
+    const newer = await remote.findNewest(position.generation);
+    if (newer) this.#begin(newer);
+    else if (await this.#mayBegin(position, Number.POSITIVE_INFINITY)) await this.#requireNext(position);
+  }
+
+  /** Makes a newer copy, while the segments of this one go on. */
+  #begin(base: Base): void {
+    const making: Making = { generation: base.generation, made: undefined, failure: undefined };
+    this.#making = making;
+    this.#make(base).then(
+      (copy) => {
+        making.made = copy;
+      },
+      (error: unknown) => {
+        making.failure = error;
+      },
+    );
+  }
+
+  /** @throws StandbyError when the store has segments after the next one, which it does not have */
+  async #requireNext({ generation, sequence }: Position): Promise<void> {
+    if (await this.#options.remote.hasSegmentAfter(generation, sequence + 1))
       throw new StandbyError(
         `segment ${sequence + 1} of ${generation} is missing in the store, which has later ones`,
       );

@@ -9,9 +9,11 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import type { Cut } from '../cut.ts';
+import { newGeneration } from '../names.ts';
 import { type Owner, standbyFolder } from '../owner.ts';
 import { writeSegment } from '../segment/write.ts';
 import { Ownership } from './ownership.ts';
+import { listGenerations } from './prune.ts';
 import { Sender, type StoredSegment } from './sender.ts';
 import { Spool, type SpooledBase } from './spool.ts';
 
@@ -37,8 +39,11 @@ export type ShipState = {
 };
 
 export type ShipCalls = {
-  /** Begins a generation. Returns the path of the folder in which its base is made. */
-  begin(input: { generation: string }): Promise<string>;
+  /**
+   * Begins a generation, whose name comes after those in the store. Returns it with the path of the folder in which its base is made.
+   * @throws StoreError
+   */
+  begin(input: { now: number }): Promise<{ generation: string; folder: string }>;
   /** Adds a base that is complete, which is sent from then on. */
   addBase(input: SpooledBase): Promise<void>;
   /** Ends a generation, which gets no further segments. It is removed when its base was never made. */
@@ -75,7 +80,10 @@ async function startShipping(
   ownership.start();
   return {
     calls: {
-      begin: ({ generation }) => spool.begin(generation),
+      async begin({ now }) {
+        const generation = newGeneration(now, (await listGenerations(store, installation)).at(-1));
+        return { generation, folder: await spool.begin(generation) };
+      },
       async addBase(base) {
         await spool.addBase(base);
         sender.wake();

@@ -6,7 +6,6 @@ import type { App } from '../../app.ts';
 import type { MadeBackup } from '../../backups/create.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
-import { newGeneration } from '../names.ts';
 import { type CollectingApp, collectChanges, followChanges } from './collect.ts';
 import type { ShipCalls, ShippedSegment, ShipState } from './part.ts';
 import { SmallFiles } from './small-files.ts';
@@ -137,8 +136,7 @@ export class Shipper {
     const isOld = newest && clock.elapsed() - newest.startedAt > config.standby.keepDays * DAY_MS;
     if ((newest && !isOld) || this.#state.failure !== undefined || clock.elapsed() < this.#retryAt) return;
     disk.requireReserve();
-    const name = newGeneration(clock.now());
-    const folder = await shipCalls.begin({ generation: name });
+    const { generation: name, folder } = await shipCalls.begin({ now: clock.now() });
     if (!newest) {
       await followChanges(this.#app, true);
       // The base has the small files as they are now.

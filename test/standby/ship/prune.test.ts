@@ -12,6 +12,8 @@ test('the name of a generation says when it began', () => {
   assert.ok(isGeneration(name));
   assert.equal(startOfGeneration(name), NOW);
   assert.ok(!isGeneration('owner'));
+  const after = newGeneration(NOW - DAY_MS, name);
+  assert.equal(startOfGeneration(after), NOW + 1_000, 'the clock was set back');
 });
 
 test('a generation is removed once the one after it is old enough, with all its objects and no others', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CollectedAccounts } from '../../../src/accounts/followed-accounts.ts';
 import type { ChangedPages } from '../../../src/db/changed-pages.ts';
+import { newGeneration } from '../../../src/standby/names.ts';
 import type { ShippedSegment, ShipState } from '../../../src/standby/ship/part.ts';
 import { Shipper, type ShippingApp } from '../../../src/standby/ship/shipper.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
@@ -72,7 +73,7 @@ function openWorld() {
     shipCalls: {
       async begin() {
         notes.push('begin');
-        return join(dataDir, 'standby');
+        return { generation: newGeneration(clock.now()), folder: join(dataDir, 'standby') };
       },
       addBase: async ({ firstCut }: { firstCut: unknown }) => void bases.push(firstCut),
       end: async () => void notes.push('end'),
