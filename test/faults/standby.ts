@@ -5,19 +5,26 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { createTransport } from 'nodemailer';
 import { CRASH_POINTS } from '../../src/crash-points.ts';
 import type { ShownStandby } from '../../src/standby/admin-api.ts';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { freePort } from '../support/loopback.ts';
 import type { Place, Result } from './part.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
-const POINTS = CRASH_POINTS.filter((name) => name.startsWith('standby-'));
+/** Steps of a promotion. The first one is reached in an empty folder alone. */
+const FIRST_POINT = 'standby-generation-ready';
+const POINTS = [
+  FIRST_POINT,
+  ...CRASH_POINTS.filter((name) => name.startsWith('standby-') && name !== FIRST_POINT),
+];
 const MAILBOX = 'ann@sandbox.localhost';
 /** Time for which a primary is under load before it is killed, in milliseconds. */
 const LIFE_MS = { low: 1_500, high: 5_000 };
@@ -27,50 +34,61 @@ const POLL_MS = 100;
 /** Size of an attachment, which is kept in a file. */
 const ATTACHMENT_BYTES = 200_000;
 
-type Site = { root: string; env: Record<string, string>; identity: string; key: string };
-type Accepted = { id: string; at: number };
+type Site = { root: string; env: Record<string, string>; identity: string; key: string; smtpPort: number };
+
+/** What was acknowledged, and when: emails by their ids, and messages for the mailbox by their Message-IDs. */
+type Ledger = { emails: Map<string, number>; messages: Map<string, number> };
 
 export async function killPrimary({ seed, standby: { kills } }: Place): Promise<Result> {
   const random = seededRandom(seed);
   const site = await createSite();
+  const ledger: Ledger = { emails: new Map(), messages: new Map() };
   let dataDir = join(site.root, 'primary-0');
   let daemon = await startDaemonProcess({ dataDir, env: site.env });
   site.key = daemon.testKey ?? '';
   await daemon.cli(['mailbox', 'create', MAILBOX]);
-  const accepted = new Map<string, number>();
-  let kept = 0;
   let lost = 0;
   for (let round = 1; round <= kills; round++) {
-    const sent = await killUnderLoad(daemon, site, random);
+    const storedCutAt = await killUnderLoad(daemon, site, { ledger, random });
     const next = join(site.root, `primary-${round}`);
     const takenAt = promote(site, next, round === 1);
+    assert.ok(takenAt >= storedCutAt, 'the copy is older than the cut that the store had');
     await requireRefusal(dataDir, site);
     rmSync(dataDir, { recursive: true });
     dataDir = next;
     daemon = await startDaemonProcess({ dataDir, env: site.env });
-    for (const { id, at } of sent.accepted) accepted.set(id, at);
-    const there = await listEmails(daemon, site.key);
-    for (const [id, at] of accepted) {
-      if (there.has(id)) continue;
-      accepted.delete(id);
-      lost++;
-      // The clock of a cut is read after its pages were collected.
-      assert.ok(at >= takenAt, `${id} was accepted at ${at}, before the cut of ${takenAt}, and is not there`);
-    }
-    assert.ok(takenAt >= sent.storedCutAt, 'the copy is older than the cut that the store had');
-    kept = accepted.size;
+    lost += forgetLost(ledger.emails, await listEmails(daemon, site.key), takenAt);
     await daemon.cli(['restore', 'release', '--yes']);
-    await untilDelivered(daemon, accepted.size);
+    const before = [...ledger.messages.values()].filter((at) => at < takenAt).length;
+    const filed = await untilFiled(daemon, join(site.root, `exported-${round}`), before);
+    lost += forgetLost(ledger.messages, filed, takenAt);
     const { findings } = (await daemon.cli(['mailbox', 'check', MAILBOX])) as { findings: unknown[] };
     assert.deepEqual(findings, []);
   }
   await daemon.stop();
+  const { emails, messages } = ledger;
   return {
     lines: [
-      `${kills} primaries killed, ${POINTS.length} kills of a promotion; ${kept} emails kept, ${lost} accepted after the newest cut`,
+      `${kills} primaries killed, ${POINTS.length} kills of a promotion; ${emails.size} emails and ${messages.size} messages kept`,
+      `acknowledged after the newest cut, and lost: ${lost}`,
     ],
     faults: [],
   };
+}
+
+/** Forgets what is not there, which must have been acknowledged after the cut. Returns its number. */
+function forgetLost(ledger: Map<string, number>, there: ReadonlySet<string>, takenAt: number): number {
+  let lost = 0;
+  for (const [id, at] of ledger) {
+    if (there.has(id)) continue;
+    assert.ok(
+      at >= takenAt,
+      `${id} was acknowledged at ${at}, before the cut of ${takenAt}, and is not there`,
+    );
+    ledger.delete(id);
+    lost++;
+  }
+  return lost;
 }
 
 async function createSite(): Promise<Site> {
@@ -80,43 +98,80 @@ async function createSite(): Promise<Site> {
   const secret = await generateIdentity();
   const identity = join(root, 'identity.txt');
   writeFileSync(identity, `${secret}\n`);
+  const smtpPort = await freePort();
   const env = {
+    POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
+    POSTRIDER_SMTP_PORT: String(smtpPort),
     POSTRIDER_STANDBY_STORE: pathToFileURL(store).href,
     POSTRIDER_BACKUP_RECIPIENTS: await identityToRecipient(secret),
     POSTRIDER_LOG_LEVEL: 'warn',
   };
-  return { root, env, identity, key: '' };
+  return { root, env, identity, smtpPort, key: '' };
 }
 
-/** Sends emails to the mailbox until a random time after the first cut, and kills the daemon. */
+/** Sends emails and messages for the mailbox until a random time after the first cut, and kills the daemon. Returns the time of its newest cut. */
 async function killUnderLoad(
   daemon: DaemonProcess,
-  { key }: Site,
-  random: SeededRandom,
-): Promise<{ accepted: Accepted[]; storedCutAt: number }> {
-  const accepted: Accepted[] = [];
-  let isOver = false;
-  const sending = (async () => {
-    for (let number = 0; !isOver; number++) {
-      const { status, body } = await daemon
-        .request('POST', '/v1/emails', key, emailOf(number))
-        .catch(() => ({ status: 0, body: undefined }));
-      if (status === 200) accepted.push({ id: (body as { id: string }).id, at: Date.now() });
-    }
-  })();
+  { key, smtpPort }: Site,
+  { ledger, random }: { ledger: Ledger; random: SeededRandom },
+): Promise<number> {
+  const over = new AbortController();
+  const { signal } = over;
+  const sending = [
+    sendAgain(signal, ledger.emails, async (number) => {
+      const { status, body } = await daemon.request('POST', '/v1/emails', key, emailOf(number));
+      return status === 200 ? (body as { id: string }).id : undefined;
+    }),
+    sendMessages(signal, ledger.messages, smtpPort),
+  ];
   await untilStored(daemon);
   await sleep(random.between(LIFE_MS.low, LIFE_MS.high));
   const storedCutAt = await untilStored(daemon);
   await daemon.kill('SIGKILL');
-  isOver = true;
-  await sending;
-  return { accepted, storedCutAt };
+  over.abort();
+  await Promise.all(sending);
+  return storedCutAt;
+}
+
+/** Sends one after the other, and notes what was acknowledged. An error is that of a daemon that was killed. */
+async function sendAgain(
+  signal: AbortSignal,
+  ledger: Map<string, number>,
+  send: (number: number) => Promise<string | undefined>,
+): Promise<void> {
+  for (let number = 0; !signal.aborted; number++) {
+    const id = await send(number).catch(() => undefined);
+    if (id !== undefined) ledger.set(id, Date.now());
+    else await sleep(POLL_MS);
+  }
+}
+
+async function sendMessages(signal: AbortSignal, ledger: Map<string, number>, port: number): Promise<void> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    pool: true,
+    maxConnections: 1,
+    ignoreTLS: true,
+  });
+  await sendAgain(signal, ledger, async (number) => {
+    const { messageId } = await transport.sendMail({
+      ...{ from: 'bob@example.org', to: MAILBOX, subject: `Number ${number}`, text: 'Hi' },
+      ...(number % 5 === 0 && { attachments: [{ filename: 'a.bin', content: attachmentOf(number) }] }),
+    });
+    return messageId;
+  });
+  transport.close();
+}
+
+function attachmentOf(number: number): Buffer {
+  return Buffer.alloc(ATTACHMENT_BYTES, `attachment ${number} `);
 }
 
 function emailOf(number: number): Record<string, unknown> {
-  const content = Buffer.alloc(ATTACHMENT_BYTES, `attachment ${number} `).toString('base64');
+  const content = attachmentOf(number).toString('base64');
   return {
-    ...{ from: 'hello@sandbox.localhost', to: MAILBOX, subject: `Number ${number}`, text: 'Hi' },
+    ...{ from: 'hello@sandbox.localhost', to: 'delivered@simulator.localhost', subject: 'Hi', text: 'Hi' },
     type: 'transactional',
     ...(number % 5 === 0 && { attachments: [{ filename: 'a.bin', content }] }),
   };
@@ -156,20 +211,30 @@ async function listEmails(daemon: DaemonProcess, key: string): Promise<Set<strin
     const { data, nextCursor } = body as { data: { id: string }[]; nextCursor: string | null };
     for (const { id } of data) ids.add(id);
     if (nextCursor === null) return ids;
-    after = `&cursor=${encodeURIComponent(nextCursor)}`;
+    after = `&startingAfter=${encodeURIComponent(nextCursor)}`;
   }
 }
 
-/** Waits until each email is in the mailbox once. */
-async function untilDelivered(daemon: DaemonProcess, emails: number): Promise<void> {
+/** Waits until so many messages are in the mailbox, and returns their Message-IDs, each of which is there once. */
+async function untilFiled(daemon: DaemonProcess, folder: string, messages: number): Promise<Set<string>> {
   const endsAt = Date.now() + LIMIT_MS;
-  for (;;) {
-    const { messageCount: messages } = (await daemon.cli(['mailbox', 'show', MAILBOX])) as {
-      messageCount: number;
-    };
-    assert.ok(messages <= emails, `${messages} messages of ${emails} emails: one is there twice`);
-    if (messages === emails) return;
-    if (Date.now() > endsAt) throw new Error(`${messages} of ${emails} emails have reached the mailbox`);
+  const ids = new Set<string>();
+  do {
+    ids.clear();
+    rmSync(folder, { recursive: true, force: true });
+    await daemon.cli(['mailbox', 'export', MAILBOX, folder]);
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    for (const file of files) {
+      const text = readFileSync(join(file.parentPath, file.name), 'latin1');
+      const [, id] = /^Message-ID: *(<[^>]+>)/im.exec(text) ?? [];
+      if (id === undefined) continue;
+      assert.ok(!ids.has(id), `${id} is in the mailbox twice`);
+      ids.add(id);
+    }
+    if (ids.size >= messages) return ids;
     await sleep(POLL_MS);
-  }
+  } while (Date.now() < endsAt);
+  throw new Error(`${ids.size} of ${messages} messages have reached the mailbox`);
 }

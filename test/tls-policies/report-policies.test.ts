@@ -6,10 +6,10 @@ import {
   TLS_REPORT_DESTINATIONS,
   TLS_REPORT_POLICIES,
 } from '../../src/db/main-migrations-of-tls-policies.ts';
-import { migrate, migratedSchema } from '../../src/db/migrate.ts';
+import { type Migration, migrate, migratedSchema } from '../../src/db/migrate.ts';
 
 test('results of a database of the version before keep their policies, each of which is stored once', () => {
-  const before = [
+  const before: [Migration, ...Migration[]] = [
     { id: '0001-routes', sql: 'CREATE TABLE outboundRoutes (id TEXT PRIMARY KEY) STRICT' },
     TLS_POLICIES,
     TLS_REPORT_DESTINATIONS,
