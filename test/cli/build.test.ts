@@ -44,10 +44,11 @@ test('a CommonJS package that is loaded when it is needed is used by its default
   }
 });
 
-/** True for a package of ES modules. */
+/** True for a package of ES modules, and for one that has such a module for whoever imports it. */
 function isModule(name: string): boolean {
-  const { type } = JSON.parse(readFileSync(fromRoot(`node_modules/${name}/package.json`), 'utf8'));
-  return type === 'module';
+  const { type, exports } = JSON.parse(readFileSync(fromRoot(`node_modules/${name}/package.json`), 'utf8'));
+  const { import: imported } = exports?.['.'] ?? {};
+  return type === 'module' || String(imported?.default ?? imported).endsWith('.mjs');
 }
 
 /** `npm install` takes the line out of the lock file again. Without it npm runs node-gyp, which needs Python, make and headers. */

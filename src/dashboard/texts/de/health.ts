@@ -75,6 +75,10 @@ export const health: typeof english = {
       'Sicherungen',
       'Die neueste Sicherung ist nicht alt, unbeschädigt und auf einen anderen Rechner kopiert.',
     ],
+    standby: [
+      'Standby',
+      'Der Speicher für den Ersatzrechner hat, was sich bis vor einer Minute geändert hat.',
+    ],
     'background-work': ['Hintergrundaufgaben', 'Keine Hintergrundaufgabe ist endgültig fehlgeschlagen.'],
   },
   version: 'Version',

@@ -67,6 +67,7 @@ export const health = {
     ],
     'queue-age': ['Age of the queue', 'Mail is attempted when it is due.'],
     backup: ['Backups', 'The newest backup is recent, undamaged, and was copied off this host.'],
+    standby: ['Standby', 'The standby store has what changed up to a minute ago.'],
     'background-work': ['Background tasks', 'No background task has failed for good.'],
   } as Readonly<Record<string, readonly [title: string, text: string]>>,
   version: 'Version',
