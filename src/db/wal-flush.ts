@@ -7,7 +7,11 @@
  */
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import { errorCode } from '../system/errors.ts';
 import { askWalState, type WalState } from './connection.ts';
+
+/** Codes of `open` while no descriptor is free. No flush was tried then. */
+const NO_DESCRIPTOR = new Set(['EMFILE', 'ENFILE']);
 
 export class WalFlush {
   readonly #connection: Database;
@@ -37,8 +41,20 @@ export class WalFlush {
     const state = askWalState(this.#connection);
     const { log, checkpointed } = this.#flushed ?? { log: 0, checkpointed: 0 };
     if (state?.log === log && state.checkpointed === checkpointed) return;
-    this.#flushFile(`${this.#connection.name}-wal`);
-    this.#flushed = state;
+    try {
+      this.#flushFile(`${this.#connection.name}-wal`);
+      this.#flushed = state;
+    } catch (error) {
+      if (!NO_DESCRIPTOR.has(errorCode(error) ?? '')) throw error;
+      this.#flushByCheckpoint(error);
+    }
+  }
+
+  /** SQLite has the WAL open, and flushes it before it copies it back. Nothing reads this database, so all of it is copied back. */
+  #flushByCheckpoint(reason: unknown): void {
+    this.forget();
+    const [state] = this.#connection.pragma('wal_checkpoint(PASSIVE)') as (WalState & { busy: number })[];
+    if (state?.busy !== 0 || state.log !== state.checkpointed) throw reason;
   }
 
   /** Forgets the state, because something else changes the WAL: after a checkpoint, the next commit may begin it anew. */

@@ -76,6 +76,27 @@ test('frames that a commit has added are flushed once, also when the WAL begins 
   assert.deepEqual(flush.state, state);
 });
 
+test('without a free descriptor SQLite flushes the WAL, and copies it back', (t) => {
+  const database = openPrivate(join(temporaryDirectory('wal-flush'), 'x.db'));
+  t.after(() => database.close());
+  let code = 'EMFILE';
+  const flush = new WalFlush(database, () => {
+    throw Object.assign(new Error('too many open files'), { code });
+  });
+  database.exec('CREATE TABLE words (text TEXT)');
+  flush.flush();
+  const [state] = database.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[];
+  assert.ok(state && state.log > 0);
+  assert.equal(state.checkpointed, state.log);
+  // The next commit begins the WAL anew, and is flushed as well.
+  database.exec("INSERT INTO words VALUES ('a')");
+  flush.flush();
+  assert.equal(flush.state, undefined);
+  code = 'EIO';
+  database.exec("INSERT INTO words VALUES ('b')");
+  assert.throws(() => flush.flush(), /too many open files/);
+});
+
 test('a write of a private database is on disk before anybody learns of it', async (t) => {
   const order: string[] = [];
   const db = open(t, order);
