@@ -29,7 +29,7 @@ type FollowedDatabase = Pick<PrivateDatabase<never>, 'followPages' | 'gatherPage
 
 type Waiting = { pages: WaitingPages; files: Set<string>; isReplaced: boolean };
 
-/** What was gathered since the accounts are followed. */
+/** Holds the changes that were gathered since the accounts are followed. */
 class Gathered {
   readonly accounts = new Map<string, Waiting>();
   /** Accounts that have changed since their last collection, in the order in which they are collected. */

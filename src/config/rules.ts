@@ -124,7 +124,7 @@ function* findNameServerFaults({ nameserver, domains }: ConfigFields): Faults {
     yield fault('nameserver.enabled', 'needs "domains.addresses", the public addresses of this machine');
 }
 
-/** What leaves this host is encrypted. */
+/** A store needs a key, since everything that is sent to it is encrypted. */
 function* findStandbyFaults({ standby, backup }: ConfigFields): Faults {
   if (standby.store !== '' && backup.recipients.length === 0)
     yield fault('standby.store', 'needs "backup.recipients": what is sent is encrypted for them');

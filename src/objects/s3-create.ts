@@ -2,7 +2,7 @@
  * Stores an object in a bucket only if its name is new. S3 has a condition for this, `If-None-Match: *`. Some servers refuse it, and some
  * ignore it, which the first object that is stored shows: it is sent twice, and a server that knows the condition refuses the second one.
  *
- * Without the condition, the store looks whether the name exists, stores the object, and a while later looks whether it is still its own: of
+ * Where a server does not know the condition, the store looks whether the name exists, stores the object, and a while later looks whether it is still its own: of
  * several hosts that store at the same time, the last one wins. This holds as long as no upload is under way for longer than that while.
  */
 import { type Clock, sleep } from '../system/clock.ts';

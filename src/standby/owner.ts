@@ -1,5 +1,5 @@
 /**
- * Who owns an installation. Each owner creates an object of the next epoch in the store, which only one host can do; a primary that finds
+ * Knows which host owns an installation. Each owner creates an object of the next epoch in the store, which only one host can do; a primary that finds
  * a later epoch than its own was replaced, and refuses to run. While it cannot reach the store it goes on, since nobody could tell it
  * otherwise.
  */

@@ -1,5 +1,5 @@
 /**
- * What a warm standby costs: accepting and sending while each second's changes are sent to a store in a folder, beside the same without
+ * Measures the cost of a warm standby: accepting and sending while each second's changes are sent to a store in a folder, beside the same without
  * it, and how old the oldest change is that the store does not have.
  */
 import { setTimeout as delay } from 'node:timers/promises';

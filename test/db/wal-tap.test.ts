@@ -117,7 +117,7 @@ class Followed {
 const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 const openMain = (file: string) => openWriting(file, 'NORMAL');
 
-/** What may happen to a database. Numbers are drawn for it. */
+/** An event in the life of a database. Numbers are drawn for it. */
 const STEPS: Record<string, (followed: Followed, number: number) => void> = {
   insert: (followed, number) => followed.insert(number),
   insertLarge: (followed, number) => followed.insert(2, number * 200),

@@ -36,7 +36,7 @@ const ATTACHMENT_BYTES = 200_000;
 
 type Site = { root: string; env: Record<string, string>; identity: string; key: string; smtpPort: number };
 
-/** What was acknowledged, and when: emails by their ids, and messages for the mailbox by their Message-IDs. */
+/** Times at which something was acknowledged: emails by their ids, and messages for the mailbox by their Message-IDs. */
 type Ledger = { emails: Map<string, number>; messages: Map<string, number> };
 
 export async function killPrimary({ seed, standby: { kills } }: Place): Promise<Result> {

@@ -15,7 +15,7 @@ export type FollowedAccounts = Pick<Accounts, 'followPages' | 'collectPages'>;
 
 export type CollectingApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db'> & { accounts: FollowedAccounts };
 
-/** What has changed, and the time of the state of the main database. */
+/** The changes of a cut, and the time of the state of the main database. */
 type Collected = Pick<ShippedSegment, 'databases' | 'files'> & { takenAt: number };
 
 /** Begins to follow all changes, or ends it. */

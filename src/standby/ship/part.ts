@@ -9,15 +9,15 @@ import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
 import type { Cut } from '../cut.ts';
+import { Remote } from '../follow/remote.ts';
 import { newGeneration } from '../names.ts';
 import { type Owner, standbyFolder } from '../owner.ts';
 import { writeSegment } from '../segment/write.ts';
 import { Ownership } from './ownership.ts';
-import { listGenerations } from './prune.ts';
 import { Sender, type StoredSegment } from './sender.ts';
 import { Spool, type SpooledBase } from './spool.ts';
 
-/** What a cut has changed. Paths are relative to the data directory. */
+/** The changes of a cut. Paths are relative to the data directory. */
 export type ShippedSegment = {
   /** The cut as each generation has it: while a new base is sent, it belongs to two. */
   cuts: readonly Omit<Cut, 'previous'>[];
@@ -81,7 +81,10 @@ async function startShipping(
   return {
     calls: {
       async begin({ now }) {
-        const generation = newGeneration(now, (await listGenerations(store, installation)).at(-1));
+        const generation = newGeneration(
+          now,
+          (await new Remote(store, installation).listGenerations()).at(-1),
+        );
         return { generation, folder: await spool.begin(generation) };
       },
       async addBase(base) {

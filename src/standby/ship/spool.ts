@@ -1,5 +1,5 @@
 /**
- * What waits for the store, on disk: a folder for each generation, with its base and its segments. A file has its final name only when it
+ * Keeps on disk what waits for the store: a folder for each generation, with its base and its segments. A file has its final name only when it
  * is complete and flushed, so a crash leaves nothing half. What an earlier run of the daemon has left is sent as well.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

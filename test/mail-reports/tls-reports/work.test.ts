@@ -275,7 +275,7 @@ async function sendReport() {
   return { policies, failures: counts.reduce((sum, count) => sum + count, 0) };
 }
 
-/** What a report says about failures that are summed without their details. */
+/** Failures of a report that are summed without their details. */
 const summed = (sessions: number) => ({
   'result-type': 'certificate-expired',
   'failed-session-count': sessions,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Remote } from '../../../src/standby/follow/remote.ts';
 import { isGeneration, newGeneration, segmentObject, startOfGeneration } from '../../../src/standby/names.ts';
-import { listGenerations, pruneGenerations } from '../../../src/standby/ship/prune.ts';
+import { pruneGenerations } from '../../../src/standby/ship/prune.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { createMemoryStore } from '../../support/memory-store.ts';
 
@@ -18,17 +19,18 @@ test('the name of a generation says when it began', () => {
 
 test('a generation is removed once the one after it is old enough, with all its objects and no others', async () => {
   const store = createMemoryStore();
+  const remote = new Remote(store, 'inst');
   const generations = [20, 9, 6, 0].map((days) => newGeneration(NOW - days * DAY_MS));
   for (const generation of generations)
     for (let sequence = 1; sequence <= 150; sequence++)
       await store.put(segmentObject('inst', generation, sequence), { bytes: Buffer.from('x') });
   await store.put('inst/owner/0000000001', { bytes: Buffer.from('x') });
   await store.put(segmentObject('other', generations[0] as string, 1), { bytes: Buffer.from('x') });
-  assert.deepEqual(await listGenerations(store, 'inst'), generations);
+  assert.deepEqual(await remote.listGenerations(), generations);
   const removed = await pruneGenerations(store, { installation: 'inst', keepDays: 7, now: NOW });
   // The second one is needed to go back to any time of the last seven days: it was replaced six days ago.
   assert.equal(removed, 1);
-  assert.deepEqual(await listGenerations(store, 'inst'), generations.slice(1));
+  assert.deepEqual(await remote.listGenerations(), generations.slice(1));
   assert.ok(store.objects.has('inst/owner/0000000001'));
   assert.ok(store.objects.has(segmentObject('other', generations[0] as string, 1)));
 });
