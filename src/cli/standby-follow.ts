@@ -67,6 +67,7 @@ async function follow(flags: FollowFlags, command: Command, terminal: Terminal):
       manager.reportReady();
       await follower.run(reporter(log));
       manager.reportStopping();
+      log.info('stopped: the next start goes on from here');
     } finally {
       manager.close();
       lock.release();
@@ -75,21 +76,32 @@ async function follow(flags: FollowFlags, command: Command, terminal: Terminal):
   await stopped;
 }
 
-/** Returns a function that logs each change of generation, each problem with its end, and the position once a minute. */
+/**
+ * Returns a function that logs each change of generation, each problem, when the copy has caught up after either, and the position once a
+ * minute.
+ */
 function reporter(log: Log): (state: FollowState) => void {
   let last: FollowState | undefined;
+  let isBehind = false;
   let reportAt = 0;
   return (state) => {
-    const isNew = state.generation !== last?.generation || state.fetching !== last?.fetching;
-    const facts = { ...state, takenAt: state.takenAt === null ? null : isoTime(state.takenAt) };
-    if (state.problem !== null && state.problem !== last?.problem)
-      log.error(facts, 'the copy does not go on; it is tried again');
-    else if (isNew || (state.problem === null && last?.problem) || realClock.elapsed() >= reportAt) {
-      log.info(facts, 'the copy has the state of this cut');
-      reportAt = realClock.elapsed() + REPORT_MS;
-    }
+    const { generation, fetching, problem, currentAt } = state;
+    const isNew = generation !== last?.generation || fetching !== last?.fetching;
+    const isNewProblem = problem !== null && problem !== last?.problem;
+    const hasCaughtUp = isBehind && problem === null && currentAt !== null;
+    const facts = { ...state, takenAt: timeOf(state.takenAt), currentAt: timeOf(currentAt) };
+    if (isNewProblem) log.error(facts, 'the copy does not go on; it is tried again');
+    else if (hasCaughtUp) log.info(facts, 'the copy has all that the store has');
+    else if (isNew || realClock.elapsed() >= reportAt) log.info(facts, 'the copy has the state of this cut');
+    else return;
+    isBehind = !hasCaughtUp && (isBehind || isNew || isNewProblem);
+    reportAt = realClock.elapsed() + REPORT_MS;
     last = state;
   };
+}
+
+function timeOf(at: number | null): string | null {
+  return at === null ? null : isoTime(at);
 }
 
 async function promoteCopy(flags: PromoteFlags, command: Command, terminal: Terminal): Promise<void> {
@@ -142,6 +154,10 @@ async function withFollowOptions<T>(
   const system = createSystem(systemOptions(config));
   const store = openStore(system, storeSettings({ standby: { ...config.standby, store: url } }));
   const folder = resolve(flags.folder);
+  if (folder === resolve(config.dataDir))
+    throw new UsageError(
+      '--folder is a folder of its own: the data directory gets the copy when it is promoted',
+    );
   const release = holdProcess();
   try {
     makeDirectories(folder, 0o700);

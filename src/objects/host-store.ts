@@ -1,7 +1,14 @@
 /** A store on another host, which runs `postrider standby serve` (`standby/server/`). Its requests are described there. */
 import type { System } from '../system/system.ts';
 import { hashBody, partsOfBody, sizeOfBody } from './body.ts';
-import { type ObjectBody, type ObjectStore, requireName, requirePrefix, StoreError } from './object-store.ts';
+import {
+  isObjectName,
+  type ObjectBody,
+  type ObjectStore,
+  requireName,
+  requirePrefix,
+  StoreError,
+} from './object-store.ts';
 import {
   createServerRequests,
   type ServerOptions,
@@ -57,7 +64,7 @@ export class HostStore implements ObjectStore {
     const query = new URLSearchParams({ prefix, after });
     const answer = await this.#requests.ask(this.#request('GET', `/objects?${query}`), MAX_LIST_BYTES);
     if (answer.status !== 200) throw this.#refusal(answer);
-    return this.#readNames(answer.text);
+    return this.#readNames(answer.text, { prefix, after });
   }
 
   async remove(name: string): Promise<void> {
@@ -99,10 +106,20 @@ export class HostStore implements ObjectStore {
     return `/objects/${name}`;
   }
 
-  #readNames(text: string): string[] {
+  /** Whoever reads page after page would never come to an end of names that are not in order. */
+  #readNames(text: string, { prefix, after }: { prefix: string; after: string }): string[] {
     try {
       const { names } = JSON.parse(text) as { names: unknown };
-      if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
+      const isPage = (found: unknown): found is string[] =>
+        Array.isArray(found) &&
+        found.every(
+          (name, at) =>
+            typeof name === 'string' &&
+            isObjectName(name) &&
+            name.startsWith(prefix) &&
+            name > (at === 0 ? after : found[at - 1]),
+        );
+      if (isPage(names)) return names;
     } catch {
       // The sentence below says it.
     }

@@ -70,6 +70,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NoSuchBucket: 'has no such bucket',
   AccessDenied: 'does not allow this to the access key: look at the policy of the bucket',
   RequestTimeTooSkewed: 'says that the clock of this machine is wrong',
+  AuthorizationHeaderMalformed: 'expects another region than standby.region names',
+  PermanentRedirect: 'has no such bucket in this region: name the host of its region in the URL',
   ExpiredToken: 'says that the credentials have expired',
 };
 

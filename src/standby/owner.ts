@@ -12,9 +12,11 @@ import { Value } from 'typebox/value';
 import type { ObjectStore } from '../objects/object-store.ts';
 import { readObject } from '../objects/read-object.ts';
 import { errorCode } from '../system/errors.ts';
+import { cleanForeignText } from '../system/foreign-text.ts';
 import { makeDirectories } from '../system/make-directories.ts';
 import { writeFlushed } from '../system/write-flushed.ts';
 import { ownerObject, ownerPrefix } from './names.ts';
+import { StandbyError } from './standby-error.ts';
 
 const ownerSchema = Type.Object({
   epoch: Type.Integer({ minimum: 1 }),
@@ -41,7 +43,7 @@ export function standbyFolder(dataDir: string): string {
 /** Returns the owner that this data directory is; undefined when it never was one. */
 export function readOwnOwner(dataDir: string): Owner | undefined {
   try {
-    return parseOwner(readFileSync(ownerFile(dataDir), 'utf8'));
+    return parseOwner(readFileSync(ownerFile(dataDir), 'utf8'), ownerFile(dataDir));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
@@ -59,7 +61,7 @@ export async function findOwner(store: ObjectStore, installation: string): Promi
     newest = after;
   }
   const bytes = newest === undefined ? undefined : await readObject(store, newest, MAX_OWNER_BYTES);
-  return bytes && parseOwner(bytes.toString('utf8'));
+  return bytes && parseOwner(bytes.toString('utf8'), newest ?? '');
 }
 
 /**
@@ -117,8 +119,18 @@ function ownerFile(dataDir: string): string {
   return join(standbyFolder(dataDir), 'owner.json');
 }
 
-function parseOwner(text: string): Owner {
-  const value: unknown = JSON.parse(text);
-  if (!Value.Check(ownerSchema, value)) throw new Error('the object of an owner is damaged');
-  return value;
+/** `name` is that of the file or object. The host name comes from another machine, and is shown to people. */
+function parseOwner(text: string, name: string): Owner {
+  const value = parseJson(text);
+  if (!Value.Check(ownerSchema, value))
+    throw new StandbyError(`${name} does not say who owns the installation: it is damaged`);
+  return { ...value, host: cleanForeignText(value.host) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

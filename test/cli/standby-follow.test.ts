@@ -33,6 +33,16 @@ async function run(...args: string[]) {
   return { code, output: terminal.output, errors: terminal.errors };
 }
 
+test('a question makes no data, which would keep a host from being promoted', async () => {
+  const { code, errors } = await run('status');
+  assert.equal(code, 1);
+  assert.match(errors, /has no installation, so this host sends nothing: --folder shows the copy/);
+  assert.equal(existsSync(dataDir), false);
+  assert.match((await run('status', '--folder', folder)).errors, /has no copy whose base is complete/);
+  const inside = await run('follow', ...options.slice(0, 2), '--store', url, '--folder', dataDir);
+  assert.deepEqual([inside.code, /--folder is a folder of its own/.test(inside.errors)], [2, true]);
+});
+
 test('a host follows until it is stopped, and is promoted by a command that says what may have left', async () => {
   const empty = await run('promote', ...options);
   assert.deepEqual(
@@ -47,10 +57,14 @@ test('a host follows until it is stopped, and is promoted by a command that says
   const terminal = fakeTerminal(env);
   const following = runProgram(['standby', 'follow', ...options], terminal);
   const position = join(folder, GENERATION, 'position.json');
-  await waitUntil(() => existsSync(position) && readFileSync(position, 'utf8').includes('"sequence":1'));
+  await waitUntil(
+    () => existsSync(position) && readFileSync(position, 'utf8').includes('"sequence":1,"sha256"'),
+  );
   const { code, errors } = await run('promote', ...options);
   assert.equal(code, 1);
   assert.match(errors, /another Postrider process is using/);
+  const shown = await run('status', '--folder', folder);
+  assert.match(shown.output, /has the state of .*, 0 s ago\.\nCut: 1 of 20261130T100000Z-00000001\n/);
   terminal.interrupt();
   assert.equal(await following, 0);
 

@@ -90,13 +90,21 @@ test('a full disk is refused, and so is one below its reserve', async (context) 
 });
 
 test('a server that is no receiving host, or answers without end, is refused', async (context) => {
-  const answers = ['[]', '{"names":[1]}', 'x'.repeat(2 * 1024 * 1024)];
+  // Whoever reads page after page would never come to an end of these.
+  const repeated = ['{"names":["a/b","a/b"]}', '{"names":["b/c"]}', '{"names":["a/"]}'];
+  const answers = [...repeated, '[]', '{"names":[1]}', 'x'.repeat(2 * 1024 * 1024)];
   const server = createServer((_request, response) => void response.end(answers.shift()));
   const port = await listenOnLoopback(server);
   context.after(() => server.close());
   const store = new HostStore(SYSTEM, { url: `http://127.0.0.1:${port}`, token: 'abc' });
   context.after(() => store.close());
   const wrong = { kind: 'refused', message: /is no server of "postrider standby serve"/ };
+  for (const [prefix, after] of [
+    ['', ''],
+    ['a/', ''],
+    ['', 'a/'],
+  ] as const)
+    await assert.rejects(store.list(prefix, after), wrong);
   await assert.rejects(store.list(''), wrong);
   await assert.rejects(store.list(''), wrong);
   await assert.rejects(store.list(''), { kind: 'refused', message: /more than 1048576 bytes/ });

@@ -77,7 +77,7 @@ test('mistakes of the operator are refused in sentences', async (context) => {
     [{ accessKeyId: 'AKIAOTHER' }, /does not know the access key/],
     [{ secretAccessKey: 'other' }, /the secret key does not belong to the access key/],
     [{ bucket: 'other' }, /has no such bucket/],
-    [{ region: 'us-east-1' }, /AuthorizationHeaderMalformed, Says <AuthorizationHeaderMalformed>/],
+    [{ region: 'us-east-1' }, /expects another region than standby.region names/],
     [{ clock: { ...realClock, now: () => Date.now() + 3_600_000 } }, /the clock of this machine is wrong/],
   ] as const) {
     const store = storeOf(context, server, change);

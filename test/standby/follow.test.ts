@@ -237,10 +237,36 @@ test('a base that is damaged, cut off or encrypted for others is refused, and is
   assertCurrent(folder);
 });
 
+test('a host that is to stop does not wait for the base that it fetches', async () => {
+  const store = await storeWith(0);
+  const piece = baseObject(primary.installation, FIRST, 'backup.tar.age.00001');
+  const asked = Promise.withResolvers<void>();
+  const slow = {
+    ...store,
+    get(name: string) {
+      if (name !== piece) return store.get(name);
+      asked.resolve();
+      return new Promise<never>(() => {});
+    },
+  };
+  const stopping = new AbortController();
+  const { follower } = follow(slow, { signal: stopping.signal });
+  await follower.open();
+  const running = follower.run(() => {});
+  await asked.promise;
+  stopping.abort();
+  await running;
+  assert.equal(follower.state.problem, null);
+});
+
 test('a store without an installation, or with several, says so', async () => {
   await assert.rejects(findInstallation(createMemoryStore()), /the store is empty/);
   const store = createMemoryStore();
   for (const name of ['a/owner/1', 'a/x', 'b/owner/1']) await store.create(name, Buffer.from('x'));
   await assert.rejects(findInstallation(store), /choose one with --installation \(a, b\)/);
+  for (const name of ['token', 'objects/c/owner/1', 'mail/x', `c/${FIRST}/0000000001`])
+    await store.create(name, Buffer.from('x'));
+  for (const name of ['a/owner/1', 'a/x', 'b/owner/1']) await store.remove(name);
+  assert.equal(await findInstallation(store), 'c', 'what else is there is none');
   await assert.rejects(stepToEnd(follow(createMemoryStore()).follower), /no complete base yet/);
 });

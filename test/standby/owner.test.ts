@@ -28,6 +28,22 @@ test('each owner has the next epoch, and the highest is the owner', async () => 
   assert.equal(isReplaced(second, first), false, 'an older owner does not replace a newer one');
 });
 
+test('an owner that is damaged is named, and its host cannot write to a terminal', async () => {
+  const store = createMemoryStore();
+  const { node } = await become(store);
+  const name = 'inst/owner/0000000001';
+  const owner = { epoch: 1, node, host: 'a\u001b[2Jb', since: NOW };
+  await store.put(name, { bytes: Buffer.from(JSON.stringify(owner)) });
+  assert.equal((await findOwner(store, INSTALLATION))?.host, 'a[2Jb');
+  for (const text of ['', '{"epoch":1}']) {
+    await store.put(name, { bytes: Buffer.from(text) });
+    await assert.rejects(findOwner(store, INSTALLATION), {
+      name: 'StandbyError',
+      message: /owner\/0000000001 .* damaged/,
+    });
+  }
+});
+
 test('of two hosts that become the owner at the same moment each has an epoch of its own', async () => {
   const store = createMemoryStore();
   const owners = await Promise.all([become(store), become(store), become(store)]);

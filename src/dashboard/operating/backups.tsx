@@ -118,7 +118,7 @@ function StandbyState({
   const { texts, formats } = context;
   const { backups, frame } = texts;
   if (!progress) return null;
-  const { storedCutAt, oldestUnstoredAt, failure, gap, waitingBytes } = progress;
+  const { storedCutAt, oldestUnstoredAt, gap, waitingBytes } = progress;
   const none = <span class="muted">{frame.none}</span>;
   const time = (at: number | null) => (at === null ? none : <Time key="" context={context} at={at} />);
   return (
@@ -127,16 +127,7 @@ function StandbyState({
       <Facts
         facts={[
           [backups.standbyStore, <Foreign key="" text={store} />],
-          [
-            backups.state,
-            failure === undefined ? (
-              <Status key="" tone="good">
-                {backups.succeeded}
-              </Status>
-            ) : (
-              <Foreign key="" text={failure} />
-            ),
-          ],
+          [backups.state, <StandbyOutcome key="" context={context} progress={progress} />],
           [backups.newestCut, time(storedCutAt)],
           [backups.oldestUnstored, time(oldestUnstoredAt)],
           [backups.waitingBytes, formats.bytes(waitingBytes)],
@@ -145,6 +136,19 @@ function StandbyState({
       />
     </>
   );
+}
+
+function StandbyOutcome({
+  context,
+  progress: { isHeld, failure },
+}: {
+  context: Context;
+  progress: NonNullable<ShownStandby['progress']>;
+}) {
+  const { backups } = context.texts;
+  if (isHeld) return <Status tone="neutral">{backups.standbyHeld}</Status>;
+  if (failure !== undefined) return <Foreign text={failure} />;
+  return <Status tone="good">{backups.succeeded}</Status>;
 }
 
 type RunProps = { context: Context; run: Pick<BackupRun, 'backup' | 'startedAt' | 'endedAt' | 'problems'> };

@@ -16,7 +16,8 @@ export const standby: Check = {
     const { store } = config.standby;
     if (!progress) return [];
     const advice = 'look at "postrider standby status" and the log';
-    const { storedCutAt, oldestUnstoredAt, failure, startedAt } = progress;
+    const { storedCutAt, oldestUnstoredAt, failure, startedAt, isHeld } = progress;
+    if (isHeld) return [ok(store, 'nothing is sent before "postrider restore release"')];
     const now = clock.now();
     if (failure !== undefined) {
       const level = now - (storedCutAt ?? startedAt) >= FAIL_MS ? fail : warn;

@@ -87,9 +87,25 @@ async function* readPieces(
   };
   let next = begin(pieces[0]);
   for (let index = 0; index < pieces.length; index++) {
-    const bytes = await next;
+    const bytes = next && (await unlessAborted(next, options.signal));
     next = begin(pieces[index + 1]);
     if (bytes) yield bytes;
+  }
+}
+
+/**
+ * Returns what a promise resolves with.
+ * @throws the reason of the signal as soon as it is aborted, and the error of the promise
+ */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -49,7 +49,13 @@ export type FollowState = {
   problem: string | null;
 };
 
-type Making = { generation: string; made: StandbyCopy | undefined; failure: unknown };
+type Making = {
+  generation: string;
+  made: StandbyCopy | undefined;
+  failure: unknown;
+  /** Resolves when it is made or has failed. */
+  ended: Promise<void>;
+};
 
 export class Follower {
   readonly #options: FollowOptions;
@@ -98,6 +104,7 @@ export class Follower {
         if (await this.step()) waitMs = 0;
         this.#problem = null;
       } catch (error) {
+        if (signal.aborted) break;
         this.#problem = errorMessage(error);
         waitMs = RETRY_MS;
       }
@@ -105,6 +112,7 @@ export class Follower {
       if (waitMs > 0) await sleep(clock, waitMs, signal);
     }
     await this.#segments?.clear();
+    await this.#making?.ended;
   }
 
   /**
@@ -208,9 +216,14 @@ export class Follower {
 
   /** Makes a newer copy, while the segments of this one go on. */
   #begin(base: Base): void {
-    const making: Making = { generation: base.generation, made: undefined, failure: undefined };
+    const making: Making = {
+      generation: base.generation,
+      made: undefined,
+      failure: undefined,
+      ended: Promise.resolve(),
+    };
     this.#making = making;
-    this.#make(base).then(
+    making.ended = this.#make(base).then(
       (copy) => {
         making.made = copy;
       },

@@ -1,10 +1,11 @@
 /** Remembers where the copy of a generation is, in a file that is flushed. A folder without the file has no complete base. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { errorCode } from '../../system/errors.ts';
 import { writeFlushed } from '../../system/write-flushed.ts';
+import { isGeneration } from '../names.ts';
 import { StandbyError } from '../standby-error.ts';
 
 const FILE = 'position.json';
@@ -46,6 +47,16 @@ export function readPosition(folder: string): Position | undefined {
   if (!Value.Check(positionSchema, position))
     throw new StandbyError(`${path} is damaged: remove ${folder}, and the copy is made anew`);
   return position;
+}
+
+/** Returns the position of the newest copy in the folder of a host that follows; undefined when no base is complete. @throws StandbyError */
+export function findPosition(folder: string): Position | undefined {
+  if (!existsSync(folder)) return undefined;
+  for (const generation of readdirSync(folder).filter(isGeneration).sort().reverse()) {
+    const position = readPosition(join(folder, generation));
+    if (position) return position;
+  }
+  return undefined;
 }
 
 export function writePosition(folder: string, position: Position): void {

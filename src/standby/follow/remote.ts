@@ -9,6 +9,7 @@ import {
   baseObject,
   generationPrefix,
   isGeneration,
+  ownerPrefix,
   segmentObject,
   sequenceOf,
 } from '../names.ts';
@@ -110,7 +111,9 @@ export class Remote {
  * @throws StandbyError when it has none, or several
  */
 export async function findInstallation(store: ObjectStore): Promise<string> {
-  const found = await foldersIn(store, '');
+  const found: string[] = [];
+  for (const folder of await foldersIn(store, ''))
+    if (await isInstallation(store, folder)) found.push(folder);
   const [installation, ...others] = found;
   if (installation === undefined)
     throw new StandbyError('the store is empty: no primary has sent anything to it');
@@ -119,6 +122,13 @@ export async function findInstallation(store: ObjectStore): Promise<string> {
       `the store has several installations: choose one with --installation (${found.join(', ')})`,
     );
   return installation;
+}
+
+/** Returns true for the folder of an installation: a folder or bucket of the operator may have other things too. */
+async function isInstallation(store: ObjectStore, folder: string): Promise<boolean> {
+  const [name = ''] = await store.list(`${folder}/`);
+  const [, part = ''] = name.split('/');
+  return isGeneration(part) || name.startsWith(ownerPrefix(folder));
 }
 
 /** Lists the first parts of the names below a prefix. Names that share one are skipped, however many they are. */

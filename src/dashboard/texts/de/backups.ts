@@ -14,6 +14,7 @@ export const backups: typeof english = {
   copied: 'Kopie auf einen anderen Rechner',
   standby: 'Standby',
   standbyStore: 'Speicher',
+  standbyHeld: 'vor der Freigabe der Installation wird nichts gesendet',
   newestCut: 'Neuester Stand im Speicher',
   oldestUnstored: 'Älteste Änderung, die dort fehlt',
   waitingBytes: 'Wartet auf die Übertragung',

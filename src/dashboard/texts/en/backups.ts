@@ -12,6 +12,7 @@ export const backups = {
   copied: 'Copy off this host',
   standby: 'Standby',
   standbyStore: 'Store',
+  standbyHeld: 'nothing is sent before the installation is released',
   newestCut: 'Newest state in the store',
   oldestUnstored: 'Oldest change that is not there',
   waitingBytes: 'Waiting to be sent',
