@@ -59,8 +59,10 @@ function writeMachineFiles(folder: string): void {
   };
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
   write('usr/bin/postrider', readFileSync(join(SOURCES, 'postrider')));
-  const unit = read('systemd/postrider.service').replaceAll('/opt/postrider/current', `/${PROGRAM}`);
-  write('usr/lib/systemd/system/postrider.service', unit);
+  for (const unit of globSync('*.service', { cwd: join(ROOT, 'systemd') })) {
+    const text = read(`systemd/${unit}`).replaceAll('/opt/postrider/current', `/${PROGRAM}`);
+    write(`usr/lib/systemd/system/${unit}`, text);
+  }
   write('usr/lib/sysusers.d/postrider.conf', read('systemd/postrider.sysusers'));
   write('usr/lib/tmpfiles.d/postrider.conf', read('systemd/postrider.tmpfiles'));
   write(`${DOCUMENTS}/copyright`, `${read('LICENSE')}\nLicences of the packages in it: /${PROGRAM}\n`);

@@ -7,6 +7,7 @@ import { statDisk } from '../system/disk-space.ts';
 import { errorMessage } from '../system/errors.ts';
 import { isListenError } from '../system/listen.ts';
 import { createLog, type Log, textDestination } from '../system/log.ts';
+import { openServiceManager, type ServiceManager } from '../system/service-manager.ts';
 import { createPrinter, globalOptions } from './context.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { addStandbyFollow } from './standby-follow.ts';
@@ -50,8 +51,12 @@ export function addStandbyCommands(program: Command, terminal: Terminal): void {
       const log = createLog('info', json ? undefined : textDestination());
       const host = await start(options, log);
       createPrinter(command, terminal)(host, () => welcome(host, options.hostname));
-      terminal.onReload(() => reload(host, log));
-      await stopped.finally(() => host.close());
+      const manager = openServiceManager({ clock: realClock, log }, terminal.env);
+      terminal.onReload(() => reload(host, manager, log));
+      manager.reportReady();
+      await stopped;
+      manager.reportStopping();
+      await host.close().finally(() => manager.close());
     });
 }
 
@@ -90,14 +95,16 @@ async function start(options: ServeOptions, log: Log): Promise<ObjectHost> {
   }
 }
 
-/** Reads a renewed certificate. One that cannot be used is reported, and the earlier one stays. */
-function reload(host: ObjectHost, log: Log): void {
+/** Reads a renewed certificate and the tokens. A file that cannot be used is reported, and the earlier ones stay. */
+function reload(host: ObjectHost, manager: ServiceManager, log: Log): void {
+  manager.reportReloading();
   try {
     host.reload();
-    log.info('the certificate was read again');
+    log.info('the certificate and the tokens were read again');
   } catch (error) {
-    log.error({ reason: errorMessage(error) }, 'the certificate cannot be used, and nothing has changed');
+    log.error({ reason: errorMessage(error) }, 'the files cannot be used, and nothing has changed');
   }
+  manager.reportReady();
 }
 
 function welcome({ address, pin, tokenFile, objects }: ObjectHost, hostname: string): string {

@@ -9,12 +9,14 @@ import { temporaryDirectory } from '../support/daemon.ts';
 
 const UNIT_FOLDER = fileURLToPath(new URL('../../systemd/', import.meta.url));
 const UNIT = join(UNIT_FOLDER, 'postrider.service');
+/** The units, each of which is verified beside the others. */
+const UNITS = ['postrider.service', 'postrider-standby-serve.service', 'postrider-standby-follow.service'];
 /** Maximum exposure, as `systemd-analyze security` counts it, of 100: it shows this as 1.5 of 10. */
 const MAX_EXPOSURE = 15;
 
 const run = promisify(execFile);
 
-test('systemd reads the unit without a complaint', async () => {
+test('systemd reads the units without a complaint', async () => {
   const root = await rootWithUnit(await readFile(UNIT, 'utf8'));
   assert.equal(await complaints(root), '');
 });
@@ -25,7 +27,7 @@ test('systemd complains about a setting it does not know', async () => {
 });
 
 test('the sandbox leaves no more exposed than it must', async () => {
-  await securityAnalysis(UNIT);
+  for (const unit of UNITS) await securityAnalysis(join(UNIT_FOLDER, unit));
   const open = join(temporaryDirectory('unit'), 'postrider.service');
   await writeFile(open, (await readFile(UNIT, 'utf8')).replace(/^(Protect|Restrict)\w+=.*$/gm, ''));
   await assert.rejects(securityAnalysis(open), /Overall exposure level/);
@@ -69,13 +71,14 @@ async function rootWithUnit(unit: string): Promise<string> {
     await copyFile('/bin/true', executed);
     await chmod(executed, 0o755);
   }
+  for (const name of UNITS) await copyFile(join(UNIT_FOLDER, name), join(root, 'etc/systemd/system', name));
   await writeFile(join(root, 'etc', 'systemd', 'system', 'postrider.service'), unit);
   return root;
 }
 
 /** What systemd says of our unit; what it says of the machine's own is not ours to mend. */
 async function complaints(root: string): Promise<string> {
-  const args = ['verify', '--man=no', `--root=${root}`, 'postrider.service'];
+  const args = ['verify', '--man=no', `--root=${root}`, ...UNITS];
   const { stdout, stderr } = await run('systemd-analyze', args);
   const lines = `${stdout}${stderr}`.split('\n');
   return lines.filter((line) => line.includes('postrider')).join('\n');

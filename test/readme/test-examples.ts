@@ -44,6 +44,7 @@ const NOT_RUN = [
   'docs/standby.md: Promote',
   'docs/standby.md: Go back in time',
   'docs/systemd.md: Run Postrider with systemd',
+  'docs/systemd.md: Receive or follow a primary',
   'docs/systemd.md: Write elsewhere',
   'docs/unsubscribing.md: Your name, colours and logo',
   'docs/upgrade.md: Install a new version',

@@ -19,8 +19,8 @@ import type { System } from '../../system/system.ts';
 type ObjectServerOptions = {
   /** Folder of the objects, which exists. */
   folder: string;
-  /** Each of them allows everything. */
-  tokens: readonly string[];
+  /** Returns the tokens, of which each allows everything. */
+  tokens: () => readonly string[];
   /** Free space below which nothing is stored; at most a tenth of the disk. */
   reserveBytes: number;
 };
@@ -83,10 +83,16 @@ export function createObjectServer(system: ServerSystem, options: ObjectServerOp
     const size = readLength(request);
     const digest = readDigest(request);
     await disk.check();
-    if (disk.isBelowReserve || (disk.freeBytes ?? size) < size) throw new Refusal(507);
+    if (disk.isBelowReserve || (disk.freeBytes ?? size) < size) throw new Refusal(FULL_STATUS);
     const onlyNew = request.headers['if-none-match'] === '*';
     const isStored = await store.receive(name, checked(request, size, digest), { onlyNew });
     if (!isStored) throw new Refusal(412);
+  }
+
+  function report({ method }: IncomingMessage, status: number, error: unknown): void {
+    if (status === FULL_STATUS)
+      system.log.warn({ method }, 'the disk is full, or below its reserve: nothing is stored');
+    else if (status >= 500) system.log.warn({ method, err: error }, 'an object was refused');
   }
 
   const server = createServer({ requestTimeout: REQUEST_MS }, (request, response) => {
@@ -94,9 +100,9 @@ export function createObjectServer(system: ServerSystem, options: ObjectServerOp
     response.on('error', () => {});
     answer(request, response).catch((error: unknown) => {
       const status = statusOf(error);
-      if (status >= 500) system.log.warn({ method: request.method, err: error }, 'an object was refused');
+      report(request, status, error);
       if (response.headersSent) response.destroy();
-      else response.writeHead(status).end();
+      else response.writeHead(status, isTooLong(request) ? { connection: 'close' } : {}).end();
     });
   });
   server.setTimeout(IDLE_MS);
@@ -104,12 +110,14 @@ export function createObjectServer(system: ServerSystem, options: ObjectServerOp
 }
 
 /** Returns the check of the header `Authorization`, which takes the same time for every token of the same length. */
-function createTokenCheck(tokens: readonly string[]): (header: string | undefined) => boolean {
-  const digests = tokens.map(digestOf);
+function createTokenCheck(tokens: () => readonly string[]): (header: string | undefined) => boolean {
   return (header = '') => {
     const given = digestOf(/^Bearer (.+)$/i.exec(header)?.[1] ?? '');
     // Every token is compared, so that the time does not tell which one is similar.
-    return digests.map((digest) => timingSafeEqual(digest, given)).includes(true);
+    return tokens()
+      .map(digestOf)
+      .map((digest) => timingSafeEqual(digest, given))
+      .includes(true);
   };
 }
 
@@ -133,6 +141,16 @@ function readLength({ headers }: IncomingMessage): number {
   if (length === undefined) throw new Refusal(411);
   if (Number(length) > MAX_OBJECT_BYTES) throw new Refusal(413);
   return Number(length);
+}
+
+/**
+ * Returns true for a request that is refused before its body has arrived, whose client therefore may not see why. The body of any other is
+ * read to its end, so that the client sees the answer.
+ */
+function isTooLong({ headers }: IncomingMessage): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > MAX_OBJECT_BYTES
+  );
 }
 
 /** Matches the hash of a body (RFC 9530 section 2). */
@@ -160,11 +178,13 @@ async function* checked(
   if (bytes !== size || !hash.digest().equals(digest)) throw new Refusal(400);
 }
 
+/** Insufficient Storage (RFC 4918 section 11.5). */
+const FULL_STATUS = 507;
 const FULL: readonly string[] = ['ENOSPC', 'EDQUOT'];
 
 function statusOf(error: unknown): number {
   if (error instanceof Refusal) return error.status;
   if (!(error instanceof StoreError)) return 500;
-  if (FULL.includes(errorCode(error.cause) ?? '')) return 507;
+  if (FULL.includes(errorCode(error.cause) ?? '')) return FULL_STATUS;
   return error.kind === 'unreachable' ? 503 : 500;
 }

@@ -35,7 +35,7 @@ export type ObjectHost = {
   pin: string;
   tokenFile: string;
   objects: string;
-  /** Reads a renewed certificate. @throws ServerFileError or CertificateError; the earlier one then stays */
+  /** Reads a renewed certificate and the tokens. @throws ServerFileError or CertificateError; all then stays as it was */
   reload(): void;
   close(): Promise<void>;
 };
@@ -67,8 +67,8 @@ export async function serveObjects(
   const usedTokenFile = tokenFile ?? tokenFileOf(root);
   const { pair, pin } = readCertificate(usedFiles);
   const certificates = createCertificateStore([pair]);
-  const tokens = readTokens(usedTokenFile);
-  const server = createObjectServer(system, { folder: objects, tokens, reserveBytes });
+  let tokens = readTokens(usedTokenFile);
+  const server = createObjectServer(system, { folder: objects, tokens: () => tokens, reserveBytes });
   let isClosing = false;
   server.on('request', (_request, response) => {
     response.once('close', () => {
@@ -88,7 +88,11 @@ export async function serveObjects(
     pin,
     tokenFile: usedTokenFile,
     objects,
-    reload: () => certificates.replace([readCertificate(usedFiles).pair]),
+    reload() {
+      const renewed = readTokens(usedTokenFile);
+      certificates.replace([readCertificate(usedFiles).pair]);
+      tokens = renewed;
+    },
     async close() {
       isClosing = true;
       server.closeIdleConnections();

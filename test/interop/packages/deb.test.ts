@@ -56,7 +56,14 @@ test('the package is installed, enables its service, and asks for a configuratio
   assert.equal(await runIn(root, 'dpkg', '--verify', 'postrider'), '');
   assert.equal(statSync(join(root, 'var/lib/postrider')).mode & 0o777, 0o700);
   const enabled = join(root, 'etc/systemd/system/multi-user.target.wants');
-  assert.ok(readdirSync(enabled).includes('postrider.service'));
+  assert.deepEqual(
+    readdirSync(enabled).filter((unit) => unit.startsWith('postrider')),
+    ['postrider.service'],
+  );
+  for (const name of ['serve', 'follow']) {
+    const unit = readFileSync(join(root, `usr/lib/systemd/system/postrider-standby-${name}.service`), 'utf8');
+    assert.match(unit, /^ExecStart=\/usr\/lib\/postrider\/bin\/postrider standby /m);
+  }
 });
 
 test('an email that the API accepts is delivered, and the data belong to the account of the service', async () => {

@@ -61,6 +61,17 @@ test('a request without the whole token is refused, whatever it asks for', async
   assert.deepEqual(readdirSync(host.objects), []);
 });
 
+test('a body that is longer than any object is not read to its end', async (context) => {
+  const host = await startObjectHost(context);
+  const socket = await open(host);
+  socket.on('error', () => {});
+  const head = `PUT /objects/a1/b HTTP/1.1\r\nhost: x\r\ncontent-length: ${MAX_OBJECT_BYTES + 1}\r\n\r\n`;
+  socket.write(head);
+  const [answer] = await once(socket, 'data');
+  assert.match(String(answer), /^HTTP\/1.1 401 .*\r\nconnection: close\r\n/is);
+  await once(socket, 'close');
+});
+
 test('no target leads out of the folder, and nothing but objects of an installation is stored', async (context) => {
   const host = await startObjectHost(context);
   writeFileSync(join(host.folder, 'secret'), 'secret');
@@ -145,6 +156,10 @@ test('a second token lets the first one end', async (context) => {
   writeFileSync(tokenFile, `# of the primary\n${one}\n\n  ${other}\n`);
   const host = await startObjectHost(context, { tokenFile });
   for (const token of [one, other]) assert.deepEqual(await clientOf(context, host, { token }).list(''), []);
+  writeFileSync(tokenFile, `${other}\n`);
+  host.reload();
+  await assert.rejects(clientOf(context, host, { token: one }).list(''), /does not know the token/);
+  assert.deepEqual(await clientOf(context, host, { token: other }).list(''), []);
   assert.equal(existsSync(join(host.folder, 'token')), false);
   for (const [text, message] of [
     ['', /has no token/],
