@@ -11,7 +11,7 @@ import type { ChangedPages } from '../../src/db/changed-pages.ts';
 import type { Cut } from '../../src/standby/cut.ts';
 import { encodePages } from '../../src/standby/segment/pages-entry.ts';
 import { type ExpectedSegment, readSegment, VERIFYING } from '../../src/standby/segment/read.ts';
-import { type Segment, writeSegment } from '../../src/standby/segment/write.ts';
+import { boundArchive, type Segment, writeSegment } from '../../src/standby/segment/write.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const identity = await generateX25519Identity();
@@ -182,6 +182,8 @@ test('entries that no segment has are refused', async () => {
     'a path that leads out': [{ name: 'files/../a', body: 'a' }, CUT_ENTRY],
     'an absolute path': [{ name: 'files//etc/a', body: 'a' }, CUT_ENTRY],
     'a database as a file': [{ name: 'files/postrider.db-wal', body: 'a' }, CUT_ENTRY],
+    'who the host is': [{ name: 'files/standby/owner.json', body: 'a' }, CUT_ENTRY],
+    'that it was restored': [{ name: 'files/restored.json', body: 'a' }, CUT_ENTRY],
     'the lock': [{ name: 'files/lock.db', body: 'a' }, CUT_ENTRY],
     'pages of no database': [{ name: 'pages/tls/a', body: pages }, CUT_ENTRY],
     'pages outside': [{ name: 'pages/mailboxes/mbx_a/../../b/index.db', body: pages }, CUT_ENTRY],
@@ -201,6 +203,16 @@ test('entries that no segment has are refused', async () => {
   for (const [name, entries] of Object.entries(forged))
     await assert.rejects(collect(await forge(entries)), { name: 'StandbyError' }, name);
   await collect(await forge([{ name: 'pages/postrider.db', body: pages }, CUT_ENTRY]));
+});
+
+test('a segment that no reader would take is not written', async () => {
+  const readAll = async (maxBytes: number) => {
+    let bytes = 0;
+    for await (const piece of boundArchive(maxBytes)(piecesOf(Buffer.alloc(25_000)))) bytes += piece.length;
+    return bytes;
+  };
+  assert.equal(await readAll(25_000), 25_000);
+  await assert.rejects(readAll(24_999), /a segment of more than 24999 bytes cannot be shipped/);
 });
 
 test('an error of whoever applies a segment is passed on', async () => {

@@ -4,15 +4,16 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { numbered, pieceSuffix, segmentObject } from '../names.ts';
+import { numbered, PIECE_BYTES, pieceSuffix, segmentObject } from '../names.ts';
+import { MAX_ARCHIVE_BYTES } from '../segment/format.ts';
 import { StandbyError } from '../standby-error.ts';
 import type { FetchedSegment } from './copy.ts';
 import type { Remote } from './remote.ts';
 
 /** Maximum number of segments that are fetched at a time. Most are much smaller than a piece. */
 const MAX_FETCHED = 8;
-/** Maximum number of pieces of a segment: 16 GiB, more than the files that arrive in a second. */
-const MAX_PIECES = 512;
+/** Maximum number of pieces of a segment: as many bytes as its archive may have, and some more for what cannot be compressed. */
+const MAX_PIECES = Math.ceil(MAX_ARCHIVE_BYTES / PIECE_BYTES) + 64;
 
 export class SegmentFetcher {
   readonly #remote: Remote;

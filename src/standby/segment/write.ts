@@ -9,7 +9,7 @@ import { type AddFile, writeTar } from '../../backups/tar.ts';
 import type { ChangedPages } from '../../db/changed-pages.ts';
 import { errorCode } from '../../system/errors.ts';
 import type { Cut } from '../cut.ts';
-import { CUT_FILE, FILES, PAGES } from './format.ts';
+import { CUT_FILE, FILES, MAX_ARCHIVE_BYTES, PAGES } from './format.ts';
 import { encodePages, pagesEntryBytes } from './pages-entry.ts';
 
 /** Level of the compression. A higher one takes more of the processor each second than it saves in bytes. */
@@ -25,7 +25,7 @@ export type Segment = {
 
 /**
  * Writes a segment, which is on disk then. A file that has disappeared is left out: what named it is about to disappear too.
- * @throws errors of the file system; Error without a recipient
+ * @throws errors of the file system; Error without a recipient, and for more than `MAX_ARCHIVE_BYTES`, which no reader takes
  */
 export async function writeSegment(
   segment: Segment,
@@ -36,6 +36,7 @@ export async function writeSegment(
   let bytes = 0;
   await pipeline(
     writeTar((add) => addEntries(add, segment)),
+    boundArchive(MAX_ARCHIVE_BYTES),
     createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }),
     async function* (compressed: AsyncIterable<Uint8Array>) {
       for await (const piece of encryptAge(compressed, recipients)) {
@@ -47,6 +48,18 @@ export async function writeSegment(
     createWriteStream(to, { mode: 0o600, flush: true }),
   );
   return { sha256: hash.digest('hex'), bytes };
+}
+
+/** Returns a step that hands on what it gets, and throws an error beyond a number of bytes. */
+export function boundArchive(maxBytes: number) {
+  return async function* (archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    for await (const piece of archive) {
+      bytes += piece.length;
+      if (bytes > maxBytes) throw new Error(`a segment of more than ${maxBytes} bytes cannot be shipped`);
+      yield piece;
+    }
+  };
 }
 
 async function addEntries(add: AddFile, { cut, databases, files }: Segment): Promise<void> {

@@ -2,23 +2,35 @@
 import type { ObjectStore } from '../../objects/object-store.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { Remote } from '../follow/remote.ts';
-import { generationPrefix, startOfGeneration } from '../names.ts';
+import { generationPrefix } from '../names.ts';
 
-/** Removes the generations that were replaced by a later one more than `keepDays` ago. Returns their number. @throws StoreError */
+/**
+ * Removes the generations that were replaced more than `keepDays` ago, and returns their number. Only one with a complete base replaces those
+ * before it, from its first cut on; one that never got its base is of no use once there is such a later one.
+ * @throws StoreError; StandbyError when the list of a base is damaged
+ */
 export async function pruneGenerations(
   store: ObjectStore,
   { installation, keepDays, now }: { installation: string; keepDays: number; now: number },
 ): Promise<number> {
-  const generations = await new Remote(store, installation).listGenerations();
-  const old = generations.filter((_, at) => {
-    const next = generations[at + 1];
-    return next !== undefined && startOfGeneration(next) < now - keepDays * DAY_MS;
-  });
+  const remote = new Remote(store, installation);
+  const old: string[] = [];
+  let replacedAt = Number.POSITIVE_INFINITY;
+  for (const generation of (await remote.listGenerations()).reverse()) {
+    const base = replacedAt < now - keepDays * DAY_MS ? undefined : await remote.findBase(generation);
+    if (base) replacedAt = base.firstCut.takenAt;
+    else if (replacedAt !== Number.POSITIVE_INFINITY) old.push(generation);
+  }
   for (const generation of old) await removeAll(store, generationPrefix(installation, generation));
   return old.length;
 }
 
 async function removeAll(store: ObjectStore, prefix: string): Promise<void> {
-  for (let names = await store.list(prefix); names.length > 0; names = await store.list(prefix))
+  // A bucket may still list what was removed, so each page is the one after the last.
+  for (let after: string | undefined; ; ) {
+    const names = await store.list(prefix, after);
     for (const name of names) await store.remove(name);
+    after = names.at(-1);
+    if (after === undefined) return;
+  }
 }
