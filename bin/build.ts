@@ -1,6 +1,6 @@
 /**
  * Writes the compiled program to `dist/`. Each module that a thread or another module starts by its name becomes a file of that name
- * there: the program, the modules of threads, which are found by their names, and the operations of the threads of the database.
+ * there: the program, the modules of threads and of further processes, which are found by their names, and the operations of the threads of the database.
  */
 import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ await build({
   entryPoints: [
     'src/cli/main.ts',
     'src/operations.ts',
-    ...globSync('src/**/*-thread.ts', { cwd: ROOT }).sort(),
+    ...globSync('src/**/*-{thread,child}.ts', { cwd: ROOT }).sort(),
   ],
   outdir: 'dist',
   entryNames: '[name]',

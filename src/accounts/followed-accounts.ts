@@ -82,13 +82,13 @@ export class FollowedAccounts {
   /** Begins to gather what changes, without what was gathered before, or ends that. */
   async follow(isFollowed: boolean): Promise<void> {
     this.#gathered = isFollowed ? new Gathered(this.#createBudget()) : undefined;
-    await Promise.all([...this.#open].map(([id, db]) => this.#followPages(id, db, { withWal: false })));
+    await Promise.all([...this.#open].map(([id, db]) => this.#followPages(id, db)));
   }
 
   /** Notes that an account was opened, before anything was written since. */
   begin(id: string, db: FollowedDatabase): void {
     this.#open.set(id, db);
-    if (this.#gathered) void this.#followPages(id, db, { withWal: true });
+    if (this.#gathered) void this.#followPages(id, db);
   }
 
   /** Notes that the database of an account was closed. */
@@ -128,11 +128,11 @@ export class FollowedAccounts {
     return gathered && this.#gathered === gathered ? collected : 'lost';
   }
 
-  async #followPages(id: string, db: FollowedDatabase, options: { withWal: boolean }): Promise<void> {
+  async #followPages(id: string, db: FollowedDatabase): Promise<void> {
     const gathered = this.#gathered;
     if (!gathered) return db.followPages(undefined);
     const { pages } = gathered.change(id);
-    await db.followPages({ pages, onCommit: () => void gathered.change(id), ...options });
+    await db.followPages({ pages, onCommit: () => void gathered.change(id) });
   }
 
   /** Takes what waits of an account. The files are those of all pages that were taken. */

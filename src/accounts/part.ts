@@ -66,6 +66,8 @@ export type AccountCalls = {
   check(input: { account: AccountSettings; after: number }): Promise<CheckReport>;
   /** Copies an account to a folder that does not exist, for a backup. */
   copy(input: { account: AccountSettings; to: string }): Promise<CopiedAccount>;
+  /** Copies the WAL of an account back into the file of its database. */
+  copyBack(input: { account: AccountSettings }): Promise<void>;
   /** Ends the sessions of an account, and repairs it while it is closed. */
   repair(input: { account: AccountSettings }): Promise<RepairReport>;
   /** Ends the sessions of an open account that were opened with this credential. */
@@ -134,6 +136,7 @@ async function startAccounts(app: SystemApp, host: ReportCalls): Promise<Part<Ac
       check: ({ account: settings, after }) =>
         accounts.use(settings, (account) => checkAccount(account, after)),
       copy: ({ account: settings, to }) => accounts.use(settings, (account) => copyAccount(account, to)),
+      copyBack: ({ account: settings }) => accounts.use(settings, ({ db }) => db.copyBack()),
       repair: ({ account: settings }) =>
         accounts.whileClosed(settings, () => repairAccount(accountApp, settings)),
       followPages: ({ isFollowed }) => followed.follow(isFollowed),

@@ -63,20 +63,24 @@ function describe({ store, progress }: ShownStandby): string {
   return [`${store}: ${summary(progress)}`, ...details(progress)].join('\n');
 }
 
-function summary({ storedCutAt, oldestUnstoredAt, failure, isHeld }: Progress): string {
+function summary(progress: Progress): string {
+  const { storedCutAt, oldestUnstoredAt, failure, isHeld, isResyncing, resyncs } = progress;
   if (isHeld) return 'nothing is sent before "postrider restore release".';
   if (failure !== undefined) return `the store does not take what is sent: ${failure}.`;
+  if (isResyncing) return 'what differs from what it has is looked for.';
+  if (storedCutAt === null && resyncs > 0) return 'what differs from what it has is being sent.';
   if (storedCutAt === null) return 'the base of this run is being made or sent.';
   if (oldestUnstoredAt === null) return `it has everything up to ${isoTime(storedCutAt)}.`;
   return `its newest cut is of ${isoTime(storedCutAt)}; the oldest change that it does not have is ${secondsSince(oldestUnstoredAt)} s old.`;
 }
 
-function details({ generation, waitingBytes, objects, bytes, gap, gaps }: Progress): string[] {
+function details({ generation, waitingBytes, objects, bytes, resyncs, gap, gaps }: Progress): string[] {
   const megabytes = (size: number) => `${(size / BYTES_PER_MEGABYTE).toFixed(1)} MB`;
   return [
     `Generation: ${generation ?? 'none'}`,
     `Waiting: ${megabytes(waitingBytes)}`,
     `Sent since the start: ${objects} objects, ${megabytes(bytes)}`,
-    ...(gap === null ? [] : [`New bases after a gap: ${gaps}, the last because: ${gap}`]),
+    ...(resyncs === 0 ? [] : [`Went on after a restart or a gap: ${resyncs}`]),
+    ...(gap === null ? [] : [`Gaps: ${gaps}, the last because: ${gap}`]),
   ];
 }

@@ -64,10 +64,15 @@ export type PrivateDatabase<Schema> = {
    * @throws errors of SQLite and of the file system, which leave the database as it is
    */
   copyTo(file: string): Promise<void>;
-  /** Begins to gather the pages of later commits, for one follower, or ends that with undefined. */
+  /**
+   * Begins to gather the pages that the WAL has and the file has not, and those of later commits, for one follower, or ends that with
+   * undefined.
+   */
   followPages(follower: PageFollower | undefined): Promise<void>;
   /** Hands the pages of all commits so far to the follower. When the database is closed, it has them. */
   gatherPages(): Promise<void>;
+  /** Copies the WAL back into the file. */
+  copyBack(): Promise<void>;
   /** Waits for the writes that were asked for, copies the WAL back and closes the database. */
   close(): Promise<void>;
 };
@@ -78,8 +83,6 @@ type PageFollower = {
   pages: WaitingPages;
   /** Is called after each commit, whose pages have not been handed over yet. */
   onCommit(): void;
-  /** True when the pages of the commits that the WAL has already are gathered too. */
-  withWal: boolean;
 };
 
 type PrivateOptions = {
@@ -235,13 +238,11 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
       this.#follower = undefined;
       return;
     }
+    // The state of the WAL is known when no transaction is open. Nothing waits when the database was just opened.
+    while (this.#group !== undefined) await this.#group;
+    if (this.#isClosed || this.#wantedFollower !== follower) return;
     const tap = new WalTap(this.#connection, follower.pages);
-    if (!follower.withWal) {
-      // The end of the WAL is known when no transaction is open.
-      while (this.#group !== undefined) await this.#group;
-      if (this.#isClosed || this.#wantedFollower !== follower) return;
-      tap.skip();
-    }
+    tap.skipCopied();
     this.#follower = { ...follower, tap };
   }
 
@@ -253,6 +254,10 @@ class OpenDatabase<Schema> implements PrivateDatabase<Schema> {
     } catch (error) {
       throw this.#explain(error);
     }
+  }
+
+  copyBack(): Promise<void> {
+    return this.#runQuery(() => void this.#checkpoint(0));
   }
 
   async close(): Promise<void> {

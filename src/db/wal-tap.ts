@@ -14,7 +14,7 @@
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { askWalState } from './connection.ts';
+import { askWalState, type WalState } from './connection.ts';
 import { endOnBrokenStorage } from './storage-failure.ts';
 import type { WaitingPages } from './waiting-pages.ts';
 
@@ -47,7 +47,7 @@ export class WalTap {
   /** True when the WAL was copied back completely when it was read last, so that it may begin anew. */
   #isCopiedBack = true;
 
-  /** @param pages receives the pages of the commits that the WAL has now, unless `skip` leaves them out, and of later ones */
+  /** @param pages receives the pages of the commits that the WAL has now, unless `skipCopied` leaves them out, and of later ones */
   constructor(connection: Database, pages: WaitingPages) {
     this.#connection = connection;
     this.#pages = pages;
@@ -58,25 +58,30 @@ export class WalTap {
    * @throws errors of SQLite, after which the changes are lost
    */
   read(): void {
-    this.#advance((file, wal) => this.#readFrames(file, wal));
+    const { log, checkpointed } = this.#askFrames();
+    // A WAL that begins anew has no frame until the first commit, and its file may still be the old one.
+    if (log === 0) return;
+    this.#readWal(log, (file, wal) => this.#readFrames(file, wal));
+    this.#isCopiedBack = log === checkpointed;
   }
 
   /**
-   * Leaves out what was committed since the last call. No transaction is open.
+   * Leaves out the frames that were copied back already: whoever reads the database file from now on finds them there. It is called before the
+   * first `read`. No transaction is open.
    * @throws errors of SQLite, after which the changes are lost
    */
-  skip(): void {
-    this.#advance(() => {});
+  skipCopied(): void {
+    const { log, checkpointed } = this.#askFrames();
+    if (checkpointed === 0) return;
+    this.#readWal(checkpointed, () => {});
+    this.#isCopiedBack = log === checkpointed;
   }
 
-  #advance(readFrames: (file: number, wal: Wal) => void): void {
-    if (this.#pages.isLost) return;
-    const state = this.#askState();
-    const frames = Math.max(state?.log ?? 0, 0);
-    // A WAL that begins anew has no frame until the first commit, and its file may still be the old one.
-    if (frames === 0) return;
-    this.#readWal(frames, readFrames);
-    this.#isCopiedBack = frames === Math.max(state?.checkpointed ?? 0, 0);
+  /** Returns the number of frames of the WAL, and of those of them that were copied back; 0 once the changes are lost. */
+  #askFrames(): WalState {
+    if (this.#pages.isLost) return { log: 0, checkpointed: 0 };
+    const { log = 0, checkpointed = 0 } = this.#askState() ?? {};
+    return { log: Math.max(log, 0), checkpointed: Math.max(checkpointed, 0) };
   }
 
   #askState(): ReturnType<typeof askWalState> {

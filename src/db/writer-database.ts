@@ -140,13 +140,16 @@ export class WriterDatabase {
     return copyDatabase(this.#connection, file, pace);
   }
 
-  /** Begins to gather the pages that change, without those that were gathered before, or ends that. It runs between two groups. */
+  /**
+   * Begins to gather the pages that change, without those that were gathered before, or ends that. The pages that the WAL has and the file
+   * has not are among them. It runs between two groups.
+   */
   followPages(isFollowed: boolean): void {
     this.#followed = undefined;
     if (!isFollowed) return;
     const pages = new WaitingPages(createPageBudget());
     const tap = new WalTap(this.#connection, pages);
-    tap.skip();
+    tap.skipCopied();
     this.#followed = { pages, tap };
   }
 

@@ -50,6 +50,11 @@ export type Accounts = MailboxDelivery &
     contents: MailboxContents;
     /** Copies the account of a mailbox to a folder that does not exist, for a backup. */
     copy(mailbox: MailboxRow, to: string): Promise<CopiedAccount>;
+    /**
+     * Copies the WAL of an account back into the file of its database. One that a crash has left is read by whoever follows.
+     * @throws AppError unavailable when the account is damaged; errors of its thread
+     */
+    copyBack(id: MailboxId): Promise<void>;
     /** Checks and repairs for the operator. */
     repairs: MailboxRepairs;
     /**
@@ -156,6 +161,7 @@ export function createAccounts(
     configure: (mailbox) =>
       tellOpen(mailbox.id, (calls) => calls.configure({ account: settingsOf(app, mailbox) })),
     copy: (mailbox, to) => run(mailbox, (account, calls) => calls.copy({ account, to })),
+    copyBack: (id) => copyBack(app, id, run),
     followPages: (isFollowed = true) => followed.follow(isFollowed),
     collectPages: () => followed.collect(),
     messages: messagesOf(run),
@@ -173,6 +179,13 @@ export function createAccounts(
       },
     },
   };
+}
+
+/** The folder of a mailbox that was deleted is removed soon, and nobody needs it. */
+async function copyBack({ db }: Pick<App, 'db'>, id: MailboxId, run: Accounts['run']): Promise<void> {
+  const mailbox = await findMailboxById(db.read, id);
+  if (mailbox?.status === 'damaged') throw damaged();
+  if (mailbox) await run(mailbox, (account, calls) => calls.copyBack({ account }));
 }
 
 /** A thread that has died has closed its accounts. */

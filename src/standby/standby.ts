@@ -73,8 +73,13 @@ function registerMetrics({ clock, metrics }: Pick<App, 'clock' | 'metrics'>, pro
   );
   metrics.gauge(
     'standby_gaps',
-    'Generations that were ended before their time since the start.',
+    'Times since the start in which not all changes were collected.',
     () => progress().gaps,
+  );
+  metrics.gauge(
+    'standby_resyncs',
+    'Times since the start in which a generation went on after a restart or a gap.',
+    () => progress().resyncs,
   );
   metrics.gauge(
     'standby_objects',

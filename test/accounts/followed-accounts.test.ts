@@ -232,6 +232,9 @@ test('changes that are not followed, and those that nobody collects, are lost un
     [LARGE_BYTES, 3],
   ] as const) {
     await followed.follow(true);
+    assert.equal((await followed.collect()) === 'lost', bytes === LARGE_BYTES, 'the WAL has too much');
+    await account.db.copyBack();
+    await followed.follow(true);
     await many(10, 1);
     assert.notEqual(await followed.collect(), 'lost');
     await many(bytes, count);

@@ -63,6 +63,7 @@ function openThem(t: TestContext) {
           copyTo: (copy) => account.db.copyTo(copy),
           followPages: (follower) => account.db.followPages(follower),
           gatherPages: () => account.db.gatherPages(),
+          copyBack: () => account.db.copyBack(),
           close: () => account.db.close(),
         },
       };

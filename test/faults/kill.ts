@@ -39,7 +39,7 @@ const REACH_TIMEOUT_MS = 60_000;
  * tenant-deletion.ts, backups.ts, broadcast/, inbound/, mailboxes/, submission/, scripts/, standby.ts); those of imports are reached by test/accounts/crash.test.ts.
  */
 const OTHER_POINTS =
-  /^(retention|compact|approval|certificate|key|queue-action|tenant-erase|backup|restore|broadcast|mailbox|private|receive|inbound|forward|notification|sender-report|dmarc-report|submission|report|script|standby|import)-/;
+  /^(retention|compact|approval|certificate|key|queue-action|tenant-erase|backup|restore|broadcast|mailbox|private|receive|inbound|forward|notification|sender-report|dmarc-report|submission|report|script|standby|shipping|import)-/;
 /** Points that work of any kind reaches. Here it is the posts of webhooks. */
 const POINTS_OF_KINDS: readonly CrashPointName[] = ['task-leased', 'task-settled', 'post-made'];
 type Point = CrashPointName | `${CrashPointName}/webhooks`;

@@ -1,7 +1,7 @@
 /**
- * A primary under load is killed again and again, and each time another host takes its place from what the store has: everything that was
- * acknowledged before the newest cut is there, in the main database and in the mailbox, also when the promotion itself is killed in each of its
- * steps. The primary that was replaced refuses to run.
+ * A primary under load is killed again and again. It is first started again, and goes on with the same base, also when it is killed in each step of
+ * shipping. Then another host takes its place from what the store has: everything that was acknowledged before the newest cut is there, in the main database and
+ * in the mailbox, also when the promotion itself is killed in each of its steps. The primary that was replaced refuses to run.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,8 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { createTransport } from 'nodemailer';
-import { CRASH_POINTS } from '../../src/crash-points.ts';
+import { CRASH_POINTS, type CrashPointName } from '../../src/crash-points.ts';
 import type { ShownStandby } from '../../src/standby/admin-api.ts';
+import { isGeneration } from '../../src/standby/names.ts';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
 import type { Place, Result } from './part.ts';
@@ -25,6 +26,8 @@ const POINTS = [
   FIRST_POINT,
   ...CRASH_POINTS.filter((name) => name.startsWith('standby-') && name !== FIRST_POINT),
 ];
+/** Steps of shipping. */
+const SHIPPING_POINTS = CRASH_POINTS.filter((name) => name.startsWith('shipping-'));
 const MAILBOX = 'ann@sandbox.localhost';
 /** Time for which a primary is under load before it is killed, in milliseconds. */
 const LIFE_MS = { low: 1_500, high: 5_000 };
@@ -49,6 +52,8 @@ export async function killPrimary({ seed, standby: { kills } }: Place): Promise<
   await daemon.cli(['mailbox', 'create', MAILBOX]);
   let lost = 0;
   for (let round = 1; round <= kills; round++) {
+    for (const point of round === 1 ? [undefined, ...SHIPPING_POINTS] : [undefined])
+      daemon = await killAndStart(daemon, { site, dataDir, ledger, random, point });
     const storedCutAt = await killUnderLoad(daemon, site, { ledger, random });
     const next = join(site.root, `primary-${round}`);
     const takenAt = promote(site, next, round === 1);
@@ -69,11 +74,42 @@ export async function killPrimary({ seed, standby: { kills } }: Place): Promise<
   const { emails, messages } = ledger;
   return {
     lines: [
-      `${kills} primaries killed, ${POINTS.length} kills of a promotion; ${emails.size} emails and ${messages.size} messages kept`,
+      `${kills} primaries killed and replaced, ${kills + SHIPPING_POINTS.length} killed and started again, ${POINTS.length} kills of a promotion; ${emails.size} emails and ${messages.size} messages kept`,
       `acknowledged after the newest cut, and lost: ${lost}`,
     ],
     faults: [],
   };
+}
+
+type Life = {
+  site: Site;
+  dataDir: string;
+  ledger: Ledger;
+  random: SeededRandom;
+  point: CrashPointName | undefined;
+};
+
+/** Kills a primary under load and starts it again, which goes on with the same generation. With a point it is killed once more, when it reaches that. */
+async function killAndStart(daemon: DaemonProcess, life: Life): Promise<DaemonProcess> {
+  const { site, dataDir, point } = life;
+  const { env } = site;
+  await killUnderLoad(daemon, site, life);
+  const before = generationsOf(site);
+  if (point !== undefined) {
+    const dying = await startDaemonProcess({ dataDir, env: { ...env, POSTRIDER_CRASH_AT: point } });
+    assert.equal((await dying.exited).signal, 'SIGKILL', point);
+  }
+  const next = await startDaemonProcess({ dataDir, env });
+  await untilStored(next);
+  const { progress } = (await next.cli(['standby', 'status'])) as ShownStandby;
+  assert.deepEqual([progress?.generation, progress?.resyncs, progress?.gaps], [before.at(-1), 1, 0]);
+  assert.deepEqual(generationsOf(site), before);
+  return next;
+}
+
+function generationsOf({ root }: Site): string[] {
+  const names = readdirSync(join(root, 'store'), { recursive: true, encoding: 'utf8' });
+  return [...new Set(names.flatMap((name) => name.split('/').filter(isGeneration)))].sort();
 }
 
 /** Forgets what is not there, which must have been acknowledged after the cut. Returns its number. */

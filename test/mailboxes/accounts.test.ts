@@ -35,6 +35,7 @@ function threadOf(calls: Partial<AccountCalls> = {}) {
       message: async () => [],
       read: async () => [],
       check: async () => ({ contents: 0, findings: [], next: null }),
+      copyBack: async () => {},
       repair: async () => REPORT,
       copy: async () => ({ linked: [] }),
       followPages: async () => {},

@@ -24,7 +24,7 @@ export const standby: Check = {
       return [level(store, `the store does not take what is sent: ${failure}`, advice)];
     }
     if (storedCutAt === null) {
-      const says = 'the base of this run is being sent';
+      const says = 'the base, or what differs, is being sent';
       return [now - startedAt >= FIRST_BASE_MS ? warn(store, says, advice) : ok(store, says)];
     }
     const lagMs = oldestUnstoredAt === null ? 0 : now - oldestUnstoredAt;

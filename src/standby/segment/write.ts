@@ -24,18 +24,20 @@ export type Segment = {
 };
 
 /**
- * Writes a segment, which is on disk then. A file that has disappeared is left out: what named it is about to disappear too.
+ * Writes a segment, which is on disk then. A file that has disappeared is left out: what named it is about to disappear too. Its path is
+ * among those that are `gone`.
  * @throws errors of the file system; Error without a recipient, and for more than `MAX_ARCHIVE_BYTES`, which no reader takes
  */
 export async function writeSegment(
   segment: Segment,
   recipients: readonly string[],
   to: string,
-): Promise<{ sha256: string; bytes: number }> {
+): Promise<{ sha256: string; bytes: number; gone: string[] }> {
   const hash = createHash('sha256');
+  const gone: string[] = [];
   let bytes = 0;
   await pipeline(
-    writeTar((add) => addEntries(add, segment)),
+    writeTar((add) => addEntries(add, segment, gone)),
     boundArchive(MAX_ARCHIVE_BYTES),
     createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } }),
     async function* (compressed: AsyncIterable<Uint8Array>) {
@@ -47,7 +49,7 @@ export async function writeSegment(
     },
     createWriteStream(to, { mode: 0o600, flush: true }),
   );
-  return { sha256: hash.digest('hex'), bytes };
+  return { sha256: hash.digest('hex'), bytes, gone };
 }
 
 /** Returns a step that hands on what it gets, and throws an error beyond a number of bytes. */
@@ -62,22 +64,24 @@ export function boundArchive(maxBytes: number) {
   };
 }
 
-async function addEntries(add: AddFile, { cut, databases, files }: Segment): Promise<void> {
+async function addEntries(add: AddFile, { cut, databases, files }: Segment, gone: string[]): Promise<void> {
   for (const { path, pages } of databases)
     await add({ name: PAGES + path, size: pagesEntryBytes(pages), bytes: encodePages(pages) });
-  for (const { path, from } of files) await addFile(add, FILES + path, from);
+  for (const { path, from } of files) if (!(await addFile(add, FILES + path, from))) gone.push(path);
   const text = Buffer.from(`${JSON.stringify(cut)}\n`);
   await add({ name: CUT_FILE, size: text.length, bytes: [text] });
 }
 
-async function addFile(add: AddFile, name: string, from: string): Promise<void> {
+/** Returns false when the file does not exist. */
+async function addFile(add: AddFile, name: string, from: string): Promise<boolean> {
   const file = await openIfExists(from);
-  if (!file) return;
+  if (!file) return false;
   try {
     // A file that is replaced meanwhile stays as it was for those who have it open.
     const { size, mtime } = await file.stat();
     const bytes = size === 0 ? [] : file.createReadStream({ start: 0, end: size - 1, autoClose: false });
     await add({ name, size, mtime, bytes });
+    return true;
   } finally {
     await file.close();
   }

@@ -8,10 +8,10 @@ import type { App } from '../../app.ts';
 import { pathOf } from '../../blobs/files.ts';
 import { blobFolder } from '../../blobs/owner.ts';
 import type { Accounts } from '../../mailboxes/accounts.ts';
-import type { ShippedSegment } from './part.ts';
+import type { ShippedSegment } from './cut-writer.ts';
 
 /** The accounts of mailboxes, whose threads collect what has changed. */
-export type FollowedAccounts = Pick<Accounts, 'followPages' | 'collectPages'>;
+export type FollowedAccounts = Pick<Accounts, 'followPages' | 'collectPages' | 'copyBack'>;
 
 export type CollectingApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db'> & { accounts: FollowedAccounts };
 

@@ -3,27 +3,21 @@
  * delays nothing else.
  */
 import { join } from 'node:path';
-import type { ChangedPages } from '../../db/changed-pages.ts';
+import type { MailboxRow } from '../../db/mailbox-tables.ts';
 import { openStore, type StoreSettings } from '../../objects/open-store.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
 import type { SystemApp } from '../../thread-app.ts';
-import type { Cut } from '../cut.ts';
+import { Chain } from '../chain/chain.ts';
+import { listAccounts, type Scanned, scan } from '../chain/scan.ts';
 import { Remote } from '../follow/remote.ts';
 import { newGeneration } from '../names.ts';
 import { type Owner, standbyFolder } from '../owner.ts';
-import { writeSegment } from '../segment/write.ts';
+import { CutWriter, type ShippedSegment } from './cut-writer.ts';
 import { Ownership } from './ownership.ts';
+import { findResumable, type Resumable } from './resumable.ts';
 import { Sender, type StoredSegment } from './sender.ts';
 import { Spool, type SpooledBase } from './spool.ts';
-
-/** The changes of a cut. Paths are relative to the data directory. */
-export type ShippedSegment = {
-  /** The cut as each generation has it: while a new base is sent, it belongs to two. */
-  cuts: readonly Omit<Cut, 'previous'>[];
-  databases: readonly { path: string; pages: ChangedPages }[];
-  files: readonly string[];
-};
 
 /** The state of shipping in its thread. */
 export type ShipState = {
@@ -41,15 +35,28 @@ export type ShipState = {
 export type ShipCalls = {
   /**
    * Begins a generation, whose name comes after those in the store. Returns it with the path of the folder in which its base is made.
+   * `isFirst` is true when none goes on: the chain of earlier ones is forgotten.
    * @throws StoreError
    */
-  begin(input: { now: number }): Promise<{ generation: string; folder: string }>;
+  begin(input: { now: number; isFirst: boolean }): Promise<{ generation: string; folder: string }>;
+  /** Returns the generation that can go on; null when there is none. @throws StoreError */
+  resume(input: null): Promise<Resumable | null>;
+  /** Lists the accounts whose databases have a WAL. */
+  listWithWal(input: null): Promise<MailboxRow['id'][]>;
+  /**
+   * Compares all databases and files with what a follower has, or with nothing when a base has everything. All changes are followed since before. Returns the
+   * accounts whose databases have a WAL; `too much` when the differences are too many for a segment.
+   */
+  scan(input: { isBase: boolean }): Promise<{ withWal: MailboxRow['id'][] } | 'too much'>;
   /** Adds a base that is complete, which is sent from then on. */
   addBase(input: SpooledBase): Promise<void>;
   /** Ends a generation, which gets no further segments. It is removed when its base was never made. */
   end(input: { generation: string }): Promise<void>;
-  /** Stores a segment on disk, from where it is sent. */
-  addSegment(input: ShippedSegment, transfer?: readonly ArrayBuffer[]): Promise<void>;
+  /**
+   * Stores a segment on disk, from where it is sent. `hasScan` is true for the first one that was collected after a scan, whose differences
+   * become a part of it.
+   */
+  addSegment(input: ShippedSegment & { hasScan: boolean }, transfer?: readonly ArrayBuffer[]): Promise<void>;
   state(input: null): Promise<ShipState>;
 };
 
@@ -66,45 +73,70 @@ async function startShipping(
   { installation, settings }: ShipData,
 ): Promise<Part<ShipCalls>> {
   const { dataDir } = app.config;
+  const folder = standbyFolder(dataDir);
   const store = openStore(app, settings);
-  const spool = new Spool(join(standbyFolder(dataDir), 'spool'));
+  const remote = new Remote(store, installation);
+  const chain = new Chain(join(folder, 'chain'), () => {
+    return { installation, recipients: app.config.backup.recipients };
+  });
+  const spool = new Spool(join(folder, 'spool'), chain.isKnown ? chain.last?.cuts : []);
   const sender = new Sender(app, { store, spool, installation, keepDays: () => app.config.standby.keepDays });
+  const writer = new CutWriter(app, { spool, chain });
   const ownership = new Ownership(app, {
     store,
     installation,
     onOwner: () => sender.start(),
     onReplaced: () => sender.stop(),
   });
-  /** SHA-256 of the last segment of each generation that is shipped. */
-  const previous = new Map<string, string>();
+  const stopping = new AbortController();
+  let scanned: Scanned | undefined;
+  /** Number of the last scan. One that ends after a later beginning is of no use. */
+  let scans = 0;
+  const forgetScan = (): void => {
+    scans++;
+    scanned = undefined;
+    chain.dropScan();
+  };
   ownership.start();
   return {
     calls: {
-      async begin({ now }) {
-        const generation = newGeneration(
-          now,
-          (await new Remote(store, installation).listGenerations()).at(-1),
-        );
+      async begin({ now, isFirst }) {
+        const generation = newGeneration(now, (await remote.listGenerations()).at(-1));
+        if (isFirst) {
+          forgetScan();
+          for (const cut of chain.last?.cuts ?? []) await spool.end(cut.generation);
+          chain.reset();
+        }
         return { generation, folder: await spool.begin(generation) };
+      },
+      async resume() {
+        forgetScan();
+        return (await findResumable(remote, { spool, chain })) ?? null;
+      },
+      async listWithWal() {
+        return (await listAccounts(dataDir)).filter(({ hasWal }) => hasWal).map(({ id }) => id);
+      },
+      async scan({ isBase }) {
+        const known = isBase ? undefined : chain.load();
+        if (!isBase && !known) throw new Error('the pages that a follower has are not known');
+        const own = ++scans;
+        const found = await scan({ dataDir, known, now: app.clock.now(), signal: stopping.signal });
+        if (own !== scans) throw new Error('the generation has ended');
+        if (!found) return 'too much';
+        chain.keepScan(found.shipped, isBase ? 0 : (chain.last?.number ?? 0));
+        scanned = found;
+        app.crashPoint('shipping-scanned');
+        return { withWal: found.withWal };
       },
       async addBase(base) {
         await spool.addBase(base);
         sender.wake();
       },
-      async end({ generation }) {
-        previous.delete(generation);
-        await spool.end(generation);
-      },
-      async addSegment({ cuts, databases, files }) {
-        const { recipients } = app.config.backup;
-        const shipped = { databases, files: files.map((path) => ({ path, from: join(dataDir, path) })) };
-        for (const cut of cuts) {
-          const { generation, sequence } = cut;
-          const segment = { ...shipped, cut: { ...cut, previous: previous.get(generation) ?? null } };
-          const written = await writeSegment(segment, recipients, spool.partialPath(generation));
-          await spool.addSegment({ generation, sequence, bytes: written.bytes });
-          previous.set(generation, written.sha256);
-        }
+      end: ({ generation }) => spool.end(generation),
+      async addSegment({ hasScan, ...segment }) {
+        if (hasScan && !scanned) throw new Error('the scan before this segment is not known');
+        await writer.add(segment, hasScan ? scanned : undefined);
+        if (hasScan) scanned = undefined;
         sender.wake();
       },
       state: async () => ({
@@ -117,6 +149,7 @@ async function startShipping(
       }),
     },
     async stop() {
+      stopping.abort();
       ownership.stop();
       await sender.stop();
       await store.close();

@@ -1,13 +1,17 @@
 /**
- * Ships what changes: begins generations, collects a cut in each period, and ends a generation when its continuity is lost. The base of a
- * generation is a backup, which is made while changes are collected already: they apply to it, whatever it has of them.
+ * Ships what changes: begins generations, collects a cut in each period, and lets a generation go on after a restart or a gap. The base of a
+ * generation is a backup, which is made while changes are collected already: they apply to it, whatever it has of them. A generation goes on with a
+ * cut that has all differences from what a follower has, which are collected in the same way (resync.ts). When there are too many, a new base follows.
  */
 import type { App } from '../../app.ts';
 import type { MadeBackup } from '../../backups/create.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import { type CollectingApp, collectChanges, followChanges } from './collect.ts';
-import type { ShipCalls, ShippedSegment, ShipState } from './part.ts';
+import type { ShippedSegment } from './cut-writer.ts';
+import { addGeneration, type Generation, resumed } from './generation.ts';
+import type { ShipCalls, ShipState } from './part.ts';
+import { copyBack, findDifferences } from './resync.ts';
 import { SmallFiles } from './small-files.ts';
 
 /** Time after which a cut is shipped although nothing has changed: it says that this host lives. In milliseconds. */
@@ -16,6 +20,8 @@ const HEARTBEAT_MS = 60_000;
 const SMALL_FILES_MS = 30_000;
 /** Time until a base is tried again that could not be made, in milliseconds. */
 const BASE_RETRY_MS = 60_000;
+/** Time after a gap until the differences are looked for, in milliseconds. */
+const RESYNC_RETRY_MS = 5_000;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 export type ShippingApp = CollectingApp &
@@ -25,17 +31,6 @@ export type ShippingApp = CollectingApp &
     shipCalls: ShipCalls;
     installation: string;
   };
-
-type Generation = {
-  name: string;
-  startedAt: number;
-  /** Number of segments that were added. */
-  sequence: number;
-  /** Path of the base when it is made, until the first cut after it. */
-  base: string | undefined;
-  /** Time of the state of each segment that the store does not have, by its sequence. */
-  unstored: Map<number, number>;
-};
 
 /** How far shipping is. Times are in Unix milliseconds. */
 export type Progress = {
@@ -48,7 +43,11 @@ export type Progress = {
   storedCutAt: number | null;
   /** Time of the oldest change that the store does not have; null when it has all. */
   oldestUnstoredAt: number | null;
-  /** Reason for which a generation was ended before its time; null when none was. */
+  /** True while the differences are looked for with which a generation goes on. */
+  isResyncing: boolean;
+  /** Number of times that a generation went on after a restart or a gap. */
+  resyncs: number;
+  /** Reason for the last gap; null when there was none. */
   gap: string | null;
   gaps: number;
 } & Omit<ShipState, 'stored'>;
@@ -68,6 +67,15 @@ export class Shipper {
   readonly #startedAt: number;
   /** The generation that the store has, and one whose base is not there yet. */
   #generations: Generation[] = [];
+  /** The generation that had a gap, and is to go on. */
+  #interrupted: Generation | undefined;
+  /** False after a generation could not go on: the next one begins with a base. */
+  #mayResume = true;
+  /** `scanning` while differences are looked for, and nothing is collected; `scanned` until the first cut after that. */
+  #resync: 'none' | 'scanning' | 'scanned' = 'none';
+  /** True while differences are looked for, also after a gap meanwhile: two searches would disturb each other. */
+  #isSearching = false;
+  #resyncs = 0;
   #state = NOTHING;
   #storedCutAt: number | null = null;
   /** Times of the monotonic clock, in milliseconds. */
@@ -86,12 +94,15 @@ export class Shipper {
   get progress(): Progress {
     const { stored: _, ...state } = this.#state;
     const [current] = this.#generations;
+    const { unstored } = current ?? this.#interrupted ?? {};
     return {
       startedAt: this.#startedAt,
       isHeld: this.#app.egress.isHeld,
       generation: current?.name ?? null,
       storedCutAt: this.#storedCutAt,
-      oldestUnstoredAt: current?.unstored.values().next().value ?? null,
+      oldestUnstoredAt: unstored?.values().next().value ?? null,
+      isResyncing: this.#resync !== 'none' && current?.isComplete === true,
+      resyncs: this.#resyncs,
       gap: this.#gap,
       gaps: this.#gaps,
       ...state,
@@ -108,7 +119,7 @@ export class Shipper {
       await this.#noteStored(this.#state);
       if (this.#state.replacedBy) return;
       await this.#beginIfDue();
-      if (this.#generations.length > 0) await this.#ship();
+      if (this.#generations.length > 0 && this.#resync !== 'scanning') await this.#ship();
     } catch (error) {
       log.error({ err: error }, 'shipping to the standby store failed');
       await this.#giveUp(errorMessage(error));
@@ -117,47 +128,94 @@ export class Shipper {
 
   /** Remembers which cuts the store has, and ends the generation that a new one has replaced. */
   async #noteStored({ stored }: ShipState): Promise<void> {
+    if (this.#interrupted) this.#noteCuts(this.#interrupted, stored);
     const at = this.#generations.findIndex(({ name }) => name === stored?.generation);
     const generation = this.#generations[at];
-    if (!stored || !generation) return;
-    for (const [sequence, takenAt] of generation.unstored) {
-      if (sequence > stored.sequence) break;
-      this.#storedCutAt = takenAt;
-      generation.unstored.delete(sequence);
-    }
+    if (!generation) return;
+    this.#noteCuts(generation, stored);
     for (const { name } of this.#generations.splice(0, at))
       await this.#app.shipCalls.end({ generation: name });
   }
 
-  /** Begins the first generation, or one that is to replace an old one. Without an answer of the store it would only fill the disk. */
+  #noteCuts({ name, unstored }: Generation, stored: ShipState['stored']): void {
+    if (stored?.generation !== name) return;
+    for (const [sequence, takenAt] of unstored) {
+      if (sequence > stored.sequence) break;
+      this.#storedCutAt = takenAt;
+      unstored.delete(sequence);
+    }
+  }
+
+  /**
+   * Lets a generation go on, or begins one: the first, or one that is to replace an old one. Without an answer of the store, a new one would only fill the
+   * disk.
+   */
   async #beginIfDue(): Promise<void> {
-    const { clock, config, disk, shipCalls } = this.#app;
+    const { clock, config } = this.#app;
     const newest = this.#generations.at(-1);
     const isOld = newest && clock.elapsed() - newest.startedAt > config.standby.keepDays * DAY_MS;
-    if ((newest && !isOld) || this.#state.failure !== undefined || clock.elapsed() < this.#retryAt) return;
+    if (this.#isSearching || (newest && (!isOld || this.#resync !== 'none'))) return;
+    if (this.#state.failure !== undefined || clock.elapsed() < this.#retryAt) return;
+    if (!newest && this.#mayResume && (await this.#resume())) return;
+    await this.#begin(newest === undefined);
+  }
+
+  /** Lets the last generation go on. Returns false when there is none that can; true also when it is too early. */
+  async #resume(): Promise<boolean> {
+    const { clock, shipCalls } = this.#app;
+    if (this.#isSpoolFull()) return true;
+    const found = await shipCalls.resume(null);
+    if (!found) return false;
+    this.#generations = [resumed(found, { clock, interrupted: this.#interrupted })];
+    this.#interrupted = undefined;
+    this.#resync = 'scanning';
+    this.#isSearching = true;
+    void this.#findDifferences(found.generation).finally(() => {
+      this.#isSearching = false;
+    });
+    return true;
+  }
+
+  async #findDifferences(generation: string): Promise<void> {
+    const { log } = this.#app;
+    try {
+      const found = await findDifferences(this.#app);
+      if (!this.#isCurrent(generation)) return;
+      if (found === 'too much') return await this.#giveUp('too much differs from what the store has');
+      log.info({ generation }, 'the standby store gets what differs from what it has');
+      this.#resync = 'scanned';
+    } catch (error) {
+      log.error({ err: error }, 'the differences from what the standby store has could not be found');
+      if (this.#isCurrent(generation)) await this.#giveUp(errorMessage(error));
+    }
+  }
+
+  #isCurrent(generation: string): boolean {
+    return this.#generations.some(({ name }) => name === generation);
+  }
+
+  async #begin(isFirst: boolean): Promise<void> {
+    const { clock, disk, shipCalls } = this.#app;
     disk.requireReserve();
-    const { generation: name, folder } = await shipCalls.begin({ now: clock.now() });
-    if (!newest) {
+    const { generation: name, folder } = await shipCalls.begin({ now: clock.now(), isFirst });
+    this.#interrupted = undefined;
+    if (isFirst) {
+      await copyBack(this.#app, await shipCalls.listWithWal(null));
       await followChanges(this.#app, true);
       // The base has the small files as they are now.
       await this.#smallFiles.takeChanged();
     }
-    this.#generations.push({
-      name,
-      startedAt: clock.elapsed(),
-      sequence: 0,
-      base: undefined,
-      unstored: new Map(),
-    });
+    this.#generations.push(addGeneration(name, clock.elapsed()));
     this.#shippedAt = clock.elapsed();
-    void this.#makeBase(name, folder);
+    void this.#makeBase(name, { folder, isFirst });
   }
 
   /** Makes the base of a generation, while its changes are collected. */
-  async #makeBase(name: string, folder: string): Promise<void> {
+  async #makeBase(name: string, { folder, isFirst }: { folder: string; isFirst: boolean }): Promise<void> {
     const { clock, log, makeBase, shipCalls } = this.#app;
     try {
       const { path } = await makeBase(folder);
+      if (isFirst) await this.#scanBase(name);
       const generation = this.#generations.find((one) => one.name === name);
       if (generation) generation.base = path;
     } catch (error) {
@@ -169,27 +227,55 @@ export class Shipper {
     }
   }
 
+  /** Remembers which pages the base of the first generation has. While this fails, each restart sends a new base. */
+  async #scanBase(name: string): Promise<void> {
+    try {
+      if (!this.#isCurrent(name)) return;
+      const found = await this.#app.shipCalls.scan({ isBase: true });
+      const failure = found === 'too much' ? found : await copyBack(this.#app, found.withWal);
+      if (failure !== undefined) throw failure;
+      if (this.#isCurrent(name)) this.#resync = 'scanned';
+    } catch (error) {
+      this.#app.log.error(
+        { err: error },
+        'the next start of the daemon sends a new base to the standby store',
+      );
+    }
+  }
+
+  #isSpoolFull(): boolean {
+    return this.#state.waitingBytes > this.#app.config.standby.spoolMegabytes * BYTES_PER_MEGABYTE;
+  }
+
   async #ship(): Promise<void> {
-    const { clock, config, disk, installation, shipCalls } = this.#app;
-    if (this.#state.waitingBytes > config.standby.spoolMegabytes * BYTES_PER_MEGABYTE)
+    const { clock, disk, installation, shipCalls } = this.#app;
+    if (this.#isSpoolFull())
       return this.#giveUp('more changes wait for the store than standby.spoolMegabytes allows');
     disk.requireReserve();
-    // Only what is collected from here on begins after these bases were made.
+    // Only what is collected from here on begins after these bases were made, and after the scan.
     const based = this.#generations.filter(({ base }) => base !== undefined);
+    const hasScan = this.#resync === 'scanned';
     const collected = await collectChanges(this.#app);
     if (collected === 'lost') return this.#giveUp('more has changed than could be collected');
     const { databases, takenAt } = collected;
-    const files = [...collected.files, ...(await this.#takeSmallFiles())];
-    const isEmpty = databases.length === 0 && files.length === 0;
-    if (isEmpty && based.length === 0 && clock.elapsed() - this.#shippedAt < HEARTBEAT_MS) return;
+    const files = [...collected.files, ...(await this.#takeSmallFiles(hasScan))];
+    const isEmpty = databases.length === 0 && files.length === 0 && based.length === 0 && !hasScan;
+    if (isEmpty && clock.elapsed() - this.#shippedAt < HEARTBEAT_MS) return;
     this.#shippedAt = clock.elapsed();
     const cuts = this.#generations.map((generation) => {
       const sequence = ++generation.sequence;
       generation.unstored.set(sequence, takenAt);
       return { format: 1 as const, installation, generation: generation.name, sequence, takenAt };
     });
-    await shipCalls.addSegment({ cuts, databases, files }, databases.flatMap(memoryOf));
+    await shipCalls.addSegment({ cuts, databases, files, hasScan }, databases.flatMap(memoryOf));
+    if (hasScan) this.#noteScanned();
     for (const generation of based) await this.#addBase(generation, takenAt);
+  }
+
+  /** Notes that a segment has what was found by the scan. */
+  #noteScanned(): void {
+    this.#resync = 'none';
+    if (this.#generations[0]?.isComplete) this.#resyncs++;
   }
 
   /** Adds a base, which was made before the newest cut was collected. */
@@ -199,27 +285,37 @@ export class Shipper {
     if (path === undefined) return;
     const firstCut = { sequence, takenAt };
     await this.#app.shipCalls.addBase({ generation: name, path, firstCut });
+    generation.isComplete = true;
+    this.#mayResume = true;
   }
 
-  async #takeSmallFiles(): Promise<string[]> {
+  async #takeSmallFiles(isDue: boolean): Promise<string[]> {
     const now = this.#app.clock.elapsed();
-    if (now - this.#smallFilesAt < SMALL_FILES_MS) return [];
+    if (!isDue && now - this.#smallFilesAt < SMALL_FILES_MS) return [];
     this.#smallFilesAt = now;
     return this.#smallFiles.takeChanged();
   }
 
-  /** Ends all generations: what changes from now on is not known. The next one begins with a new base. */
+  /**
+   * Ends what is under way: what changes from now on is not known. The newest generation with a base goes on later. When it could not go on, a
+   * new base follows.
+   */
   async #giveUp(reason: string): Promise<void> {
-    const { log, shipCalls } = this.#app;
+    const { clock, log, shipCalls } = this.#app;
     const ended = this.#generations;
+    if (this.#resync !== 'none' && ended[0]?.isComplete) this.#mayResume = false;
+    this.#resync = 'none';
     this.#generations = [];
-    this.#retryAt = this.#app.clock.elapsed() + BASE_RETRY_MS;
+    this.#interrupted = this.#mayResume ? ended.findLast(({ isComplete }) => isComplete) : undefined;
+    this.#retryAt = clock.elapsed() + (this.#interrupted ? RESYNC_RETRY_MS : BASE_RETRY_MS);
     if (ended.length === 0) return;
     this.#gap = reason;
     this.#gaps++;
-    log.error({ reason }, 'shipping has a gap; a new base follows');
+    log.error({ reason, hasNewBase: !this.#interrupted }, 'shipping has a gap');
     await followChanges(this.#app, false);
-    for (const { name } of ended) await shipCalls.end({ generation: name }).catch(() => {});
+    // Those with a base stay in the spool until another one goes on or begins, maybe only after a restart.
+    for (const { name, isComplete } of ended)
+      if (!isComplete) await shipCalls.end({ generation: name }).catch(() => {});
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Keeps on disk what waits for the store: a folder for each generation, with its base and its segments. A file has its final name only when it
- * is complete and flushed, so a crash leaves nothing half. What an earlier run of the daemon has left is sent as well.
+ * is complete and flushed, so a crash leaves nothing half. What an earlier run of the daemon has left is sent as well, and a generation whose
+ * chain is known (chain/chain.ts) goes on.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -11,6 +12,8 @@ import { type FirstCut, isGeneration, numbered, sequenceOf } from '../names.ts';
 
 export type SpooledBase = { generation: string; path: string; firstCut: FirstCut };
 export type SpooledSegment = { generation: string; path: string; sequence: number; bytes: number };
+/** The last segment of a generation. */
+type LastSegment = { generation: string; sequence: number };
 
 /** `making` while the base is made; its path while it waits; undefined once the store has it. */
 type Entry = {
@@ -33,11 +36,18 @@ export class Spool {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  /** Opens the spool in a folder, with what an earlier run has left. A generation whose base was never made is of no use. */
-  constructor(root: string) {
+  /**
+   * Opens the spool in a folder, with what an earlier run has left. A generation whose base was never made is of no use.
+   * @param goesOn generations that may go on, each with its last segment; one after it was never sent, and is removed
+   */
+  constructor(root: string, goesOn: readonly LastSegment[] = []) {
     this.#root = root;
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    for (const generation of readdirSync(root).filter(isGeneration).sort()) this.#read(generation);
+    for (const generation of readdirSync(root).filter(isGeneration).sort())
+      this.#read(
+        generation,
+        goesOn.find((one) => one.generation === generation),
+      );
   }
 
   /** Size of the segments that wait, in bytes. */
@@ -79,16 +89,35 @@ export class Spool {
     this.#entry(generation).base = { path, firstCut };
   }
 
-  /** Returns the path at which a segment is written. `addSegment` gives it its name. */
+  /** Returns true when the base of a generation waits for the store. */
+  hasBase(generation: string): boolean {
+    return typeof this.#entries.get(generation)?.base === 'object';
+  }
+
+  /** Returns the first segment of a generation that waits for the store. */
+  firstSegment(generation: string): SpooledSegment | undefined {
+    return this.#entries.get(generation)?.segments[0];
+  }
+
+  /** Returns true for a generation that may get further segments. */
+  isOpen(generation: string): boolean {
+    return this.#entries.get(generation)?.hasEnded === false;
+  }
+
+  /** Returns the path at which a segment is written. `nameSegment` gives it its name. */
   partialPath(generation: string): string {
     return join(this.#root, generation, PARTIAL);
   }
 
-  /** Adds a segment that is complete and flushed. */
-  async addSegment({ generation, sequence, bytes }: Omit<SpooledSegment, 'path'>): Promise<void> {
-    const path = join(this.#root, generation, numbered(sequence));
-    await rename(this.partialPath(generation), path);
+  /** Gives a segment that is complete and flushed its name, durably. It is not sent before `addSegment`. */
+  async nameSegment({ generation, sequence }: LastSegment): Promise<void> {
+    await rename(this.partialPath(generation), join(this.#root, generation, numbered(sequence)));
     await flushDirectory(join(this.#root, generation));
+  }
+
+  /** Adds a segment that has its name. */
+  addSegment({ generation, sequence, bytes }: Omit<SpooledSegment, 'path'>): void {
+    const path = join(this.#root, generation, numbered(sequence));
     this.#entry(generation).segments.push({ generation, path, sequence, bytes });
     this.#bytes += bytes;
   }
@@ -135,22 +164,25 @@ export class Spool {
     return entry;
   }
 
-  #read(generation: string): void {
+  #read(generation: string, last: LastSegment | undefined): void {
     const folder = join(this.#root, generation);
     const names = readdirSync(folder).sort();
-    const segments = names.flatMap((name) => {
+    const segments: SpooledSegment[] = [];
+    for (const name of names) {
       const sequence = sequenceOf(name);
+      if (sequence === undefined) continue;
       const path = join(folder, name);
-      return sequence === undefined ? [] : [{ generation, path, sequence, bytes: statSync(path).size }];
-    });
-    const isEmpty = segments.length === 0 && !names.includes(BASE);
-    if (isEmpty || names.includes(MAKING)) {
+      if (last && sequence > last.sequence) rmSync(path);
+      else segments.push({ generation, path, sequence, bytes: statSync(path).size });
+    }
+    const isOver = segments.length === 0 && !names.includes(BASE) && !last;
+    if (isOver || names.includes(MAKING)) {
       rmSync(folder, { recursive: true, force: true });
       return;
     }
     for (const { bytes } of segments) this.#bytes += bytes;
     const base = names.includes(BASE) ? readBase(join(folder, BASE)) : undefined;
-    this.#entries.set(generation, { base, segments, hasEnded: true });
+    this.#entries.set(generation, { base, segments, hasEnded: !last });
   }
 }
 

@@ -230,7 +230,8 @@ test('a MOVE that fails after its first part tells what was moved, and leaves th
   const { file, read, damaged } = account.db;
   const maintain: OpenAccount['db']['maintain'] = (work) => account.db.maintain(work);
   const copyTo: OpenAccount['db']['copyTo'] = (copy) => account.db.copyTo(copy);
-  const unused = { followPages: async () => {}, gatherPages: async () => {}, close: async () => {} };
+  const none = async () => {};
+  const unused = { followPages: none, gatherPages: none, copyBack: none, close: none };
   const own = { ...account, db: { file, read, damaged, commit, maintain, copyTo, ...unused } };
   await addTestMessages(
     account,

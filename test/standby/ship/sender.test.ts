@@ -31,7 +31,8 @@ async function openSender(clock = createFakeClock(Date.parse('2027-01-02'))) {
     },
     async addSegment(sequence: number, bytes: Buffer): Promise<void> {
       writeFileSync(spool.partialPath(GENERATION), bytes);
-      await spool.addSegment({ generation: GENERATION, sequence, bytes: bytes.length });
+      await spool.nameSegment({ generation: GENERATION, sequence });
+      spool.addSegment({ generation: GENERATION, sequence, bytes: bytes.length });
       sender.wake();
     },
   };

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import type { CollectedAccounts } from '../../../src/accounts/followed-accounts.ts';
 import type { ChangedPages } from '../../../src/db/changed-pages.ts';
 import { newGeneration } from '../../../src/standby/names.ts';
-import type { ShippedSegment, ShipState } from '../../../src/standby/ship/part.ts';
+import type { ShipCalls, ShipState } from '../../../src/standby/ship/part.ts';
+import type { Resumable } from '../../../src/standby/ship/resumable.ts';
 import { Shipper, type ShippingApp } from '../../../src/standby/ship/shipper.ts';
 import { DAY_MS } from '../../../src/system/clock.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -34,7 +35,7 @@ function openWorld() {
   const dataDir = temporaryDirectory('shipper');
   const { log, lines } = recordLog();
   const notes: string[] = [];
-  const segments: ShippedSegment[] = [];
+  const segments: Parameters<ShipCalls['addSegment']>[0][] = [];
   const bases: unknown[] = [];
   const world = {
     pages: undefined as ChangedPages | 'lost' | undefined,
@@ -44,6 +45,8 @@ function openWorld() {
     isHeld: false,
     baseError: undefined as Error | undefined,
     making: Promise.resolve(),
+    resumable: null as Resumable | null,
+    scan: (async () => ({ withWal: [] })) as () => Promise<{ withWal: `mbx_${string}`[] } | 'too much'>,
     collecting: Promise.resolve(),
   };
   const config = { dataDir, standby: { keepDays: 7, spoolMegabytes: 16 } };
@@ -63,7 +66,11 @@ function openWorld() {
       },
     },
     blobs: { followFiles() {}, takeNewFiles: () => world.files },
-    accounts: { followPages: async () => {}, collectPages: async () => world.accounts },
+    accounts: {
+      followPages: async () => {},
+      collectPages: async () => world.accounts,
+      copyBack: async (id: string) => void notes.push(`copy back ${id}`),
+    },
     async makeBase(folder: string) {
       await world.making;
       if (world.baseError) throw world.baseError;
@@ -71,13 +78,19 @@ function openWorld() {
       return { path: join(folder, 'backup') };
     },
     shipCalls: {
-      async begin() {
-        notes.push('begin');
+      async begin({ isFirst }: { isFirst: boolean }) {
+        notes.push(isFirst ? 'begin' : 'begin another');
         return { generation: newGeneration(clock.now()), folder: join(dataDir, 'standby') };
+      },
+      resume: async () => world.resumable,
+      listWithWal: async () => ['mbx_2'],
+      async scan({ isBase }: { isBase: boolean }) {
+        notes.push(isBase ? 'scan of a base' : 'scan');
+        return world.scan();
       },
       addBase: async ({ firstCut }: { firstCut: unknown }) => void bases.push(firstCut),
       end: async () => void notes.push('end'),
-      addSegment: async (segment: ShippedSegment) => void segments.push(segment),
+      addSegment: async (segment: (typeof segments)[number]) => void segments.push(segment),
       state: async () => world.state as ShipState,
     },
   };
@@ -91,7 +104,7 @@ test('changes are collected from before the base on, main database first, and on
   world.accounts = [accountOf({ pages: pagesOf(3), files: [HASH] })];
   await shipper.tick();
   await clock.advance(0);
-  assert.deepEqual(notes, ['begin', 'follow true', 'base']);
+  assert.deepEqual(notes, ['begin', 'copy back mbx_2', 'follow true', 'base', 'scan of a base']);
   const [segment] = segments;
   assert.deepEqual(
     segment?.databases.map(({ path }) => path),
@@ -170,7 +183,7 @@ test('the cuts that the store has are known, and the age of the oldest that it d
   );
 });
 
-test('a gap ends the generation, and a new base follows', async () => {
+test('after a gap a new base follows when the generation cannot go on', async () => {
   const { clock, lines, notes, shipper, world } = openWorld();
   await shipper.tick();
   for (const loss of [
@@ -208,7 +221,7 @@ test('nothing is collected while the store does not answer, and in a restored in
   assert.deepEqual(notes, []);
   world.isHeld = false;
   await shipper.tick();
-  assert.deepEqual(notes.slice(0, 2), ['begin', 'follow true']);
+  assert.deepEqual(notes.slice(0, 3), ['begin', 'copy back mbx_2', 'follow true']);
 });
 
 test('a base that cannot be made is tried again', async () => {
@@ -216,7 +229,7 @@ test('a base that cannot be made is tried again', async () => {
   world.baseError = new Error('Another backup is being made');
   await shipper.tick();
   await clock.advance(0);
-  assert.deepEqual(notes, ['begin', 'follow true', 'follow false', 'end']);
+  assert.deepEqual(notes, ['begin', 'copy back mbx_2', 'follow true', 'follow false', 'end']);
   world.baseError = undefined;
   await shipper.tick();
   assert.equal(shipper.progress.generation, null);
@@ -230,6 +243,8 @@ test('an old generation goes on until the store has the new one', async () => {
   world.pages = pagesOf(1);
   await shipper.tick();
   const old = shipper.progress.generation;
+  await clock.advance(1_000);
+  await shipper.tick();
   await clock.advance(7 * DAY_MS + 1_000);
   await shipper.tick();
   assert.equal(shipper.progress.generation, old);
@@ -237,11 +252,111 @@ test('an old generation goes on until the store has the new one', async () => {
   assert.equal(names.length, 2);
   assert.deepEqual(
     segments.at(-1)?.cuts.map(({ sequence }) => sequence),
-    [2, 1],
+    [3, 1],
   );
   world.state = { ...world.state, stored: { generation: names[1] as string, sequence: 1 } };
   await shipper.tick();
   assert.equal(shipper.progress.generation, names[1]);
   assert.equal(segments.at(-1)?.cuts.length, 1);
   assert.equal(notes.at(-1), 'end');
+});
+
+type World = ReturnType<typeof openWorld>['world'];
+
+/** Lets a generation go on after its fifth segment. Returns its name. */
+function letGoOn(world: World): string {
+  const generation = newGeneration(NOW - DAY_MS);
+  world.resumable = { generation, sequence: 5, takenAt: NOW - 1_000 };
+  return generation;
+}
+
+test('a generation goes on with the first cut that is collected after the scan', async () => {
+  const { clock, dataDir, notes, segments, shipper, world } = openWorld();
+  const generation = letGoOn(world);
+  const scanned = Promise.withResolvers<{ withWal: `mbx_${string}`[] }>();
+  world.scan = () => scanned.promise;
+  world.pages = pagesOf(1);
+  writeFileSync(join(dataDir, 'master.key'), 'key');
+  await shipper.tick();
+  await clock.advance(1_000);
+  await shipper.tick();
+  assert.deepEqual(notes, ['copy back mbx_2', 'follow true', 'scan']);
+  assert.equal(segments.length, 0, 'nothing is collected before the scan has ended');
+  assert.deepEqual([shipper.progress.isResyncing, shipper.progress.resyncs], [true, 0]);
+  scanned.resolve({ withWal: ['mbx_3'] });
+  await clock.advance(1_000);
+  assert.equal(notes.at(-1), 'copy back mbx_3');
+  await shipper.tick();
+  await clock.advance(1_000);
+  await shipper.tick();
+  assert.deepEqual(
+    segments.map(({ cuts: [cut], files, hasScan }) => [cut?.generation, cut?.sequence, files, hasScan]),
+    [
+      [generation, 6, ['master.key'], true],
+      [generation, 7, [], false],
+    ],
+  );
+  assert.deepEqual([shipper.progress.isResyncing, shipper.progress.resyncs], [false, 1]);
+});
+
+test('a generation that goes on is replaced by a new base at the age of the kept days', async () => {
+  const { clock, notes, segments, shipper, world } = openWorld();
+  letGoOn(world);
+  world.pages = pagesOf(1);
+  for (let day = 0; day < 8; day++) {
+    await shipper.tick();
+    await clock.advance(DAY_MS);
+  }
+  assert.ok(notes.includes('begin another') && !notes.includes('begin'));
+  assert.ok(!notes.includes('scan of a base'), 'what the old one has shipped is what the new one has');
+  assert.equal(segments.at(-1)?.cuts.length, 2);
+});
+
+test('a new base follows when too much differs, and when the changes were lost meanwhile', async () => {
+  for (const disturb of [
+    (world: World) => {
+      world.scan = async () => 'too much';
+    },
+    (world: World) => {
+      world.accounts = 'lost';
+    },
+  ]) {
+    const { clock, notes, segments, shipper, world } = openWorld();
+    letGoOn(world);
+    disturb(world);
+    await shipper.tick();
+    await clock.advance(0);
+    await shipper.tick();
+    assert.deepEqual([shipper.progress.generation, shipper.progress.gaps], [null, 1]);
+    assert.ok(!notes.includes('end'), 'a restart may still let it go on');
+    world.accounts = [];
+    world.pages = pagesOf(1);
+    await clock.advance(60_000);
+    await shipper.tick();
+    assert.ok(notes.includes('begin'));
+    assert.deepEqual(segments[0]?.cuts[0]?.sequence, 1);
+  }
+});
+
+test('after a gap the generation goes on, also when the spool was full', async () => {
+  const { clock, notes, segments, shipper, world } = openWorld();
+  const generation = letGoOn(world);
+  await shipper.tick();
+  await clock.advance(0);
+  await shipper.tick();
+  world.state = { ...world.state, waitingBytes: 17 * 1024 * 1024 };
+  await shipper.tick();
+  assert.deepEqual([shipper.progress.generation, shipper.progress.gaps], [null, 1]);
+  assert.equal(shipper.progress.oldestUnstoredAt, NOW, 'its segments still wait');
+  world.resumable = { generation, sequence: 6, takenAt: NOW };
+  await clock.advance(60_000);
+  await shipper.tick();
+  assert.equal(shipper.progress.generation, null, 'it waits until the store has taken what waits');
+  world.state = { ...world.state, waitingBytes: 0, stored: { generation, sequence: 6 } };
+  await shipper.tick();
+  await clock.advance(0);
+  await shipper.tick();
+  assert.equal(segments.at(-1)?.cuts[0]?.sequence, 7);
+  assert.deepEqual([shipper.progress.resyncs, shipper.progress.storedCutAt], [2, NOW]);
+  assert.ok(!notes.includes('begin'));
 });

@@ -10,7 +10,8 @@ const NEW = '20270102T000000Z-00000000';
 
 async function addSegment(spool: Spool, generation: string, sequence: number, bytes = 10): Promise<void> {
   writeFileSync(spool.partialPath(generation), Buffer.alloc(bytes));
-  await spool.addSegment({ generation, sequence, bytes });
+  await spool.nameSegment({ generation, sequence });
+  spool.addSegment({ generation, sequence, bytes });
 }
 
 /** Makes the base of a generation as a backup is made: in a folder of its own. */
@@ -80,5 +81,27 @@ test('a generation that has ended goes with its last item, and at once when it n
   await spool.end(OLD);
   await spool.removeBase(spool.nextBase() as NonNullable<ReturnType<Spool['nextBase']>>);
   await spool.removeSegment(spool.nextSegment() as NonNullable<ReturnType<Spool['nextSegment']>>);
+  assert.deepEqual(readdirSync(root), []);
+});
+
+test('a generation goes on after its last segment, and one that was never sent is removed', async () => {
+  const root = temporaryDirectory('spool');
+  const earlier = new Spool(root);
+  await addBase(earlier, OLD, await earlier.begin(OLD));
+  await earlier.removeBase(earlier.nextBase() as NonNullable<ReturnType<Spool['nextBase']>>);
+  for (const sequence of [1, 2, 3]) await addSegment(earlier, OLD, sequence);
+  const spool = new Spool(root, [{ generation: OLD, sequence: 2 }]);
+  assert.deepEqual(readdirSync(join(root, OLD)), ['0000000001', '0000000002']);
+  assert.ok(spool.isOpen(OLD));
+  for (const sequence of [1, 2]) {
+    assert.equal(spool.firstSegment(OLD)?.sequence, sequence);
+    await spool.removeSegment(spool.nextSegment() as NonNullable<ReturnType<Spool['nextSegment']>>);
+  }
+  await addSegment(spool, OLD, 3);
+  assert.equal(spool.nextSegment()?.sequence, 3);
+  // Everything was sent when it was stopped, so that its folder is empty.
+  await spool.removeSegment(spool.nextSegment() as NonNullable<ReturnType<Spool['nextSegment']>>);
+  assert.ok(new Spool(root, [{ generation: OLD, sequence: 3 }]).isOpen(OLD));
+  assert.ok(!new Spool(root).isOpen(OLD));
   assert.deepEqual(readdirSync(root), []);
 });

@@ -18,7 +18,7 @@ export const backups: typeof english = {
   newestCut: 'Neuester Stand im Speicher',
   oldestUnstored: 'Älteste Änderung, die dort fehlt',
   waitingBytes: 'Wartet auf die Übertragung',
-  gap: 'Letzter Grund für einen neuen Anfang',
+  gap: 'Grund der letzten Lücke',
   make: 'Jetzt sichern',
   makeText: 'Der Betrieb geht weiter, während gesichert wird.',
   verify: 'Prüfen',

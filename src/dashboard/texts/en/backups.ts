@@ -16,7 +16,7 @@ export const backups = {
   newestCut: 'Newest state in the store',
   oldestUnstored: 'Oldest change that is not there',
   waitingBytes: 'Waiting to be sent',
-  gap: 'Last reason for a new base',
+  gap: 'Reason for the last gap',
   make: 'Make a backup now',
   makeText: 'The daemon goes on while the backup is made.',
   verify: 'Verify',
