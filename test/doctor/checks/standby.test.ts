@@ -20,6 +20,8 @@ async function check(change: (now: number) => Partial<Progress>): Promise<string
     storedCutAt: now - 60 * MINUTE_MS,
     oldestUnstoredAt: null,
     gap: null,
+    isResyncing: false,
+    resyncs: 0,
     gaps: 0,
     waitingBytes: 0,
     failure: undefined,
