@@ -33,6 +33,7 @@ type DeliveryOptions = {
  */
 export async function deliver(app: DeliveryApp, claim: Claim, options: DeliveryOptions): Promise<void> {
   app.crashPoint('claim-after-commit');
+  if (claim.message.kind === 'transactional') app.precedence.step();
   const begunAt = app.clock.elapsed();
   const attempt = await attemptDelivery(app, claim, options).catch((error) =>
     internalFailure(app, claim, error),

@@ -1,5 +1,6 @@
 /** The part of the app that sends mail, with what delivering it needs besides. */
 import type { DeliveryTls } from '../tls-policies/delivery-tls.ts';
+import type { Precedence } from './contents/precedence.ts';
 import type { DeliveryTrace } from './conversation/trace.ts';
 import type { Peers } from './dealer.ts';
 import type { DeliveryMonitor } from './delivery-monitor.ts';
@@ -13,6 +14,7 @@ import type { Sources } from './sources/sources.ts';
 export type DeliveryApp = SendingApp & {
   prepare: PrepareClaim;
   receiveLocally: LocalReceiver;
+  precedence: Pick<Precedence, 'step'>;
   /** The other delivery threads. */
   peers: Peers;
   sources: Sources;

@@ -13,10 +13,11 @@ import type { DeliveryApp } from './delivery-app.ts';
 import { destinationOf } from './destination.ts';
 import { DueFinder } from './due-finder.ts';
 import type { DueQueue } from './due-store.ts';
-import { bandOf, parseQueueKey } from './queue-key.ts';
+import { bandOf, parseQueueKey, queueNameOf } from './queue-key.ts';
 import { releaseClaims } from './release.ts';
 import { findRoute } from './routing.ts';
-import type { Decision, Destination, QueueName, ScheduleEvent } from './schedule/events.ts';
+import { concernsUrgent } from './schedule/concerns-urgent.ts';
+import type { Decision, Destination, ScheduleEvent } from './schedule/events.ts';
 import { Schedule } from './schedule/schedule.ts';
 import { Addresses } from './sessions/addresses.ts';
 import { type RunningSession, startSession } from './sessions/session.ts';
@@ -140,6 +141,7 @@ export class Dispatcher implements RunningWork {
   /** Tells the schedule an event, and carries out its decisions before the next event. */
   #tell(event: ScheduleEvent): void {
     if (this.#isAbandoned) return;
+    if (concernsUrgent(event)) this.#app.precedence.step();
     this.#events.push(event);
     if (this.#isDeciding) return;
     this.#isDeciding = true;
@@ -392,8 +394,4 @@ export class Dispatcher implements RunningWork {
     const band = bandOf(undecided.recipients[0]?.queue ?? '');
     this.#tell({ kind: 'put-back', session, mail: { id, tenantId: undecided.scheduledFor, band } });
   }
-}
-
-function queueNameOf(key: string): QueueName {
-  return { key, tenantId: parseQueueKey(key).tenantId, band: bandOf(key) };
 }

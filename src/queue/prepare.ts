@@ -15,6 +15,7 @@ import type { Claim, Delivery } from './claim.ts';
 import type { HandedSources } from './contents/handed.ts';
 import { MAX_CACHED_BYTES } from './contents/large.ts';
 import { type ComposedMessages, type OpenMessage, openMessage, rememberComposed } from './contents/open.ts';
+import type { Precedence } from './contents/precedence.ts';
 import { complaintFields, readerOf } from './contents/reader.ts';
 import type { PreparedMessage } from './prepared-message.ts';
 import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
@@ -30,6 +31,8 @@ type SigningApp = Pick<
   links: Links;
   /** Sources of mail that was just accepted; absent where mail is only shown. */
   handed?: Pick<HandedSources, 'take'>;
+  /** Absent where mail is only shown. */
+  precedence?: Pick<Precedence, 'wait'>;
 };
 
 /** A delivery, and the key of the site that it goes to; absent for one that is only shown. */

@@ -1,7 +1,7 @@
 /** The key of a delivery queue, which is the mail of one mode, kind and tenant for one domain. Each recipient has the key of its queue. */
 import type { MessageRow, Mode } from '../db/tables.ts';
 import { INSTALLATION_TENANT } from '../tenants/installation.ts';
-import type { Band } from './schedule/events.ts';
+import type { Band, QueueName } from './schedule/events.ts';
 
 export type DeliveryQueueName = {
   mode: Mode;
@@ -49,4 +49,9 @@ export function parseQueueKey(key: string): DeliveryQueueName {
 export function bandOf(key: string): Band {
   const { kind, tenantId } = parseQueueKey(key);
   return tenantId === INSTALLATION_TENANT ? 'report' : kind;
+}
+
+/** Returns the name of a queue as the schedule knows it. */
+export function queueNameOf(key: string): QueueName {
+  return { key, tenantId: parseQueueKey(key).tenantId, band: bandOf(key) };
 }

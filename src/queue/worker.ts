@@ -6,6 +6,7 @@ import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { DeliveryTls } from '../tls-policies/delivery-tls.ts';
 import { HandedSources } from './contents/handed.ts';
+import { Precedence } from './contents/precedence.ts';
 import { DeliveryTrace } from './conversation/trace.ts';
 import { ALONE, type Peers } from './dealer.ts';
 import { DeliveryMonitor } from './delivery-monitor.ts';
@@ -50,10 +51,12 @@ export function startDelivering(
 ): Dispatcher {
   const { share } = peers;
   const shaping = new Shaping(app, rules, (place) => ownerOf(place, share) === share.index);
+  const precedence = new Precedence(app.clock);
   const dispatcher = new Dispatcher({
     ...app,
+    precedence,
     prepare: createClaimPreparer(
-      { ...app, signingKeys: createSigningKeys(app), links: createLinks(app), handed },
+      { ...app, signingKeys: createSigningKeys(app), links: createLinks(app), handed, precedence },
       share.count,
     ),
     receiveLocally,

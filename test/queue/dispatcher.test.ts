@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Db } from '../../src/db/database.ts';
+import { Dispatcher } from '../../src/queue/dispatcher.ts';
 import { listDueQueues } from '../../src/queue/due-store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { DnsLookups } from '../../src/system/dns.ts';
@@ -10,7 +11,7 @@ import { closeAfterEach } from '../support/close-after.ts';
 import { acceptEverything, startCommandServer } from '../support/command-server.ts';
 import type { Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
-import { noReceiver, type Spool } from '../support/spool.ts';
+import { deliveryAppOf, noReceiver, type Spool } from '../support/spool.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { openRoutedSpool } from './routed-spool.ts';
 
@@ -293,6 +294,25 @@ test('mail of one tenant does not wait behind the mail of another for the same s
   assert.ok(firstLetter < 10, `the first broadcast came as number ${firstLetter}`);
   const among20 = order.slice(0, 20).filter((address) => address.startsWith('letter')).length;
   assert.ok(among20 <= 6, `${among20} broadcasts among the first 20`);
+});
+
+test('urgent mail takes a step when it is due, claimed and sent, and copies of broadcasts take none', async () => {
+  const sink = await openSink();
+  const spool = await openWorldAt(sink.port);
+  let steps = 0;
+  const precedence = { step: () => void steps++ };
+  const dispatcher = new Dispatcher({ ...deliveryAppOf(spool.app), precedence });
+  dispatcher.start();
+  const topic = await spool.request('POST', '/v1/topics', { key: spool.liveKey, body: { name: 'News' } });
+  await spool.accept('letter@rcpt.example', { type: 'broadcast', topicId: topic.body.id });
+  await waitUntil(() => sink.messages.length === 1);
+  assert.equal(steps, 0);
+  await spool.accept('other@rcpt.example');
+  await waitUntil(() => sink.messages.length === 2);
+  assert.equal(steps, 3);
+  const stopped = dispatcher.stop(0);
+  await spool.clock.advance(0);
+  await stopped;
 });
 
 test('domains are looked up a few at a time, and a tenant with many of them leaves lookups to the others', async () => {

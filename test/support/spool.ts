@@ -7,6 +7,7 @@ import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
+import { Precedence } from '../../src/queue/contents/precedence.ts';
 import { DeliveryTrace } from '../../src/queue/conversation/trace.ts';
 import { ALONE } from '../../src/queue/dealer.ts';
 import { deliver } from '../../src/queue/deliver.ts';
@@ -197,6 +198,7 @@ export function deliveryAppOf(app: App): DeliveryApp {
     ...app,
     receiveLocally: noReceiver,
     peers: ALONE,
+    precedence: new Precedence(app.clock),
     sources: new Sources(app),
     shaping: new Shaping(app),
     replies: PACKAGED,

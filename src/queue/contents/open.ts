@@ -13,6 +13,7 @@ import type { SendingApp } from '../sending-app.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
 import type { HandedSources } from './handed.ts';
 import { type Composed, type Large, LargeMessages } from './large.ts';
+import type { Precedence } from './precedence.ts';
 import { type ReadSource, readSource } from './read.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
 import { type NewSource, type PackedSource, type Source, textBytes } from './source.ts';
@@ -35,6 +36,8 @@ type ContentApp = Pick<SendingApp, 'blobs' | 'clock' | 'db' | 'htmlText' | 'cras
   links: Links;
   /** Sources that those who accept mail have handed over; absent where mail is only shown. */
   handed?: Pick<HandedSources, 'take'>;
+  /** Absent where mail is only shown. */
+  precedence?: Pick<Precedence, 'wait'>;
 };
 
 /**
@@ -58,6 +61,8 @@ type SharedSource = { source: ReadSource; templates: TextTemplates | undefined }
 const MAX_COMPOSED = 16;
 /** Maximum number of large copies that are composed at the same time, one of them for one tenant. */
 const MAX_COPIES = 2;
+/** Size of the texts from which a copy waits for urgent mail. A smaller one takes a turn of the event loop of about a millisecond. */
+const MIN_YIELDING_BYTES = 64 * 1024;
 /** Maximum number of sources that are remembered, and of their bytes together. */
 const MAX_SOURCES = 64;
 const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
@@ -128,7 +133,7 @@ async function openRendered(
   if (sizeBytes < MIN_REMEMBERED_BYTES || opening.reader) {
     const shared = await readShared(app, content, { opening, kept, composed });
     if (sizeBytes < MIN_REMEMBERED_BYTES) return openInMemory(app, content, { opening, shared });
-    return openLargeCopy(app, content, { opening, shared, composed });
+    return openLargeCopy(app, content, { opening, shared, sizeBytes, composed });
   }
   if (sizeBytes > LARGE_BYTES) return openInFile(app, content, { opening, sizeBytes, composed });
   const { id } = opening.message;
@@ -145,16 +150,23 @@ async function openRendered(
 /**
  * Composes and hashes a large copy, which takes some milliseconds. Each copy begins in a turn of the event loop of its own and waits for
  * the one before it: the steps of other mail take a turn each, and a turn with the copies of all sessions would last as long as these.
+ * A copy of which a turn lasts long waits while urgent mail is under way.
  */
 function openLargeCopy(
   app: ContentApp,
   content: Rendered,
-  { composed, ...copy }: WithSource & { composed: ComposedMessages },
+  { composed, sizeBytes, ...copy }: WithSource & { sizeBytes: number; composed: ComposedMessages },
 ): Promise<OpenMessage> {
   const { tenantId: owner } = copy.opening.message;
-  const open = async () => {
+  const isLong = sizeBytes >= MIN_YIELDING_BYTES;
+  const pause = async () => {
+    if (isLong) await app.precedence?.wait();
     await nextSlice();
+  };
+  const open = async () => {
+    await pause();
     const opened = await openInMemory(app, content, copy);
+    if (isLong) await pause();
     await opened.bodyHash();
     return opened;
   };

@@ -230,7 +230,7 @@ export class Schedule {
       for (const queue of site.endClaim())
         if (isExhausted.has(queue.name.key) && !queue.mayHaveMore) this.#leaveSite(site, queue);
       site.countRecipients(recipients, this.#now);
-      for (const claimed of mail) site.insert(claimed);
+      for (const claimed of mail) site.insert(claimed, this.#now);
     });
   }
 
@@ -294,7 +294,7 @@ export class Schedule {
 
   #send(session: Session): void {
     const { site, isLast } = session;
-    const mail = site.takeAhead();
+    const mail = site.takeAhead(session, this.#now);
     if (!mail) return;
     this.#sessions.take(session, mail, this.#now);
     this.#decide({ kind: 'send', session: session.id, claim: mail.id, isGivenUp: session.isGivenUp });

@@ -20,6 +20,10 @@ const AHEAD_PER_SESSION = 2;
 const MIN_AHEAD = 4;
 /** Maximum number of messages claimed in one transaction. */
 const MAX_MESSAGES_PER_CLAIM = 64;
+/** Number of sessions from which one is kept for urgent mail, so that copies of broadcasts lose at most a tenth of them. */
+const MIN_SESSIONS_BESIDE_KEPT = 10;
+/** Time after urgent mail in which a session is kept for more of it. It is that for which an open connection waits for mail. */
+const KEPT_MS = 5_000;
 
 /** A queue in which mail may be due. */
 export type Queue = {
@@ -64,6 +68,8 @@ export class Site {
   ahead: ClaimedMail[] = [];
   /** Number of other messages that were taken since copies of broadcasts wait. */
   #overtaking = 0;
+  /** Time at which urgent mail was last claimed. */
+  #urgentAt = Number.NEGATIVE_INFINITY;
   /** Number of claims that sessions have taken and that are not settled. */
   unsettled = 0;
   /** Queues of the claim that is being written. */
@@ -263,7 +269,8 @@ export class Site {
   /** Number of urgent messages that the next claim should have, although copies of broadcasts fill what is claimed ahead. */
   wantedUrgent(): number {
     const [first] = this.ahead;
-    if (first === undefined || isUrgent(first.band) || this.ahead.length < this.sessions.size) return 0;
+    if (first === undefined || isUrgent(first.band)) return 0;
+    if (this.ahead.length < this.sessions.size && !this.hasFreeSession) return 0;
     if (!this.queues.hasUrgent || this.learned.isProbed) return 0;
     return Math.min(this.sessions.size, this.#maxPerClaim);
   }
@@ -290,7 +297,8 @@ export class Site {
   /**
    * Adds a claim. Other mail does not wait for the copies of broadcasts that are claimed already, up to their share (`takeAhead`).
    */
-  insert(mail: ClaimedMail): void {
+  insert(mail: ClaimedMail, now: number): void {
+    if (isUrgent(mail.band)) this.#urgentAt = now;
     this.ahead.splice(isUrgent(mail.band) ? this.#firstCopy : this.ahead.length, 0, mail);
   }
 
@@ -305,15 +313,31 @@ export class Site {
     return at < 0 ? this.ahead.length : at;
   }
 
-  /** Removes and returns the claim that is sent next. Copies of broadcasts that wait get the share that they have of a round. */
-  takeAhead(): ClaimedMail | undefined {
+  /**
+   * Removes and returns the claim that the session sends next. Copies of broadcasts that wait get the share that they have of a round.
+   * Returns undefined when only copies wait and the session is kept for urgent mail.
+   */
+  takeAhead(session: Session, now: number): ClaimedMail | undefined {
     const isTurnOfCopies = this.#overtaking >= URGENT_IN_A_ROW;
+    if (this.#firstCopy === 0 && !isTurnOfCopies && this.#isKept(session, now)) return undefined;
     const at = isTurnOfCopies ? this.ahead.findIndex(({ band }) => !isUrgent(band)) : 0;
     const [mail] = this.ahead.splice(Math.max(at, 0), 1);
     const last = this.ahead.at(-1);
     const isOvertaking = mail && isUrgent(mail.band) && last && !isUrgent(last.band);
     this.#overtaking = isOvertaking ? this.#overtaking + 1 : 0;
     return mail;
+  }
+
+  /**
+   * Returns true for the only session that waits at a site with all its connections, while there is urgent mail from time to time. In a
+   * session that has just sent a copy, urgent mail would wait until the peer has taken the copy.
+   */
+  #isKept(session: Session, now: number): boolean {
+    if (now >= this.#urgentAt + KEPT_MS || !session.ready?.isConnected) return false;
+    if (this.sessions.size < Math.max(MIN_SESSIONS_BESIDE_KEPT, this.allowedConnections(now))) return false;
+    for (const { ready, isEnding, id } of this.sessions)
+      if (id !== session.id && ready?.isConnected && !isEnding) return false;
+    return true;
   }
 
   /** Returns the earliest time after `now` at which something about the site changes by itself. */

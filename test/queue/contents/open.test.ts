@@ -189,6 +189,44 @@ test('each copy that is composed within a slice has a turn for itself, however m
   assert.ok(turns >= names.length - 1, `${turns} turns of the event loop`);
 });
 
+test('a long copy waits while urgent mail is under way, before it is composed and before it is hashed; a shorter one does not', async () => {
+  const model = await spool.accept('model5@rcpt.example', { html: '<p>Model</p>' });
+  for (const [kibibytes, waits] of [
+    [20, 0],
+    [65, 2],
+  ] as const) {
+    const html = `<p>{{name|you}}</p>${'<p>News, and more</p>\n'.repeat((kibibytes * 1024) / 21)}`;
+    const contentId = await insertContent(side, spool.tenantId, { html, text: 'Hello' });
+    const id = await addCopy(model, { to: 'long@rcpt.example', contentId, values: {} });
+    const message = await findMessage(side, id);
+    assert.ok(message);
+    const reader = { unsubscribeUrl: 'https://example.com/u', unsubscribeAddress: 'u@example.com' };
+    let waited = 0;
+    let isOpen = false;
+    const urgent = Promise.withResolvers<void>();
+    const precedence = {
+      wait: () => {
+        waited++;
+        return urgent.promise;
+      },
+    };
+    const app = { ...spool.app, clock: realClock, links: createLinks(spool.app), precedence };
+    const opening = openMessage(app, { message, reader }).then(() => {
+      isOpen = true;
+    });
+    if (waits > 0) {
+      while (waited === 0) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(isOpen, false);
+    }
+    urgent.resolve();
+    await opening;
+    assert.equal(waited, waits, `${kibibytes} KiB`);
+    await spool.cancel(id);
+  }
+  await spool.cancel(model);
+});
+
 test('html and text are shown exactly as they were given, whatever composing does to them', async () => {
   const html = '<p>Zürich 🚀</p>\r\n<pre>tab\t \n lone\rcr  </pre>\n\n';
   const text = ' From me\r\n\n.\r\nends with spaces   ';

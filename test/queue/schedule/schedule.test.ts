@@ -156,6 +156,53 @@ test('a transactional message is sent before the copies that are claimed already
   assert.ok(ratio > 0.2 && ratio < 0.3, `${ratio}`);
 });
 
+test('after urgent mail a site with ten connections or more keeps one free of copies for five seconds', () => {
+  const peer = { messageMs: 1_000 };
+  const world = new World({
+    few: { limits: { connections: 9 }, peer },
+    many: { limits: { connections: 10 }, peer },
+  });
+  for (const site of ['few', 'many']) world.add(mail(site, 100_000, 'ten_1', 'broadcast'));
+  world.run(60_000);
+  const delayOf = (site: string) => {
+    const addedAt = world.now;
+    world.add(mail(site, 1, 'ten_2'));
+    world.run(addedAt + 2_500);
+    const sent = world.accepted.findLast((one) => one.site === site && one.tenantId === 'ten_2');
+    return (sent?.at ?? Number.POSITIVE_INFINITY) - addedAt;
+  };
+  const copiesIn = (ms: number) => {
+    const before = world.accepted.length;
+    world.run(world.now + ms);
+    return world.accepted
+      .slice(before)
+      .filter(({ site, tenantId }) => site === 'many' && tenantId === 'ten_1').length;
+  };
+  assert.equal(copiesIn(10_000), 100);
+  delayOf('many');
+  for (let round = 0; round < 5; round++) assert.ok(delayOf('many') < 1_010, `round ${round}`);
+  // The next second may have begun before the session was free.
+  assert.ok(copiesIn(2_000) <= 19);
+  world.run(world.now + 5_000);
+  assert.ok(copiesIn(10_000) >= 99, 'all connections carry copies again');
+  delayOf('few');
+  const delays = Array.from({ length: 5 }, () => delayOf('few'));
+  assert.ok(Math.max(...delays) > 1_050, `${delays}`);
+});
+
+test('copies keep their share beside endless urgent mail, whatever the number of connections', () => {
+  for (const connections of [4, 10, 20]) {
+    const world = new World({ a: { limits: { connections }, peer: { messageMs: 50 } } });
+    world.add({ ...mail('a', 100_000, 'ten_1', 'broadcast'), ...mail('a', 100_000, 'ten_2') });
+    world.run(10_000);
+    const before = world.accepted.length;
+    world.run(30_000);
+    const during = world.accepted.slice(before);
+    const copies = during.filter(({ tenantId }) => tenantId === 'ten_1').length;
+    assert.ok(copies / during.length > 0.15, `${copies} of ${during.length} with ${connections}`);
+  }
+});
+
 test('a tenant that rests at a site keeps no other tenant from it', () => {
   const world = new World({ a: {} });
   world.add(mail('a', 1, 'ten_2'));

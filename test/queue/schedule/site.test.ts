@@ -72,16 +72,37 @@ test('a session that connects again obeys the rate of connections; its first one
 
 test('copies that come back leave what is claimed ahead bounded, and urgent mail before them', () => {
   const { site, add } = openSite();
-  for (let count = 0; count < 20; count++) add();
+  const session = add();
+  for (let count = 1; count < 20; count++) add();
   const urgent = { key: 'urgent', tenantId: 'ten_2', band: 'transactional' } as const;
   site.queues.add({ name: urgent, site, routedUntil: 1, mayHaveMore: true, fullWarmUp: null });
   let id = 0;
-  for (let count = 0; count < 40; count++) site.insert({ id: ++id, tenantId: 'ten_1', band: 'broadcast' });
+  for (let count = 0; count < 40; count++) site.insert({ id: ++id, tenantId: 'ten_1', band: 'broadcast' }, 0);
   for (let sent = 0; sent < 500; sent++) {
-    const mail = site.takeAhead() ?? assert.fail();
+    const mail = site.takeAhead(session, 0) ?? assert.fail();
     if (mail.band === 'broadcast') site.putBack({ ...mail, id: ++id });
     for (let wanted = site.wantedUrgent(); wanted > 0; wanted--)
-      site.insert({ id: ++id, tenantId: 'ten_2', band: 'transactional' });
+      site.insert({ id: ++id, tenantId: 'ten_2', band: 'transactional' }, 0);
     assert.ok(site.ahead.length <= 60, `${site.ahead.length} are claimed after ${sent}`);
   }
+});
+
+test('a session that is kept from copies lets urgent mail be claimed, and takes a copy once four other messages went before it', () => {
+  const { site, add } = openSite();
+  for (let count = 1; count < 10; count++) add();
+  const kept = add({ ready: { isConnected: true, isLost: false, idleMs: 5_000, idleUntil: 5_000 } });
+  const urgent = { key: 'urgent', tenantId: 'ten_2', band: 'transactional' } as const;
+  site.queues.add({ name: urgent, site, routedUntil: 1, mayHaveMore: true, fullWarmUp: null });
+  let id = 0;
+  const insert = (band: 'broadcast' | 'transactional') =>
+    site.insert({ id: ++id, tenantId: 'ten_1', band }, 0);
+  insert('broadcast');
+  assert.ok(site.wantedUrgent() > 0, 'a session waits for it');
+  for (let count = 0; count < 3; count++) insert('transactional');
+  const taken = () => site.takeAhead(kept, 0)?.band;
+  assert.deepEqual([taken(), taken(), taken()], ['transactional', 'transactional', 'transactional']);
+  assert.equal(taken(), undefined);
+  insert('transactional');
+  insert('broadcast');
+  assert.deepEqual([taken(), taken(), taken()], ['transactional', 'broadcast', undefined]);
 });
