@@ -41,6 +41,8 @@ import type { Shipped } from './shipped.ts';
 
 /** Size of the log from which it is folded into the snapshot, in bytes: 20 for each page that was shipped. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
+/** Number of such sizes that the log may have while there is no snapshot. Then the chain stays unknown: a base took too long, or its scan has failed. */
+const MAX_UNFOLDED = 16;
 
 const LOG = 'log';
 const SNAPSHOT = 'snapshot';
@@ -59,6 +61,8 @@ export class Chain {
   #last: LastCut | undefined;
   /** True while a snapshot of a scan does not count yet. The records that it needs stay in the log. */
   #isScanned = false;
+  /** True after the log had too much to keep without a snapshot. */
+  #isGivenUp = false;
 
   /** Opens the chain in a folder, which is made when it does not exist. One with another identity is forgotten. */
   constructor(folder: string, identity: () => ChainIdentity, maxLogBytes = MAX_LOG_BYTES) {
@@ -86,6 +90,7 @@ export class Chain {
     for (const name of [SNAPSHOT, SCANNED]) rmSync(join(this.#folder, name), { force: true });
     this.#last = undefined;
     this.#isScanned = false;
+    this.#isGivenUp = false;
     this.#head = { format: 1, id: randomUUID(), ...this.#identity() };
     this.#writeLog([]);
   }
@@ -108,8 +113,9 @@ export class Chain {
       }
       const { number, takenAt, cuts } = record;
       this.#last = { number, takenAt, cuts };
-      if (hasScan) this.#install(SCANNED);
+      if (hasScan && !this.#isGivenUp) this.#install(SCANNED);
       if (this.#logBytes > this.#maxLogBytes && this.isKnown && !this.#isScanned) this.#fold();
+      if (this.#logBytes > MAX_UNFOLDED * this.#maxLogBytes) this.#giveUp(record);
     } catch (error) {
       this.#last = undefined;
       rmSync(join(this.#folder, SNAPSHOT), { force: true });
@@ -180,6 +186,13 @@ export class Chain {
     const last = [...this.#records()].at(-1);
     if (!shipped || !last) return;
     this.#write(SNAPSHOT, [encodeSnapshot(shipped, last.number)]);
+    this.#writeLog([encodeRecord(last)]);
+  }
+
+  /** Ends to keep what was shipped, but for the last record: the next segment names the one before it. */
+  #giveUp(last: ChainRecord): void {
+    for (const name of [SNAPSHOT, SCANNED]) rmSync(join(this.#folder, name), { force: true });
+    this.#isGivenUp = true;
     this.#writeLog([encodeRecord(last)]);
   }
 

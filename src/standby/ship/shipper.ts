@@ -21,7 +21,9 @@ const SMALL_FILES_MS = 30_000;
 /** Time until a base is tried again that could not be made, in milliseconds. */
 const BASE_RETRY_MS = 60_000;
 /** Time after a gap until the differences are looked for, in milliseconds. */
-const RESYNC_RETRY_MS = 5_000;
+const RESYNC_MS = 5_000;
+/** Number of times that a generation is tried to go on, before a new base takes its place. The disk may be full for a while, or the load too high. */
+const MAX_RESYNCS = 3;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 export type ShippingApp = CollectingApp &
@@ -69,8 +71,8 @@ export class Shipper {
   #generations: Generation[] = [];
   /** The generation that had a gap, and is to go on. */
   #interrupted: Generation | undefined;
-  /** False after a generation could not go on: the next one begins with a base. */
-  #mayResume = true;
+  /** Number of times in a row that a generation could not go on. */
+  #failedResyncs = 0;
   /** `scanning` while differences are looked for, and nothing is collected; `scanned` until the first cut after that. */
   #resync: 'none' | 'scanning' | 'scanned' = 'none';
   /** True while differences are looked for, also after a gap meanwhile: two searches would disturb each other. */
@@ -156,7 +158,7 @@ export class Shipper {
     const isOld = newest && clock.elapsed() - newest.startedAt > config.standby.keepDays * DAY_MS;
     if (this.#isSearching || (newest && (!isOld || this.#resync !== 'none'))) return;
     if (this.#state.failure !== undefined || clock.elapsed() < this.#retryAt) return;
-    if (!newest && this.#mayResume && (await this.#resume())) return;
+    if (!newest && this.#failedResyncs < MAX_RESYNCS && (await this.#resume())) return;
     await this.#begin(newest === undefined);
   }
 
@@ -181,7 +183,10 @@ export class Shipper {
     try {
       const found = await findDifferences(this.#app);
       if (!this.#isCurrent(generation)) return;
-      if (found === 'too much') return await this.#giveUp('too much differs from what the store has');
+      if (found === 'too much') {
+        this.#failedResyncs = MAX_RESYNCS;
+        return await this.#giveUp('too much differs from what the store has');
+      }
       log.info({ generation }, 'the standby store gets what differs from what it has');
       this.#resync = 'scanned';
     } catch (error) {
@@ -275,7 +280,9 @@ export class Shipper {
   /** Notes that a segment has what was found by the scan. */
   #noteScanned(): void {
     this.#resync = 'none';
-    if (this.#generations[0]?.isComplete) this.#resyncs++;
+    if (!this.#generations[0]?.isComplete) return;
+    this.#resyncs++;
+    this.#failedResyncs = 0;
   }
 
   /** Adds a base, which was made before the newest cut was collected. */
@@ -286,7 +293,7 @@ export class Shipper {
     const firstCut = { sequence, takenAt };
     await this.#app.shipCalls.addBase({ generation: name, path, firstCut });
     generation.isComplete = true;
-    this.#mayResume = true;
+    this.#failedResyncs = 0;
   }
 
   async #takeSmallFiles(isDue: boolean): Promise<string[]> {
@@ -303,15 +310,17 @@ export class Shipper {
   async #giveUp(reason: string): Promise<void> {
     const { clock, log, shipCalls } = this.#app;
     const ended = this.#generations;
-    if (this.#resync !== 'none' && ended[0]?.isComplete) this.#mayResume = false;
+    const hasFailed = this.#resync !== 'none' && ended[0]?.isComplete;
+    if (hasFailed) this.#failedResyncs++;
     this.#resync = 'none';
     this.#generations = [];
-    this.#interrupted = this.#mayResume ? ended.findLast(({ isComplete }) => isComplete) : undefined;
-    this.#retryAt = clock.elapsed() + (this.#interrupted ? RESYNC_RETRY_MS : BASE_RETRY_MS);
+    // Without one that ends now, the one before stays.
+    this.#interrupted = ended.findLast(({ isComplete }) => isComplete) ?? this.#interrupted;
+    this.#retryAt = clock.elapsed() + (this.#interrupted && !hasFailed ? RESYNC_MS : BASE_RETRY_MS);
     if (ended.length === 0) return;
     this.#gap = reason;
     this.#gaps++;
-    log.error({ reason, hasNewBase: !this.#interrupted }, 'shipping has a gap');
+    log.error({ reason }, 'shipping has a gap; what differs follows, or a new base');
     await followChanges(this.#app, false);
     // Those with a base stay in the spool until another one goes on or begins, maybe only after a restart.
     for (const { name, isComplete } of ended)

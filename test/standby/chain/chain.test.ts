@@ -147,3 +147,19 @@ test('a long log is folded into the snapshot, but not while a scan needs it', ()
   assert.ok(statSync(join(folder, 'log')).size < 1_000);
   assert.deepEqual(printsOf(open(folder)), [101, 41, 103]);
 });
+
+test('a log that nothing folds does not grow without end, and the chain stays unknown', () => {
+  const folder = temporaryDirectory('chain');
+  const chain = begin(folder, { maxLogBytes: 100 });
+  for (let number = 2; number <= 30; number++) {
+    chain.append(recordOf(number), false);
+    assert.ok(statSync(join(folder, 'log')).size <= 2_000);
+  }
+  chain.append(recordOf(31), true);
+  assert.deepEqual([chain.isKnown, chain.last?.number, open(folder).isKnown], [false, 31, false]);
+  chain.reset();
+  chain.append(recordOf(1), false);
+  chain.keepScan(new Shipped(), 0);
+  chain.append(recordOf(2), true);
+  assert.ok(open(folder).isKnown);
+});

@@ -44,6 +44,7 @@ function openWorld() {
     state: { waitingBytes: 0, objects: 0, bytes: 0 } as Partial<ShipState>,
     isHeld: false,
     baseError: undefined as Error | undefined,
+    stateError: undefined as Error | undefined,
     making: Promise.resolve(),
     resumable: null as Resumable | null,
     scan: (async () => ({ withWal: [] })) as () => Promise<{ withWal: `mbx_${string}`[] } | 'too much'>,
@@ -91,7 +92,10 @@ function openWorld() {
       addBase: async ({ firstCut }: { firstCut: unknown }) => void bases.push(firstCut),
       end: async () => void notes.push('end'),
       addSegment: async (segment: (typeof segments)[number]) => void segments.push(segment),
-      state: async () => world.state as ShipState,
+      async state() {
+        if (world.stateError) throw world.stateError;
+        return world.state as ShipState;
+      },
     },
   };
   const shipper = new Shipper(app as unknown as ShippingApp);
@@ -312,26 +316,25 @@ test('a generation that goes on is replaced by a new base at the age of the kept
   assert.equal(segments.at(-1)?.cuts.length, 2);
 });
 
-test('a new base follows when too much differs, and when the changes were lost meanwhile', async () => {
-  for (const disturb of [
-    (world: World) => {
-      world.scan = async () => 'too much';
-    },
-    (world: World) => {
-      world.accounts = 'lost';
-    },
-  ]) {
+test('a new base follows when too much differs, and when the changes were lost meanwhile again and again', async () => {
+  for (const [attempts, change] of [
+    [1, { scan: async () => 'too much' as const }],
+    [3, { accounts: 'lost' as const }],
+  ] as const) {
     const { clock, notes, segments, shipper, world } = openWorld();
     letGoOn(world);
-    disturb(world);
-    await shipper.tick();
-    await clock.advance(0);
-    await shipper.tick();
-    assert.deepEqual([shipper.progress.generation, shipper.progress.gaps], [null, 1]);
+    Object.assign(world, change);
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      await shipper.tick();
+      await clock.advance(0);
+      await shipper.tick();
+      assert.deepEqual([shipper.progress.generation, shipper.progress.gaps], [null, attempt]);
+      assert.ok(!notes.includes('begin'));
+      await clock.advance(60_000);
+    }
     assert.ok(!notes.includes('end'), 'a restart may still let it go on');
     world.accounts = [];
     world.pages = pagesOf(1);
-    await clock.advance(60_000);
     await shipper.tick();
     assert.ok(notes.includes('begin'));
     assert.deepEqual(segments[0]?.cuts[0]?.sequence, 1);
@@ -359,4 +362,29 @@ test('after a gap the generation goes on, also when the spool was full', async (
   assert.equal(segments.at(-1)?.cuts[0]?.sequence, 7);
   assert.deepEqual([shipper.progress.resyncs, shipper.progress.storedCutAt], [2, NOW]);
   assert.ok(!notes.includes('begin'));
+});
+
+test('two searches for differences never run at once, and one that a gap has overtaken counts no more', async () => {
+  const { clock, notes, segments, shipper, world } = openWorld();
+  letGoOn(world);
+  const scans: PromiseWithResolvers<{ withWal: `mbx_${string}`[] }>[] = [];
+  world.scan = () => {
+    scans.push(Promise.withResolvers());
+    return (scans.at(-1) as (typeof scans)[number]).promise;
+  };
+  await shipper.tick();
+  await clock.advance(0);
+  world.stateError = new Error('the thread has died');
+  await shipper.tick();
+  assert.equal(shipper.progress.generation, null);
+  world.stateError = undefined;
+  await clock.advance(61_000);
+  await shipper.tick();
+  assert.deepEqual([scans.length, notes.includes('begin')], [1, false]);
+  scans[0]?.resolve({ withWal: [] });
+  await clock.advance(1_000);
+  assert.deepEqual([shipper.progress.isResyncing, segments.length], [false, 0]);
+  await shipper.tick();
+  await clock.advance(0);
+  assert.deepEqual([scans.length, notes.includes('begin')], [2, false]);
 });
