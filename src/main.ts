@@ -45,7 +45,7 @@ import { openToReload, reload } from './reload.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { POST_PART, type RouteCalls } from './routes/post/part.ts';
 import { startPostsIfNeeded } from './routes/post/start.ts';
-import { requireNotReplaced } from './standby/replaced.ts';
+import { ReplacedError, requireNotReplaced } from './standby/replaced.ts';
 import { createStandby, type Standby } from './standby/standby.ts';
 import { openSubmission } from './submission/listeners.ts';
 import { suppressionExport } from './suppressions/export.ts';
@@ -214,7 +214,7 @@ async function startThreads(
  */
 function endOnFailure(app: App, partFailed: Promise<Error>): void {
   void partFailed.then((error) => {
-    app.log.fatal({ err: error }, 'a thread has died');
+    app.log.fatal({ err: error }, error instanceof ReplacedError ? error.message : 'a thread has died');
     process.exit(1);
   });
   void app.db.failed.then((error) => {

@@ -37,5 +37,5 @@ export async function requireNotReplaced(app: App): Promise<void> {
 
 /** Says who has taken the place of this host, and what an operator can do. */
 export function replacedBy({ host, since }: Owner): string {
-  return `${host} has taken the place of this host since ${isoTime(since)} (postrider standby promote): stop it before this host may run again, and remove the folder standby of the data directory`;
+  return `${host} has taken the place of this host since ${isoTime(since)} (postrider standby promote), so this host does not run. To let it run all the same, stop that one for good, and remove the folder "standby" of the data directory here`;
 }

@@ -91,7 +91,7 @@ test('a full disk is refused, and so is one below its reserve', async (context) 
 
 test('a server that is no receiving host, or answers without end, is refused', async (context) => {
   // Whoever reads page after page would never come to an end of these.
-  const repeated = ['{"names":["a/b","a/b"]}', '{"names":["b/c"]}', '{"names":["a/"]}'];
+  const repeated = ['{"names":["a/b","a/b"]}', '{"names":["b/c"]}', '{"names":["a/../b"]}'];
   const answers = [...repeated, '[]', '{"names":[1]}', 'x'.repeat(2 * 1024 * 1024)];
   const server = createServer((_request, response) => void response.end(answers.shift()));
   const port = await listenOnLoopback(server);
@@ -102,7 +102,7 @@ test('a server that is no receiving host, or answers without end, is refused', a
   for (const [prefix, after] of [
     ['', ''],
     ['a/', ''],
-    ['', 'a/'],
+    ['', ''],
   ] as const)
     await assert.rejects(store.list(prefix, after), wrong);
   await assert.rejects(store.list(''), wrong);

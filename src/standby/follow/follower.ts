@@ -177,7 +177,7 @@ export class Follower {
 
   /** Fetches the base of a generation, whose copy takes the place of the one before. */
   async use(base: Base): Promise<void> {
-    this.#replace(await this.#make(base));
+    await this.#replace(await this.#make(base));
   }
 
   async #fetchFirst(): Promise<boolean> {
@@ -195,8 +195,8 @@ export class Follower {
       throw making.failure;
     }
     if (making?.made) {
-      this.#replace(making.made);
       this.#making = undefined;
+      await this.#replace(making.made);
       return true;
     }
     if (!making) await this.#check();
@@ -250,9 +250,10 @@ export class Follower {
     return copy;
   }
 
-  #replace(copy: StandbyCopy): void {
+  async #replace(copy: StandbyCopy): Promise<void> {
     const previous = this.#copy?.folder;
-    void this.#segments?.clear();
+    // A segment that is still fetched would be written into the folder while it is removed.
+    await this.#segments?.clear();
     this.#use(copy);
     this.#options.crashPoint('standby-generation-ready');
     if (previous !== undefined && previous !== copy.folder)

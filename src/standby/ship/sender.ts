@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ObjectStore } from '../../objects/object-store.ts';
+import { type ObjectStore, StoreError } from '../../objects/object-store.ts';
 import { sleep } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
@@ -22,6 +22,9 @@ import { FIRST_CUT_FILE, type Spool, type SpooledBase, type SpooledSegment } fro
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 
+/** Time after which old generations are looked for again, in milliseconds. A store that is full gets no base, after which they would be. */
+const PRUNE_MS = 3_600_000;
+
 /** The newest segment that the store has. */
 export type StoredSegment = { generation: string; sequence: number };
 
@@ -36,6 +39,8 @@ export class Sender {
   readonly #stopping = new AbortController();
   #added = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
+  /** Time of the monotonic clock, in milliseconds. */
+  #pruneAt = 0;
   /** The reason why the store did not take the last object; undefined when it did. */
   failure: string | undefined;
   stored: StoredSegment | undefined;
@@ -75,6 +80,7 @@ export class Sender {
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; ) {
       const added = this.#added.promise;
       try {
+        await this.#pruneIfDue();
         if (!(await this.#sendNext())) {
           await added;
           continue;
@@ -143,14 +149,24 @@ export class Sender {
     await this.#store.put(baseCompleteObject(this.#installation, generation), { bytes: list });
     this.#count(list.length);
     await this.#spool.removeBase(base);
+    this.#system.log.info({ generation, pieces: pieces.length }, 'the standby store has a new base');
+    this.#pruneAt = 0;
+  }
+
+  /** Removes what is too old. An error of this keeps nothing from being sent. */
+  async #pruneIfDue(): Promise<void> {
     const { clock, log } = this.#system;
-    const keepDays = this.#keepDays();
-    const removed = await pruneGenerations(this.#store, {
-      installation: this.#installation,
-      keepDays,
-      now: clock.now(),
-    });
-    log.info({ generation, pieces: pieces.length, removed }, 'the standby store has a new base');
+    if (clock.elapsed() < this.#pruneAt) return;
+    this.#pruneAt = clock.elapsed() + PRUNE_MS;
+    try {
+      const options = { installation: this.#installation, keepDays: this.#keepDays(), now: clock.now() };
+      const removed = await pruneGenerations(this.#store, options);
+      if (removed > 0) log.info({ removed }, 'old generations were removed from the standby store');
+    } catch (error) {
+      // The object that is sent next says that the store cannot be reached.
+      if (error instanceof StoreError && error.kind === 'unreachable') return;
+      log.warn({ err: error }, 'old generations could not be removed from the standby store');
+    }
   }
 
   #count(bytes: number): void {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { StoreError } from '../../../src/objects/object-store.ts';
 import { Sender } from '../../../src/standby/ship/sender.ts';
 import { Spool } from '../../../src/standby/ship/spool.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -99,6 +100,28 @@ test('a store that fails is tried again later and later, and nothing is left out
   assert.equal(sender.failure, undefined);
   assert.equal(spool.nextSegment(), undefined);
   assert.equal(lines.length, 1, 'the same reason is logged once');
+  await sender.stop();
+});
+
+test('a store that is full is freed of what is too old, at the start and later', async () => {
+  const { addBase, clock, sender, store } = await openSender();
+  const complete = (day: string) => `inst/${day.replaceAll('-', '')}T000000Z-00000000/base/complete`;
+  const days = ['2026-12-20', '2026-12-25', '2026-12-27'];
+  for (const day of days) {
+    const list = JSON.stringify({ pieces: [], firstCut: { sequence: 1, takenAt: Date.parse(day) } });
+    await store.put(complete(day), { bytes: Buffer.from(list) });
+  }
+  store.put = () => Promise.reject(new StoreError('refused', 'the disk is full'));
+  await addBase({ 'backup.json': Buffer.from('{}') });
+  sender.start();
+  await waitUntil(() => sender.failure === 'the disk is full');
+  assert.deepEqual([...store.objects.keys()], days.slice(1).map(complete));
+  // The next one is too old 7 days after the one that follows it.
+  await waitUntil(async () => {
+    await clock.advance(3_600_000);
+    return !store.objects.has(complete('2026-12-25'));
+  });
+  assert.ok(store.objects.has(complete('2026-12-27')));
   await sender.stop();
 });
 
