@@ -11,6 +11,9 @@ import { type ChangedPages, eachPage } from '../../db/changed-pages.ts';
 /** Size of a fingerprint, and of the key of a file, in bytes. To find two equal ones takes 2^64 attempts. */
 export const PRINT_BYTES = 16;
 
+/** Share of room that is left for further pages when fingerprints get other memory. */
+const SPARE_SHARE = 1 / 8;
+
 /** A database of the follower. */
 export type ShippedDatabase = {
   /** Size of a page in bytes. */
@@ -60,6 +63,8 @@ export class Shipped {
   readonly databases = new Map<string, ShippedDatabase>();
   /** Keys of the files of each folder, one after the other. One string takes far less memory than a set of them. */
   readonly files = new Map<string, string>();
+  /** Memory of the fingerprints of each database to which a cut was applied, with room for more. */
+  readonly #rooms = new Map<string, Buffer>();
 
   /** Applies the changes of the next cut. */
   apply({ databases, files, gone }: ShippedChanges): void {
@@ -78,12 +83,26 @@ export class Shipped {
 
   #applyPages({ path, pageBytes, databasePages, numbers, prints }: PrintedPages): void {
     const known = this.databases.get(path);
-    const resized = Buffer.alloc(databasePages * PRINT_BYTES);
-    // Pages behind the end are gone from the copy, and are zeros when the database grows again.
-    if (known?.pageBytes === pageBytes) known.prints.copy(resized);
+    const same = known?.pageBytes === pageBytes ? known.prints : Buffer.alloc(0);
+    const resized = this.#resize(path, same, databasePages * PRINT_BYTES);
     for (const [index, number] of numbers.entries())
       prints.copy(resized, (number - 1) * PRINT_BYTES, index * PRINT_BYTES, (index + 1) * PRINT_BYTES);
     this.databases.set(path, { pageBytes, note: '', prints: resized });
+  }
+
+  /**
+   * Returns the fingerprints with another size, in the same memory where that has room. A log has tens of thousands of cuts, and 5 GB of pages have 20 MB of
+   * fingerprints. Pages behind the end are gone from the copy, and are zeros when the database grows again.
+   */
+  #resize(path: string, prints: Buffer, bytes: number): Buffer {
+    let room = this.#rooms.get(path);
+    if (!room || room.buffer !== prints.buffer || room.length < bytes) {
+      room = Buffer.alloc(bytes + Math.ceil(bytes * SPARE_SHARE));
+      prints.copy(room);
+      this.#rooms.set(path, room);
+    }
+    room.fill(0, Math.min(prints.length, bytes), bytes);
+    return room.subarray(0, bytes);
   }
 
   #addFile(path: string): void {

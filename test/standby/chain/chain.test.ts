@@ -81,6 +81,23 @@ test('pages behind the end are forgotten, and files that had disappeared too', (
   assert.equal(chain.load()?.files.get('blobs/ab'), keyOf(SHA256));
 });
 
+test('the fingerprints of a database are not copied for each cut, and pages behind the end never come back', () => {
+  const shipped = new Shipped();
+  const apply = (databasePages: number, number: number) => {
+    const pages = { path: 'postrider.db', pageBytes: 4_096, databasePages };
+    const changed = { ...pages, numbers: Uint32Array.of(number), prints: print(number) };
+    shipped.apply({ databases: [changed], files: [], gone: [] });
+    const prints = shipped.databases.get('postrider.db')?.prints ?? Buffer.alloc(0);
+    return { memory: prints.buffer, numbers: [...prints].filter((_, at) => at % PRINT_BYTES === 0) };
+  };
+  const { memory } = apply(16, 16);
+  assert.equal(apply(17, 3).memory, memory);
+  assert.deepEqual(apply(3, 1), { memory, numbers: [1, 0, 3] });
+  assert.deepEqual(apply(17, 2), { memory, numbers: [1, 2, 3, ...Array(14).fill(0)] });
+  const larger = apply(1_000, 1_000);
+  assert.deepEqual([larger.numbers.slice(0, 4), larger.numbers.at(-1)], [[1, 2, 3, 0], 1_000 % 256]);
+});
+
 test('half a record at the end was not durable, and the next one takes its place', () => {
   const folder = temporaryDirectory('chain');
   const log = join(folder, 'log');
