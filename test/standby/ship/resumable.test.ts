@@ -70,6 +70,9 @@ test('a store that lacks something, or has more than was sent, gets a new base',
     assert.equal(await find(), undefined);
     assert.deepEqual(ended, [OLD]);
   }
+  const baseless = await openWorld({ [OLD]: [1, 2, 3] }, { last: 3, waiting: { [OLD]: {} } });
+  await baseless.store.remove(baseCompleteObject('inst', OLD));
+  assert.equal(await baseless.find(), undefined);
   const { chain, find } = await openWorld({ [OLD]: [1, 2, 3] }, { last: 3, waiting: { [OLD]: {} } });
   chain.isKnown = false;
   assert.equal(await find(), undefined);
