@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StoreError } from '../../src/objects/object-store.ts';
 import { becomeOwner, findOwner, isReplaced, readOwnOwner } from '../../src/standby/owner.ts';
 import { Ownership } from '../../src/standby/ship/ownership.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -96,6 +97,25 @@ test('while the store cannot be reached nothing is sent, and nobody is replaced'
   await clock.advance(10_000);
   assert.deepEqual(events, ['owner']);
   assert.equal(ownership.failure, undefined);
+  ownership.stop();
+});
+
+test('an answer of the store counts for 30 seconds, after which nobody knows who is the owner', async () => {
+  const store = createMemoryStore();
+  const { ownership, clock } = watch(store, temporaryDirectory('owner'));
+  const unknown = { name: 'StoreError', message: /^the store does not say who owns the installation/ };
+  assert.throws(() => ownership.requireOwner(), unknown);
+  await clock.advance(10_000);
+  ownership.requireOwner();
+  const { list } = store;
+  store.list = () => Promise.reject(new StoreError('refused', 'it may not be listed'));
+  await clock.advance(30_000);
+  ownership.requireOwner();
+  await clock.advance(10_000);
+  assert.throws(() => ownership.requireOwner(), { ...unknown, message: /: it may not be listed$/ });
+  store.list = list;
+  await clock.advance(10_000);
+  ownership.requireOwner();
   ownership.stop();
 });
 

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { MailboxRow } from '../../db/mailbox-tables.ts';
+import type { ObjectStore } from '../../objects/object-store.ts';
 import { openStore, type StoreSettings } from '../../objects/open-store.ts';
 import type { Part } from '../../system/thread/part.ts';
 import { moduleBeside } from '../../system/thread.ts';
@@ -80,14 +81,8 @@ async function startShipping(
     return { installation, recipients: app.config.backup.recipients };
   });
   const spool = new Spool(join(folder, 'spool'), chain.isKnown ? chain.last?.cuts : []);
-  const sender = new Sender(app, { store, spool, installation, keepDays: () => app.config.standby.keepDays });
+  const { sender, ownership } = createSender(app, { store, spool, installation });
   const writer = new CutWriter(app, { spool, chain });
-  const ownership = new Ownership(app, {
-    store,
-    installation,
-    onOwner: () => sender.start(),
-    onReplaced: () => sender.stop(),
-  });
   const stopping = new AbortController();
   let scanned: Scanned | undefined;
   /** Number of the last scan. One that ends after a later beginning is of no use. */
@@ -155,6 +150,29 @@ async function startShipping(
       await store.close();
     },
   };
+}
+
+type Sending = { store: ObjectStore; spool: Spool; installation: string };
+
+/** Returns what sends, and what sees to it that this host may. */
+function createSender(
+  app: SystemApp,
+  { store, spool, installation }: Sending,
+): { sender: Sender; ownership: Ownership } {
+  const ownership = new Ownership(app, {
+    store,
+    installation,
+    onOwner: () => sender.start(),
+    onReplaced: () => sender.stop(),
+  });
+  const sender = new Sender(app, {
+    store,
+    spool,
+    installation,
+    keepDays: () => app.config.standby.keepDays,
+    requireOwner: () => ownership.requireOwner(),
+  });
+  return { sender, ownership };
 }
 
 /** The segments of a thread that dies wait on disk, and its successor sends them. */

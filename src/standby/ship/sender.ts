@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ObjectStore, StoreError } from '../../objects/object-store.ts';
+import { type ObjectBody, type ObjectStore, StoreError } from '../../objects/object-store.ts';
 import { sleep } from '../../system/clock.ts';
 import { errorMessage } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
@@ -28,7 +28,14 @@ const PRUNE_MS = 3_600_000;
 /** The newest segment that the store has. */
 export type StoredSegment = { generation: string; sequence: number };
 
-type SenderOptions = { store: ObjectStore; spool: Spool; installation: string; keepDays: () => number };
+type SenderOptions = {
+  store: ObjectStore;
+  spool: Spool;
+  installation: string;
+  keepDays: () => number;
+  /** Is called before anything in the store is changed. @throws StoreError while this host may have been replaced */
+  requireOwner: () => void;
+};
 
 export class Sender {
   readonly #system: Pick<System, 'clock' | 'log'>;
@@ -36,6 +43,7 @@ export class Sender {
   readonly #spool: Spool;
   readonly #installation: string;
   readonly #keepDays: () => number;
+  readonly #requireOwner: () => void;
   readonly #stopping = new AbortController();
   #added = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
@@ -49,13 +57,14 @@ export class Sender {
 
   constructor(
     system: Pick<System, 'clock' | 'log'>,
-    { store, spool, installation, keepDays }: SenderOptions,
+    { store, spool, installation, keepDays, requireOwner }: SenderOptions,
   ) {
     this.#system = system;
     this.#store = store;
     this.#spool = spool;
     this.#installation = installation;
     this.#keepDays = keepDays;
+    this.#requireOwner = requireOwner;
   }
 
   start(): void {
@@ -121,8 +130,7 @@ export class Sender {
     for (let piece = Math.max(1, Math.ceil(bytes / PIECE_BYTES)) - 1; piece >= 0; piece--) {
       const start = piece * PIECE_BYTES;
       const body = { file: path, start, end: Math.min(bytes, start + PIECE_BYTES) };
-      await this.#store.put(piece === 0 ? name : name + pieceSuffix(piece), body);
-      this.#count(body.end - start);
+      await this.#put(piece === 0 ? name : name + pieceSuffix(piece), body);
     }
     this.stored = { generation, sequence };
     await this.#spool.removeSegment(segment);
@@ -138,16 +146,14 @@ export class Sender {
     const files = (await readdir(folder)).filter((name) => name !== FIRST_CUT_FILE).sort();
     for (const file of files)
       for await (const { bytes, ...piece } of piecesOf(folder, file)) {
-        await this.#store.put(baseObject(this.#installation, generation, piece.name), { bytes });
-        this.#count(bytes.length);
+        await this.#put(baseObject(this.#installation, generation, piece.name), { bytes });
         pieces.push({ ...piece, bytes: bytes.length });
         for (let next = this.#spool.nextSegment(); next; next = this.#spool.nextSegment())
           await this.#sendSegment(next);
         if (this.#stopping.signal.aborted) throw new Error('the daemon stops');
       }
     const list = Buffer.from(`${JSON.stringify({ pieces, firstCut } satisfies BaseList)}\n`);
-    await this.#store.put(baseCompleteObject(this.#installation, generation), { bytes: list });
-    this.#count(list.length);
+    await this.#put(baseCompleteObject(this.#installation, generation), { bytes: list });
     await this.#spool.removeBase(base);
     this.#system.log.info({ generation, pieces: pieces.length }, 'the standby store has a new base');
     this.#pruneAt = 0;
@@ -159,6 +165,7 @@ export class Sender {
     if (clock.elapsed() < this.#pruneAt) return;
     this.#pruneAt = clock.elapsed() + PRUNE_MS;
     try {
+      this.#requireOwner();
       const options = { installation: this.#installation, keepDays: this.#keepDays(), now: clock.now() };
       const removed = await pruneGenerations(this.#store, options);
       if (removed > 0) log.info({ removed }, 'old generations were removed from the standby store');
@@ -169,9 +176,11 @@ export class Sender {
     }
   }
 
-  #count(bytes: number): void {
+  async #put(name: string, body: ObjectBody): Promise<void> {
+    this.#requireOwner();
+    await this.#store.put(name, body);
     this.objects++;
-    this.bytes += bytes;
+    this.bytes += 'bytes' in body ? body.bytes.length : body.end - body.start;
   }
 }
 

@@ -19,10 +19,23 @@ async function openSender(clock = createFakeClock(Date.parse('2027-01-02'))) {
   const spool = new Spool(temporaryDirectory('sender'));
   const store = createMemoryStore();
   const { log, lines } = recordLog();
-  const sender = new Sender({ clock, log }, { store, spool, installation: 'inst', keepDays: () => 7 });
+  /** The reason why this host may have been replaced; undefined when it was not. */
+  const owner: { doubt: string | undefined } = { doubt: undefined };
+  const sender = new Sender(
+    { clock, log },
+    {
+      store,
+      spool,
+      installation: 'inst',
+      keepDays: () => 7,
+      requireOwner() {
+        if (owner.doubt !== undefined) throw new StoreError('unreachable', owner.doubt);
+      },
+    },
+  );
   const making = await spool.begin(GENERATION);
   return {
-    ...{ clock, lines, sender, spool, store },
+    ...{ clock, lines, owner, sender, spool, store },
     async addBase(files: Record<string, Buffer>): Promise<void> {
       const path = join(making, 'backup');
       mkdirSync(path);
@@ -100,6 +113,25 @@ test('a store that fails is tried again later and later, and nothing is left out
   assert.equal(sender.failure, undefined);
   assert.equal(spool.nextSegment(), undefined);
   assert.equal(lines.length, 1, 'the same reason is logged once');
+  await sender.stop();
+});
+
+test('while another host may be the owner nothing is stored or removed, and what waits is sent once it is known', async () => {
+  const { addBase, addSegment, clock, owner, sender, store } = await openSender();
+  const old = 'inst/20260101T000000Z-00000000/base/complete';
+  const next = 'inst/20260102T000000Z-00000000/base/complete';
+  const list = { bytes: Buffer.from('{"pieces":[],"firstCut":{"sequence":1,"takenAt":1}}') };
+  for (const name of [old, next]) await store.put(name, list);
+  owner.doubt = 'nobody knows';
+  await addBase({ 'backup.json': Buffer.from('{}') });
+  await addSegment(1, Buffer.from('one'));
+  sender.start();
+  await waitUntil(() => sender.failure === 'nobody knows');
+  assert.deepEqual([...store.objects.keys()], [old, next]);
+  owner.doubt = undefined;
+  await clock.advance(1_000);
+  await waitUntil(() => sender.stored?.sequence === 1);
+  assert.equal(sender.failure, undefined);
   await sender.stop();
 });
 
