@@ -14,7 +14,7 @@ export type PagesToApply = Pick<ChangedPages, 'pageBytes' | 'databasePages'> & {
 };
 
 /**
- * Writes pages into a database file, which is made when it does not exist, gives it its size, and flushes it. A page that is in neither
+ * Writes pages into a database file, which is made when it does not exist, and gives it its size. The caller flushes it. A page that is in neither
  * is zeros: SQLite does not write pages that are free.
  * @throws Error when the file has a WAL or pages of another size, or a page does not belong to the database; errors of the file system
  * and of `pages`
@@ -36,7 +36,6 @@ export async function applyPages(
     await handle.truncate(databasePages * pageBytes);
     // A page 1 of the original says that it has a WAL.
     markWithoutWal(file);
-    await handle.datasync();
   } finally {
     await handle.close();
   }

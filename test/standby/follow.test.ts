@@ -137,7 +137,7 @@ test('a segment that is damaged, repeated or missing stops the copy before it, w
   assertCurrent(folder);
 });
 
-test('a host that ends at any point goes on from there', async () => {
+test('a host that ends at any point goes on from there, also within segments that are applied together', async () => {
   const store = await storeWith(2);
   const points = [
     'standby-segment-stored',
@@ -146,21 +146,44 @@ test('a host that ends at any point goes on from there', async () => {
     'standby-position-written',
   ];
   const { folder } = follow(store);
-  for (const point of points) {
-    const crashPoint = (name: string) => {
-      if (name === point) throw Object.assign(new Error(name), { code: 'ENDED' });
-    };
-    await sendSegments(store, 1);
-    const { follower } = follow(store, { folder, crashPoint });
-    await follower.open();
-    await assert.rejects(stepToEnd(follower), { message: point });
-    const { follower: next } = follow(store, { folder });
-    await next.open();
-    await stepToEnd(next);
-    assert.equal(next.state.sequence, primary.cut.sequence);
-    assertCurrent(folder);
-    assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
-  }
+  for (const point of points)
+    for (const time of [1, 2, 3]) {
+      let reached = 0;
+      const crashPoint = (name: string) => {
+        if (name === point && ++reached === time) throw Object.assign(new Error(name), { code: 'ENDED' });
+      };
+      await sendSegments(store, 4);
+      const { follower } = follow(store, { folder, crashPoint });
+      await follower.open();
+      // The first segment is applied alone, and the others together: most points are reached twice.
+      if (time < 3) await assert.rejects(stepToEnd(follower), { message: point });
+      else await stepToEnd(follower).catch((error: Error) => assert.equal(error.message, point));
+      const { follower: next } = follow(store, { folder });
+      await next.open();
+      await stepToEnd(next);
+      assert.equal(next.state.sequence, primary.cut.sequence);
+      assertCurrent(folder);
+      assert.deepEqual(readdirSync(join(folder, FIRST)).sort(), ['copy', 'position.json']);
+    }
+});
+
+test('a copy that is behind applies many segments together, and stops before one that is damaged', async () => {
+  const store = await storeWith(9);
+  let flushes = 0;
+  const crashPoint = (point: string) => {
+    if (point === 'standby-segment-applied') flushes++;
+  };
+  const name = segmentObject(primary.installation, FIRST, 6);
+  const whole = store.objects.get(name) as Buffer;
+  store.objects.set(name, whole.subarray(0, -1_000));
+  const { follower, folder } = follow(store, { crashPoint });
+  await follower.open();
+  await assert.rejects(stepToEnd(follower), /segment 6 of .* cannot be applied/);
+  assert.deepEqual([follower.state.sequence, flushes], [5, 2]);
+  store.objects.set(name, whole);
+  await stepToEnd(follower);
+  assert.deepEqual([follower.state.sequence, flushes], [9, 3]);
+  assertCurrent(folder);
 });
 
 test('segments that were collected while the base was made are applied once the first cut after it is there', async () => {

@@ -1,6 +1,7 @@
 /**
  * The copy of one generation, to which segments are applied in order. A segment is verified as a whole and flushed beside the copy first,
- * so that a crash while it is applied is followed by applying it again. Applying a segment twice changes nothing.
+ * so that a crash while it is applied is followed by applying it again. Applying a segment twice changes nothing. Several segments are applied
+ * together while the copy is behind, because what they change is then flushed once.
  */
 import { createReadStream, createWriteStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
@@ -9,20 +10,30 @@ import { pipeline } from 'node:stream/promises';
 import { contentHashOf } from '../../backups/format.ts';
 import { hashFile } from '../../backups/sums.ts';
 import { applyPages } from '../../db/apply-pages.ts';
-import { flushDirectory } from '../../db/flush-files.ts';
+import { flushDirectory, flushPath } from '../../db/flush-files.ts';
 import type { CrashPoint } from '../../system/crash-point.ts';
 import type { Cut } from '../cut.ts';
+import { numbered } from '../names.ts';
 import { readSegment, type SegmentHandlers, VERIFYING } from '../segment/read.ts';
 import { StandbyError } from '../standby-error.ts';
 import { copyFolder } from './base.ts';
 import { type Position, readPosition, writePosition } from './position.ts';
 
-/** Name of the segment that is being applied. */
-const APPLYING = 'applying';
+/** Begins the names of the segments that are being applied, before the number of each. */
+const APPLYING = 'applying-';
 
 type CopyOptions = { identities: readonly string[]; crashPoint: CrashPoint };
 
 export type FetchedSegment = { file: string; sha256: string };
+
+/** A segment that is flushed beside the copy, in a file of its own. */
+type ReadySegment = { file: string; sha256: string };
+
+/** Which segment was applied last. */
+type Last = Pick<Position, 'sequence' | 'sha256' | 'takenAt'>;
+
+/** Paths of the files and directories in which something is new and not flushed. */
+type Unflushed = { files: Set<string>; directories: Set<string> };
 
 export class StandbyCopy {
   readonly folder: string;
@@ -57,21 +68,37 @@ export class StandbyCopy {
   }
 
   /**
-   * Applies the next segment, and returns its cut. A cut that is later than `until`, in Unix milliseconds, is not applied, and returned
-   * as undefined. The file of the segment is removed.
+   * Applies the next segments, up to the first one whose cut is later than `until`, in Unix milliseconds. Returns the number of those that were
+   * applied. A segment that cannot be applied is an error only if it is the first one. The files of all are removed.
    * @throws StandbyError when it is not the next segment, or is damaged; errors of the file system
    */
-  async add({ file, sha256 }: FetchedSegment, until: number): Promise<Cut | undefined> {
+  async add(fetched: readonly FetchedSegment[], until: number): Promise<number> {
     this.requireOpen();
+    const ready: ReadySegment[] = [];
     try {
-      const cut = await this.#read(file, VERIFYING);
-      if (cut.takenAt > until) return undefined;
-      await rename(file, this.#applying);
-      await flushDirectory(this.folder);
-      await this.#apply(sha256);
-      return cut;
+      await this.#verify(fetched, until, ready);
+    } catch (error) {
+      if (ready.length === 0) throw error;
     } finally {
-      rmSync(file, { force: true });
+      for (const { file } of fetched) rmSync(file, { force: true });
+    }
+    if (ready.length > 0) {
+      await flushDirectory(this.folder);
+      await this.#apply(ready);
+    }
+    return ready.length;
+  }
+
+  /** Verifies segments in their order, and adds those that can be applied to `ready`. */
+  async #verify(fetched: readonly FetchedSegment[], until: number, ready: ReadySegment[]): Promise<void> {
+    let { sequence, sha256 } = this.#position;
+    for (const next of fetched) {
+      const cut = await this.#read(next.file, { sequence, sha256 }, VERIFYING);
+      if (cut.takenAt > until) return;
+      const file = join(this.folder, APPLYING + numbered(cut.sequence));
+      await rename(next.file, file);
+      ready.push({ file, sha256: next.sha256 });
+      ({ sequence, sha256 } = { sequence: cut.sequence, sha256: next.sha256 });
     }
   }
 
@@ -96,33 +123,37 @@ export class StandbyCopy {
     );
   }
 
-  get #applying(): string {
-    return join(this.folder, APPLYING);
-  }
-
   async #resume(): Promise<void> {
-    for (const name of readdirSync(this.folder).filter((one) => one.startsWith('fetched-')))
-      rmSync(join(this.folder, name));
-    if (!existsSync(this.#applying)) return;
-    const sha256 = await hashFile(this.#applying);
-    // The position has moved already when the process ended right after that.
-    if (sha256 !== this.#position.sha256) await this.#apply(sha256);
-    else rmSync(this.#applying);
+    const names = readdirSync(this.folder).sort();
+    for (const name of names.filter((one) => one.startsWith('fetched-'))) rmSync(join(this.folder, name));
+    const ready: ReadySegment[] = [];
+    for (const name of names.filter((one) => one.startsWith(APPLYING))) {
+      const file = join(this.folder, name);
+      // The position has moved already when the process ended right after that.
+      if (Number(name.slice(APPLYING.length)) <= this.#position.sequence) rmSync(file);
+      else ready.push({ file, sha256: await hashFile(file) });
+    }
+    if (ready.length > 0) await this.#apply(ready);
   }
 
-  async #apply(sha256: string): Promise<void> {
+  async #apply(ready: readonly ReadySegment[]): Promise<void> {
     const { crashPoint } = this.#options;
     crashPoint('standby-segment-stored');
-    const touched = new Set<string>();
-    const { sequence, takenAt } = await this.#read(
-      this.#applying,
-      applyingTo(this.dataDir, touched, crashPoint),
-    );
-    for (const directory of withParents(touched, this.dataDir)) await flushDirectory(directory);
+    const unflushed: Unflushed = { files: new Set(), directories: new Set() };
+    const handlers = applyingTo(this.dataDir, unflushed, crashPoint);
+    let last: Last = this.#position;
+    for (const { file, sha256 } of ready) {
+      const { sequence, takenAt } = await this.#read(file, last, handlers);
+      last = { sequence, sha256, takenAt };
+    }
+    // Nobody has these databases open, so that no lock is dropped.
+    for (const file of unflushed.files) flushPath(file);
+    for (const directory of withParents(unflushed.directories, this.dataDir)) await flushDirectory(directory);
     crashPoint('standby-segment-applied');
+    const { sequence, sha256, takenAt } = last;
     this.#move({ ...this.#position, sequence, sha256, takenAt });
     crashPoint('standby-position-written');
-    rmSync(this.#applying);
+    for (const { file } of ready) rmSync(file);
   }
 
   #move(position: Position): void {
@@ -130,25 +161,31 @@ export class StandbyCopy {
     this.#position = position;
   }
 
-  #read(file: string, handlers: SegmentHandlers): Promise<Cut> {
-    const { installation, generation, sequence, sha256 } = this.#position;
+  #read(
+    file: string,
+    { sequence, sha256 }: Pick<Last, 'sequence' | 'sha256'>,
+    handlers: SegmentHandlers,
+  ): Promise<Cut> {
+    const { installation, generation } = this.#position;
     const expected = { installation, generation, sequence: sequence + 1, previous: sha256 };
     const { identities } = this.#options;
     return readSegment(createReadStream(file), { identities, expected }, handlers);
   }
 }
 
-/** Returns handlers that write into a copy. `touched` gets the directories in which something is new. */
-function applyingTo(dataDir: string, touched: Set<string>, crashPoint: CrashPoint): SegmentHandlers {
+/** Returns handlers that write into a copy, and note what is to be flushed. */
+function applyingTo(dataDir: string, unflushed: Unflushed, crashPoint: CrashPoint): SegmentHandlers {
   const prepare = async (path: string) => {
     const target = join(dataDir, path);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    touched.add(dirname(target));
+    unflushed.directories.add(dirname(target));
     return target;
   };
   return {
     async pages(path, pages) {
-      await applyPages(await prepare(path), pages);
+      const target = await prepare(path);
+      unflushed.files.add(target);
+      await applyPages(target, pages);
       crashPoint('standby-pages-applied');
     },
     async file(path, bytes) {

@@ -116,7 +116,7 @@ export class Follower {
   }
 
   /**
-   * Applies the next segment, or goes over to a newer generation. Returns false when there was nothing to do.
+   * Applies the next segments, or goes over to a newer generation. Returns false when there was nothing to do.
    * @throws StandbyError; StoreError; errors of the file system
    */
   async step(): Promise<boolean> {
@@ -129,23 +129,23 @@ export class Follower {
       failure = error;
     }
     // A newer generation goes on where a segment of this one is damaged.
-    if (await this.#goOver()) return true;
+    if (await this.#goOver(failure !== undefined)) return true;
     if (failure) throw failure;
     this.#currentAt = this.#options.clock.now();
     return false;
   }
 
-  /** Applies the next segment unless it is later than a time in Unix milliseconds. Returns false when there is none. */
+  /** Applies the next segments that are not later than a time in Unix milliseconds. Returns false when there is none. */
   async advance(until: number): Promise<boolean> {
     if (!this.#copy || !this.#segments) return false;
     const { sequence } = this.#copy.position;
     if (!(await this.#mayBegin(this.#copy.position, until))) return false;
     const fetched = await this.#segments.take(sequence + 1);
-    if (!fetched) return false;
+    if (fetched.length === 0) return false;
     const applied = await this.#copy.add(fetched, until);
-    if (!applied) await this.#segments.clear();
-    else this.#currentAt = null;
-    return applied !== undefined;
+    if (applied < fetched.length) await this.#segments.clear();
+    if (applied > 0) this.#currentAt = null;
+    return applied > 0;
   }
 
   /** Returns false while the copy is a base, and the first cut after it is later than a time, or not in the store with all before it. */
@@ -188,7 +188,7 @@ export class Follower {
   }
 
   /** Goes over to a newer copy that is ready. Begins to make one when the store has a newer generation. */
-  async #goOver(): Promise<boolean> {
+  async #goOver(isDamaged: boolean): Promise<boolean> {
     const making = this.#making;
     if (making?.failure !== undefined) {
       this.#making = undefined;
@@ -199,19 +199,20 @@ export class Follower {
       await this.#replace(making.made);
       return true;
     }
-    if (!making) await this.#check();
+    if (!making) await this.#check(isDamaged);
     return false;
   }
 
-  /** Looks for a newer generation, and for segments after a missing one, from time to time. */
-  async #check(): Promise<void> {
+  /** Looks for a newer generation, and for segments after a missing one, from time to time. A segment that is damaged is not missing. */
+  async #check(isDamaged: boolean): Promise<void> {
     const { clock, remote } = this.#options;
     const position = this.#copy?.position;
     if (!position || clock.elapsed() < this.#checkAt) return;
     this.#checkAt = clock.elapsed() + CHECK_MS;
     const newer = await remote.findNewest(position.generation);
     if (newer) this.#begin(newer);
-    else if (await this.#mayBegin(position, Number.POSITIVE_INFINITY)) await this.#requireNext(position);
+    else if (!isDamaged && (await this.#mayBegin(position, Number.POSITIVE_INFINITY)))
+      await this.#requireNext(position);
   }
 
   /** Makes a newer copy, while the segments of this one go on. */

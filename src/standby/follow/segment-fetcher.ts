@@ -10,8 +10,8 @@ import { StandbyError } from '../standby-error.ts';
 import type { FetchedSegment } from './copy.ts';
 import type { Remote } from './remote.ts';
 
-/** Maximum number of segments that are fetched at a time. Most are much smaller than a piece. */
-const MAX_FETCHED = 8;
+/** Maximum number of segments that are fetched at a time, and applied together. Most are much smaller than a piece. */
+const MAX_FETCHED = 16;
 /** Maximum number of pieces of a segment: as many bytes as its archive may have, and some more for what cannot be compressed. */
 const MAX_PIECES = Math.ceil(MAX_ARCHIVE_BYTES / PIECE_BYTES) + 64;
 
@@ -34,22 +34,28 @@ export class SegmentFetcher {
   }
 
   /**
-   * Returns a segment in a file that the caller removes; undefined when the store does not have it.
-   * @throws StoreError; StandbyError when it is too large
+   * Returns the next segments in files that the caller removes: one while the copy is not behind, and otherwise several that follow each other. None
+   * when the store does not have the first one.
+   * @throws StoreError; StandbyError when the first one is too large
    */
-  async take(sequence: number): Promise<FetchedSegment | undefined> {
-    for (let next = sequence; next < sequence + this.#window; next++) this.#begin(next);
+  async take(sequence: number): Promise<FetchedSegment[]> {
+    const end = sequence + this.#window;
+    for (let next = sequence; next < end; next++) this.#begin(next);
+    const taken: FetchedSegment[] = [];
     try {
-      const found = await this.#fetching.get(sequence);
-      if (found) {
-        this.#fetching.delete(sequence);
-        this.#window = MAX_FETCHED;
-      } else await this.clear();
-      return found;
+      for (let next = sequence; next < end; next++) {
+        const found = await this.#fetching.get(next);
+        if (!found) break;
+        this.#fetching.delete(next);
+        taken.push(found);
+      }
     } catch (error) {
       await this.clear();
-      throw error;
+      if (taken.length === 0) throw error;
     }
+    if (taken.length === 0) await this.clear();
+    else this.#window = MAX_FETCHED;
+    return taken;
   }
 
   /** Removes what was fetched and not taken. */
