@@ -5,6 +5,8 @@ import type { MakeCheck } from './check.ts';
 import { waysOf } from './ways.ts';
 
 const HOUR_MS = 3_600_000;
+/** The longest time by which a rest grows without being stored again: a restart forgets that (queue/shaping/shaping.ts). */
+const UNSTORED_MS = SPAM_REST_MS / 10;
 /** Time within which the outcome is stored, and what was claimed before it is sent or given back. */
 const BEGINS_WITHIN_MS = 5_000;
 
@@ -23,8 +25,8 @@ export const checkTenantRests: MakeCheck = (plan, fail) => {
       if (observation.kind === 'killed' && at < rest.from) isInDoubt = true;
       if (observation.kind === 'killed') {
         refused = [];
-        // The next run knows only rests that are in force.
-        if (at >= rest.until) rest = { from: 0, until: 0 };
+        // The next run knows only rests that are in force, as they were stored last.
+        rest = at < rest.until ? { from: rest.from, until: rest.until - UNSTORED_MS } : { from: 0, until: 0 };
       }
       if (isInDoubt) return;
       if (observation.kind === 'refused' && observation.reply === SPAM) {
