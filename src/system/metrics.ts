@@ -40,7 +40,7 @@ export type Metrics = {
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Registers values with labels, as `gauge` does. A later value with the same labels replaces an earlier one. */
   gauges<Label extends string>(name: string, help: string, options: LabelledGauge<Label>): void;
-  /** Event-loop delay of the last whole second. All zeros while the loop is not watched. */
+  /** Event-loop delay of the last whole second. All zeros in the first two seconds, and while the loop is not watched. */
   readonly loopDelay: LoopDelay;
   /** Returns the 99th percentile of the event-loop delay of each thread in its last whole second, in milliseconds. */
   loopDelays(): { thread: string; p99Ms: number }[];
@@ -236,7 +236,11 @@ function createLoopWatch(clock: Clock) {
         histogram.reset();
         timer = clock.after(LOOP_WINDOW_MS, roll);
       };
-      timer = clock.after(LOOP_WINDOW_MS, roll);
+      // The first second is that of the start, which loads modules: requests are not refused because of it.
+      timer = clock.after(LOOP_WINDOW_MS, () => {
+        histogram.reset();
+        timer = clock.after(LOOP_WINDOW_MS, roll);
+      });
       return {
         stop() {
           timer.cancel();
