@@ -17,6 +17,8 @@ export const checkTenantRests: MakeCheck = (plan, fail) => {
   const ways = waysOf(plan, new Set([spam.site]));
   let refused: number[] = [];
   let rest = { from: 0, until: 0 };
+  /** Refusals that were sent, by the addresses that they are about. The daemon has not seen one whose connection broke first. */
+  const sent = new Map<string, { isCounted: boolean }>();
   /** A run that ends, or cannot store something, may not know of a refusal. */
   let isInDoubt = false;
   return {
@@ -30,6 +32,14 @@ export const checkTenantRests: MakeCheck = (plan, fail) => {
       }
       if (isInDoubt) return;
       if (observation.kind === 'refused' && observation.reply === SPAM) {
+        const refusal = { isCounted: false };
+        for (const address of observation.addresses) sent.set(address, refusal);
+      }
+      if (observation.kind !== 'changed') return;
+      const refusal = observation.from === 'in_flight' ? sent.get(observation.address) : undefined;
+      if (refusal) sent.delete(observation.address);
+      if (refusal && !refusal.isCounted && observation.to === 'bounced') {
+        refusal.isCounted = true;
         refused = [...refused, at].filter((time) => time > at - HOUR_MS);
         // The first refusal after a rest renews it.
         const isRenewed = rest.until > 0 && at < rest.until + HOUR_MS;
@@ -37,7 +47,7 @@ export const checkTenantRests: MakeCheck = (plan, fail) => {
         rest = { from: Math.max(at, rest.from) + BEGINS_WITHIN_MS, until: at + SPAM_REST_MS };
         refused = [];
       }
-      if (observation.kind !== 'changed' || observation.to !== 'in_flight') return;
+      if (observation.to !== 'in_flight') return;
       const isHeld = at > rest.from && at < rest.until;
       const way = ways.get(observation.address);
       if (isHeld && way?.tenant === spam.tenant)
