@@ -1,4 +1,4 @@
-/** What the frames of a chain hold: its head, a record for each cut, and a snapshot of what a follower has. */
+/** Encodes and decodes the content of the frames of a chain: its head, a record for each cut, and a snapshot of the pages and files of a follower. */
 
 import { encodeFrame, type Frame } from './frames.ts';
 import { PRINT_BYTES, type PrintedPages, Shipped, type ShippedChanges } from './shipped.ts';

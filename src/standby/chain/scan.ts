@@ -42,7 +42,7 @@ export type Scanned = {
 
 export type ScanOptions = {
   dataDir: string;
-  /** What a follower has; undefined when a base has everything, and only the fingerprints are wanted. */
+  /** The pages and files that a follower has; undefined after a base was made, when only the fingerprints of this host are wanted. */
   known: Shipped | undefined;
   now: number;
   signal: AbortSignal;

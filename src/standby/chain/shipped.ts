@@ -1,5 +1,5 @@
 /**
- * What a follower has after the newest cut: a fingerprint of each page of each database, and the names of the files of contents. A page with an
+ * Describes the copy of a follower after the newest cut: a fingerprint of each page of each database, and the names of the files of contents. A page with an
  * equal fingerprint is not sent again, so a fingerprint must never stand for a page that the follower does not have. One that is missing
  * only costs that the page is sent once more.
  */

@@ -314,7 +314,7 @@ export class Shipper {
     if (hasFailed) this.#failedResyncs++;
     this.#resync = 'none';
     this.#generations = [];
-    // Without one that ends now, the one before stays.
+    // When no generation that ends now has a base, the one that had a gap earlier is still the one that can go on.
     this.#interrupted = ended.findLast(({ isComplete }) => isComplete) ?? this.#interrupted;
     this.#retryAt = clock.elapsed() + (this.#interrupted && !hasFailed ? RESYNC_MS : BASE_RETRY_MS);
     if (ended.length === 0) return;

@@ -188,7 +188,7 @@ export class Primary {
     const found = await scanning;
     assert.ok(found);
     this.#chain.keepScan(found.shipped, isBase ? 0 : (this.#chain.last?.number ?? 0));
-    // As the accounts do, whose WALs nobody has read.
+    // The daemon copies back the WAL of each account that has one, so that its pages are collected too.
     for (const id of found.withWal) this.checkpoint(this.#opened(`mailboxes/${id}/index.db`));
     meanwhile();
     return found;
