@@ -304,8 +304,8 @@ export class Shipper {
   }
 
   /**
-   * Ends what is under way: what changes from now on is not known. The newest generation with a base goes on later. When it could not go on, a
-   * new base follows.
+   * Ends what is under way: what changes from now on is not known. The newest generation with a base goes on later. When that has failed several
+   * times, a new base follows.
    */
   async #giveUp(reason: string): Promise<void> {
     const { clock, log, shipCalls } = this.#app;
